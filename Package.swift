@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "swift-lull",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "LullCore", targets: ["LullCore"]),
+        .library(name: "Lull", targets: ["Lull"]),
+        .library(name: "LullTesting", targets: ["LullTesting"]),
+        .executable(name: "lull", targets: ["LullCommand"]),
+    ],
+    targets: [
+        .target(name: "LullCore", swiftSettings: settings),
+        .target(name: "Lull", dependencies: ["LullCore"], swiftSettings: settings),
+        .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
+        .executableTarget(name: "LullCommand", dependencies: ["LullCore"], swiftSettings: settings),
+        .testTarget(name: "LullCoreTests", dependencies: ["LullCore"], swiftSettings: settings),
+        .testTarget(name: "LullTests", dependencies: ["Lull", "LullTesting"], swiftSettings: settings),
+        .testTarget(name: "LullCommandTests", dependencies: ["LullCommand"], swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,146 @@
+/// One run of the handler for one key, as the engine asks for it.
+@frozen
+public struct Execution<Key, Value> {
+    /// The name under which ``Engine/ended(_:_:at:)`` is told of its end.
+    public var run: RunID
+    /// The key.
+    public var key: Key
+    /// The value, or the values in order.
+    public var batch: Batch<Value>
+    /// The number of submits behind it.
+    public var count: Int
+    /// Why it happens.
+    public var edge: Edge
+    /// The instant at which it was due.
+    public var at: CoreInstant
+    /// The instant of the oldest submit behind it.
+    public var first: CoreInstant
+
+    @inlinable
+    init(run: RunID, key: Key, batch: Batch<Value>, ripe: Gate.Ripe) {
+        self.run = run
+        self.key = key
+        self.batch = batch
+        count = ripe.count
+        edge = ripe.edge
+        at = ripe.at
+        first = ripe.first
+    }
+}
+
+extension Execution: Sendable where Key: Sendable, Value: Sendable {}
+
+/// Names an execution among those that are running. No two executions of an engine have the same.
+@frozen
+public struct RunID: Hashable, Sendable {
+    /// Where the engine keeps its key.
+    @usableFromInline let slot: UInt32
+    /// Counts the executions of the engine.
+    public let serial: UInt64
+
+    @inlinable
+    init(slot: UInt32, serial: UInt64) {
+        self.slot = slot
+        self.serial = serial
+    }
+}
+
+/// What became of a submit that no handler was given (SEMANTICS, section 6).
+@frozen
+public enum Fate: Hashable, Sendable {
+    /// A later submit of the key took its place.
+    case superseded
+    /// Another value stood for it: a leading one, a running one, or the first.
+    case absorbed
+    /// It was cancelled.
+    case cancelled
+    /// It was not taken.
+    case rejected(Rejection)
+}
+
+/// Why a submit was not taken.
+@frozen
+public enum Rejection: Hashable, Sendable {
+    /// The debouncer has been shut down.
+    case shutDown
+    /// The bound on open keys has been reached.
+    case overCapacity
+}
+
+/// How an execution ended.
+@frozen
+public enum Ending: Hashable, Sendable {
+    /// The handler returned.
+    case returned
+    /// The handler threw.
+    case threw
+}
+
+/// What became of the submits of an execution that has ended.
+@frozen
+public enum Verdict: Hashable, Sendable {
+    /// The handler returned.
+    case executed
+    /// The handler threw.
+    case failed
+    /// It was told to stop for a newer value, and stopped.
+    case superseded
+    /// It was told to stop by `cancel(running: true)`, and stopped.
+    case cancelled
+}
+
+/// Something that the shell is to do, in this order, after it has let go of its lock.
+public enum Action<Key, Value> {
+    /// Run the handler, and tell ``Engine/ended(_:_:at:)`` when it has ended.
+    case start(Execution<Key, Value>)
+    /// Cancel a running execution cooperatively.
+    case cancel(RunID)
+    /// Tell whoever waits what became of these values.
+    case settle(Batch<Value>, Fate)
+    /// Resume who waits under this ticket.
+    case resume(Ticket)
+    /// Nothing: the key is handed out so that its last reference is released outside the shell's lock.
+    case release(Key)
+}
+
+extension Action: Sendable where Key: Sendable, Value: Sendable {}
+
+/// A number that the shell chooses for somebody who waits for executions to end.
+public typealias Ticket = Int
+
+/// The answer of the engine to an event: what the shell has to do.
+///
+/// The answer to a submit that joins what is pending, by far the most frequent one, is at most a displaced value; it costs
+/// no allocation.
+@frozen
+public struct Actions<Key, Value> {
+    /// The value that lost its place to the submitted one, or the submitted one itself if it was not kept. It is handed out
+    /// also so that it is released outside the shell's lock.
+    public var displaced: Value?
+    /// What became of ``displaced``.
+    public var fate: Fate
+    /// Whether ``Engine/alarm`` has moved, so that the shell must set its timer anew.
+    public var movesAlarm: Bool
+    /// Everything else.
+    public var more: [Action<Key, Value>]
+
+    @inlinable
+    init() {
+        displaced = nil
+        fate = .superseded
+        movesAlarm = false
+        more = []
+    }
+
+    /// Whether there is nothing to do beyond releasing ``displaced``.
+    @inlinable
+    public var isQuiet: Bool { !movesAlarm && more.isEmpty }
+}
+
+extension Actions: Sendable where Key: Sendable, Value: Sendable {}
+
+extension Combination {
+    /// What becomes of a value that loses its place.
+    @inlinable
+    public var fateOfDisplaced: Fate { self == .first ? .absorbed : .superseded }
+}

@@ -1,0 +1,74 @@
+/// How the values behind one execution become one (SEMANTICS, section 8).
+///
+/// A merge by a function of the user's is `collect`, folded by the shell when the execution starts: user code never runs
+/// inside the engine.
+@frozen
+public enum Combination: Hashable, Sendable {
+    /// The last value stays.
+    case latest
+    /// The first value stays.
+    case first
+    /// All of them stay, in order.
+    case collect
+}
+
+/// The values that an execution handles: one, or with ``Combination/collect`` all of them in order.
+@frozen
+public struct Batch<Value> {
+    /// The only value, or the last one.
+    public var value: Value
+    /// The values before it. No allocation while empty.
+    public var earlier: [Value]
+
+    @inlinable
+    public init(_ value: Value) {
+        self.value = value
+        earlier = []
+    }
+
+    /// The number of values.
+    @inlinable
+    public var size: Int { earlier.count + 1 }
+
+    /// All values, in the order in which they were submitted.
+    @inlinable
+    public var values: [Value] { earlier.isEmpty ? [value] : earlier + [value] }
+
+    /// Adds a value, and returns the one that lost its place, if one did.
+    @inlinable
+    mutating func add(_ other: Value, by combination: Combination) -> Value? {
+        switch combination {
+        case .latest:
+            let old = value
+            value = other
+            return old
+        case .first:
+            return other
+        case .collect:
+            earlier.append(value)
+            value = other
+            return nil
+        }
+    }
+
+    /// Adds the values of a later execution, and returns the ones that lost their place, if any did.
+    @inlinable
+    mutating func add(_ later: Batch, by combination: Combination) -> Batch? {
+        switch combination {
+        case .latest:
+            let old = self
+            self = later
+            return old
+        case .first:
+            return later
+        case .collect:
+            earlier.append(value)
+            earlier.append(contentsOf: later.earlier)
+            value = later.value
+            return nil
+        }
+    }
+}
+
+extension Batch: Equatable where Value: Equatable {}
+extension Batch: Sendable where Value: Sendable {}

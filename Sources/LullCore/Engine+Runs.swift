@@ -1,0 +1,253 @@
+// What becomes of a value that is due: section 7 of the semantics. It depends on how long handlers take, not on time.
+extension Engine {
+    /// Reports the end of an execution.
+    ///
+    /// - Returns: What became of its submits, and what is to be done next.
+    @inlinable
+    public mutating func ended(_ run: RunID, _ ending: Ending) -> (Verdict, Actions<Key, Value>) {
+        var actions = Actions<Key, Value>()
+        let place = slots[run.slot].pointee.lane
+        guard place != .max, let ended = lanes[place].pointee.remove(run.serial) else {
+            preconditionFailure("an execution that is not running was reported as ended")
+        }
+        active -= 1
+        tally.running -= ended.size
+        let verdict: Verdict
+        switch (ending, ended.told) {
+        case (.returned, _):
+            verdict = .executed
+            tally.executed += ended.size
+        case (.threw, .nothing):
+            verdict = .failed
+            tally.failed += ended.size
+        case (.threw, .superseded):
+            verdict = .superseded
+            tally.superseded += ended.size
+        case (.threw, .cancelled):
+            verdict = .cancelled
+            tally.cancelled += ended.size
+        }
+        redeem(ended.tickets, &actions)
+
+        let lane = lanes[place]
+        if lane.pointee.waiting != nil, lane.pointee.waiting?.turn == 0, !isBlocked(lane) { takeTurn(place) }
+        grantSlots(&actions)
+        retire(place, &actions)
+        return (verdict, actions)
+    }
+
+    /// Whether a running execution has been told to stop, for a shell that learns late how to reach it.
+    @inlinable
+    public func isToldToStop(_ run: RunID) -> Bool {
+        guard slots.contains(run.slot) else { return false }
+        let place = slots[run.slot].pointee.lane
+        guard place != .max else { return false }
+        if let only = lanes[place].pointee.run, only.serial == run.serial { return only.told != .nothing }
+        return lanes[place].pointee.others.contains { $0.serial == run.serial && $0.told != .nothing }
+    }
+
+    /// Whether an execution has started and not ended.
+    @inlinable
+    public func isRunning(_ run: RunID) -> Bool {
+        guard slots.contains(run.slot) else { return false }
+        let place = slots[run.slot].pointee.lane
+        guard place != .max else { return false }
+        return lanes[place].pointee.run?.serial == run.serial
+            || lanes[place].pointee.others.contains { $0.serial == run.serial }
+    }
+
+    /// Starts what has fallen due, or finds it a place to wait.
+    @inlinable
+    mutating func fallDue(
+        _ slot: UInt32, _ batch: Batch<Value>, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>
+    ) {
+        var place = slots[slot].pointee.lane
+        if place == .max {
+            place = lanes.insert(Lane(slot: slot))
+            slots[slot].pointee.lane = place
+        }
+        let lane = lanes[place]
+        if setup.whileRunning == .skip, ripe.edge != .flush, lane.pointee.isRunning {
+            drop(batch, .absorbed, &actions)
+            return
+        }
+        guard lane.pointee.waiting == nil else { return joinWaiting(place, batch, ripe, &actions) }
+        let isBlocked = isBlocked(lane)
+        if !isBlocked, active < setup.maxConcurrent {
+            start(place, Lane.Waiting(batch: batch, ripe: ripe), &actions)
+            return
+        }
+        lane.pointee.waiting = Lane.Waiting(batch: batch, ripe: ripe)
+        if !isBlocked {
+            takeTurn(place)
+        } else if setup.whileRunning == .cancelRunning {
+            tell(.superseded, lane, &actions)
+        }
+    }
+
+    /// Lets a due value replace, or join, the one that waits: counts are added, and edge and instant are the later's.
+    @inlinable
+    mutating func joinWaiting(
+        _ place: UInt32, _ batch: Batch<Value>, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>
+    ) {
+        let lane = lanes[place]
+        guard var waiting = lane.pointee.waiting.take() else { return }
+        if let lost = waiting.batch.add(batch, by: setup.combination) {
+            drop(lost, setup.combination.fateOfDisplaced, &actions)
+        }
+        waiting.ripe = Gate.Ripe(
+            at: ripe.at, edge: ripe.edge, count: waiting.ripe.count + ripe.count, first: waiting.ripe.first)
+        let hadTurn = waiting.turn != 0
+        if hadTurn { queued -= 1 }
+        waiting.turn = 0
+        lane.pointee.waiting = waiting
+        if hadTurn { takeTurn(place) }
+        if setup.whileRunning == .cancelRunning { tell(.superseded, lane, &actions) }
+    }
+
+    @inlinable
+    func isBlocked(_ lane: UnsafeMutablePointer<Lane<Value>>) -> Bool {
+        setup.whileRunning != .concurrent && lane.pointee.isRunning
+    }
+
+    /// Queues a waiting value for a slot, in order of its due instant.
+    @inlinable
+    mutating func takeTurn(_ place: UInt32) {
+        let lane = lanes[place]
+        guard let at = lane.pointee.waiting?.ripe.at else { return }
+        turns += 1
+        queued += 1
+        lane.pointee.waiting?.turn = turns
+        slotQueue.push(SlotQueue.Entry(at: at, turn: turns, lane: place))
+        if slotQueue.heap.count > 2 * queued + 64 {
+            var queue = SlotQueue()
+            swap(&queue, &slotQueue)
+            queue.sweep { isQueued($0) }
+            slotQueue = queue
+        }
+    }
+
+    @inlinable
+    func isQueued(_ entry: SlotQueue.Entry) -> Bool {
+        lanes.contains(entry.lane) && lanes[entry.lane].pointee.waiting?.turn == entry.turn
+    }
+
+    /// Starts waiting values while there are slots for them.
+    @inlinable
+    mutating func grantSlots(_ actions: inout Actions<Key, Value>) {
+        while active < setup.maxConcurrent, let entry = slotQueue.pop() {
+            guard isQueued(entry), let waiting = lanes[entry.lane].pointee.waiting.take() else { continue }
+            queued -= 1
+            start(entry.lane, waiting, &actions)
+            recount(lanes[entry.lane].pointee.slot)
+        }
+    }
+
+    @inlinable
+    mutating func start(_ place: UInt32, _ waiting: Lane<Value>.Waiting, _ actions: inout Actions<Key, Value>) {
+        let lane = lanes[place]
+        let size = waiting.batch.size
+        serials += 1
+        active += 1
+        tally.pending -= size
+        tally.running += size
+        lane.pointee.add(Lane.Run(serial: serials, size: size, tickets: waiting.tickets))
+        let slot = lane.pointee.slot
+        actions.more.append(
+            .start(
+                Execution(
+                    run: RunID(slot: slot, serial: serials), key: slots[slot].pointee.key, batch: waiting.batch,
+                    ripe: waiting.ripe)))
+    }
+
+    /// Tells the running executions of a lane to stop.
+    @inlinable
+    mutating func tell(
+        _ told: Lane<Value>.Told, _ lane: UnsafeMutablePointer<Lane<Value>>, _ actions: inout Actions<Key, Value>
+    ) {
+        for serial in lane.pointee.tell(told) {
+            actions.more.append(.cancel(RunID(slot: lane.pointee.slot, serial: serial)))
+        }
+    }
+
+    /// Hands out values that were pending or waiting and are not executed.
+    @inlinable
+    mutating func drop(_ batch: Batch<Value>, _ fate: Fate, _ actions: inout Actions<Key, Value>) {
+        tally.pending -= batch.size
+        tally.add(batch.size, fate)
+        actions.more.append(.settle(batch, fate))
+    }
+
+    /// Drops a lane, and perhaps its key, if nothing runs or waits there.
+    @inlinable
+    mutating func retire(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
+        let lane = lanes[place]
+        guard !lane.pointee.isRunning, lane.pointee.waiting == nil else { return }
+        let slot = lane.pointee.slot
+        _ = lanes.remove(place)
+        slots[slot].pointee.lane = .max
+        recount(slot)
+        if !slots[slot].pointee.gate.isOpen { forget(slot, &actions) }
+    }
+
+    /// Drops what waits at a key.
+    @inlinable
+    mutating func dropWaiting(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
+        guard place != .max, let waiting = lanes[place].pointee.waiting.take() else { return }
+        if waiting.turn != 0 { queued -= 1 }
+        drop(waiting.batch, .cancelled, &actions)
+        redeem(waiting.tickets, &actions)
+        recount(lanes[place].pointee.slot)
+    }
+
+    // MARK: - Tickets
+
+    /// Makes a ticket wait for what runs and waits, of one key or of all.
+    ///
+    /// - Returns: Whether there is anything to wait for. If so, ``Action/resume(_:)`` will come for the ticket, once.
+    @inlinable
+    public mutating func watch(_ ticket: Ticket, for key: Key? = nil) -> Bool {
+        var awaited = 0
+        if let key {
+            let place = find(key)
+            if place != .max, slots[place].pointee.lane != .max {
+                awaited = add(ticket, to: lanes[slots[place].pointee.lane])
+            }
+        } else {
+            lanes.forEach { _, lane in awaited += add(ticket, to: lane) }
+        }
+        if awaited > 0 { tickets[ticket] = awaited }
+        return awaited > 0
+    }
+
+    @inlinable
+    func add(_ ticket: Ticket, to lane: UnsafeMutablePointer<Lane<Value>>) -> Int {
+        var awaited = 0
+        if lane.pointee.run != nil {
+            lane.pointee.run?.tickets.append(ticket)
+            awaited += 1
+        }
+        for other in lane.pointee.others.indices {
+            lane.pointee.others[other].tickets.append(ticket)
+            awaited += 1
+        }
+        if lane.pointee.waiting != nil {
+            lane.pointee.waiting?.tickets.append(ticket)
+            awaited += 1
+        }
+        return awaited
+    }
+
+    @inlinable
+    mutating func redeem(_ redeemed: [Ticket], _ actions: inout Actions<Key, Value>) {
+        for ticket in redeemed {
+            guard let left = tickets[ticket] else { continue }
+            if left > 1 {
+                tickets[ticket] = left - 1
+            } else {
+                tickets[ticket] = nil
+                actions.more.append(.resume(ticket))
+            }
+        }
+    }
+}

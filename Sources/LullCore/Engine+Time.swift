@@ -1,0 +1,204 @@
+extension Engine {
+    /// Does everything that was due at `instant` or before, in the order of due instants, and sets ``alarm`` anew.
+    ///
+    /// - Parameter limit: The number of executions to stop after, so that a shell holds its lock for a short time only.
+    ///   When the limit was reached, ``alarm`` may be at `instant` or before: call again.
+    @inlinable
+    public mutating func advance(to instant: CoreInstant, limit: Int = .max) -> Actions<Key, Value> {
+        var actions = Actions<Key, Value>()
+        let now = tick(instant)
+        var executions = 0
+        while executions < limit, let entry = agenda.pop(notAfter: now) {
+            guard holds(entry) else { continue }
+            let slot = slots[entry.slot]
+            slot.pointee.isScheduled = false
+            scheduledCount -= 1
+            if slot.pointee.gate.pendingDue(by: setup.policy).nanoseconds > entry.at {
+                enter(entry.slot, slot)
+            } else {
+                settle(entry.slot, at: now, &actions)
+                rest(entry.slot, &actions)
+                executions += 1
+            }
+        }
+        forgetIdle(at: now, atMost: .max, &actions)
+        ring = agenda.next ?? .farFuture
+        actions.movesAlarm = ring != .farFuture
+        return actions
+    }
+
+    /// The instant at which a call is handled: time never runs backwards.
+    @inlinable
+    mutating func tick(_ instant: CoreInstant) -> CoreInstant {
+        if instant > now { now = instant }
+        return now
+    }
+
+    /// The place of a key, or `UInt32.max`.
+    @inlinable
+    mutating func find(_ key: Key) -> UInt32 {
+        if recent != .max, slots[recent].pointee.key == key { return recent }
+        let found = index.find(KeyIndex.hash(key)) { slots[$0].pointee.key == key } ?? .max
+        if found != .max { recent = found }
+        return found
+    }
+
+    /// Whether an entry of the agenda is the one that its gate believes in.
+    @inlinable
+    func holds(_ entry: Agenda.Entry) -> Bool {
+        guard slots.contains(entry.slot) else { return false }
+        let slot = slots[entry.slot]
+        return slot.pointee.isScheduled && slot.pointee.scheduled.nanoseconds == entry.at
+            && UInt32(truncatingIfNeeded: slot.pointee.birth) == entry.birth
+    }
+
+    /// Puts a gate that has become due earlier into the agenda, and moves the alarm if it must ring earlier now.
+    @inlinable
+    mutating func schedule(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
+        let slot = slots[place]
+        if slot.pointee.isScheduled { scheduledCount -= 1 }
+        enter(place, slot)
+        if slot.pointee.scheduled < ring {
+            ring = slot.pointee.scheduled
+            actions.movesAlarm = true
+        }
+        if agenda.count > 2 * scheduledCount + 64 { sweepAgenda() }
+    }
+
+    @inlinable
+    mutating func enter(_ place: UInt32, _ slot: UnsafeMutablePointer<Slot>) {
+        let due = slot.pointee.gate.pendingDue(by: setup.policy)
+        slot.pointee.isScheduled = true
+        slot.pointee.scheduled = due
+        scheduledCount += 1
+        agenda.push(Agenda.Entry(at: due, slot: place, birth: slot.pointee.birth))
+    }
+
+    @inlinable
+    @inline(never)
+    mutating func sweepAgenda() {
+        var old = Agenda()
+        swap(&old, &agenda)
+        old.sweep { holds($0) }
+        agenda = old
+    }
+
+    /// Takes back a gate's entry in the agenda.
+    @inlinable
+    mutating func unschedule(_ slot: UnsafeMutablePointer<Slot>) {
+        guard slot.pointee.isScheduled else { return }
+        slot.pointee.isScheduled = false
+        scheduledCount -= 1
+    }
+
+    /// Gives the gate of a key that has none, or whose gate changes at `now`, to a submit: settled, and open or about to be.
+    ///
+    /// - Returns: The place of the key, or `UInt32.max` if there is no room for it.
+    @inlinable
+    @inline(never)
+    mutating func beginBurst(
+        _ key: Key, _ found: UInt32, _ now: CoreInstant, _ actions: inout Actions<Key, Value>
+    ) -> UInt32 {
+        var place = found
+        if place != .max {
+            settle(place, at: now, &actions)
+            if slots[place].pointee.gate.isOpen { return place }
+        }
+        if openCount >= setup.capacity, place == .max || !slots[place].pointee.isCounted {
+            // Whether there is room is a question of what is due by now, not of when a timer got round to it.
+            if place != .max { rest(place, &actions) }
+            let earlier = advance(to: now)
+            actions.more += earlier.more
+            actions.movesAlarm = actions.movesAlarm || earlier.movesAlarm
+            place = find(key)
+            if openCount >= setup.capacity, place == .max || !slots[place].pointee.isCounted { return .max }
+        }
+        forgetIdle(at: now, atMost: 2, &actions)
+        // The key itself may have been among the forgotten.
+        if place != .max, place != recent { place = find(key) }
+        if place == .max {
+            place = slots.insert(Slot(key: key))
+            index.insert(KeyIndex.hash(key), place: place)
+            recent = place
+        }
+        let slot = slots[place]
+        births += 1
+        slot.pointee.birth = births
+        slot.pointee.isFading = false
+        if !slot.pointee.isCounted {
+            slot.pointee.isCounted = true
+            openCount += 1
+        }
+        return place
+    }
+
+    /// Does what the gate of one key had due at `now` or before.
+    @inlinable
+    mutating func settle(_ place: UInt32, at now: CoreInstant, _ actions: inout Actions<Key, Value>) {
+        let slot = slots[place]
+        if let ripe = slot.pointee.gate.settle(at: now, by: setup.policy) {
+            unschedule(slot)
+            fallDue(place, takeBatch(slot), ripe, &actions)
+        }
+        recount(place)
+    }
+
+    /// Takes what is pending out of a slot whose gate had a count.
+    @inlinable
+    mutating func takeBatch(_ slot: UnsafeMutablePointer<Slot>) -> Batch<Value> {
+        unschedule(slot)
+        guard let batch = slot.pointee.batch.take() else {
+            preconditionFailure("a gate with submits pending has no value: this is a bug in LullCore")
+        }
+        return batch
+    }
+
+    /// Keeps the number of keys that are open or have a value waiting.
+    @inlinable
+    mutating func recount(_ place: UInt32) {
+        let slot = slots[place]
+        let lane = slot.pointee.lane
+        let counts = slot.pointee.gate.isOpen || (lane != .max && lanes[lane].pointee.waiting != nil)
+        guard counts != slot.pointee.isCounted else { return }
+        slot.pointee.isCounted = counts
+        openCount += counts ? 1 : -1
+    }
+
+    /// Called when nothing is pending at a key any more: it is forgotten now or when its gate is idle.
+    @inlinable
+    mutating func rest(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
+        recount(place)
+        let slot = slots[place]
+        if slot.pointee.gate.isOpen {
+            guard !slot.pointee.isFading, slot.pointee.batch == nil else { return }
+            slot.pointee.isFading = true
+            fading.push(Agenda.Entry(at: slot.pointee.gate.quiet, slot: place, birth: slot.pointee.birth))
+        } else if slot.pointee.lane == .max {
+            forget(place, &actions)
+        }
+    }
+
+    @inlinable
+    mutating func forget(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
+        if recent == place { recent = .max }
+        let slot = slots.remove(place)
+        index.remove(KeyIndex.hash(slot.key), place: place)
+        if !_isPOD(Key.self) { actions.more.append(.release(slot.key)) }
+    }
+
+    /// Forgets keys whose gates have become idle with nothing pending.
+    @inlinable
+    mutating func forgetIdle(at now: CoreInstant, atMost limit: Int, _ actions: inout Actions<Key, Value>) {
+        var steps = 0
+        while steps < limit, let entry = fading.pop(notAfter: now) {
+            steps += 1
+            guard slots.contains(entry.slot) else { continue }
+            let slot = slots[entry.slot]
+            guard slot.pointee.isFading, UInt32(truncatingIfNeeded: slot.pointee.birth) == entry.birth else { continue }
+            slot.pointee.isFading = false
+            guard slot.pointee.batch == nil else { continue }
+            _ = slot.pointee.gate.settle(at: now, by: setup.policy)
+            rest(entry.slot, &actions)
+        }
+    }
+}

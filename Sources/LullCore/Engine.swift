@@ -1,0 +1,204 @@
+/// The whole decision logic of debouncing and throttling over any number of keys, as a value that knows no clock, no lock
+/// and no task.
+///
+/// A shell reports what happens, with the instant at which it happened, and does what the returned ``Actions`` say. The
+/// same calls at the same instants always have the same answers (SEMANTICS, section 2). An instant that is earlier than
+/// the last one handled counts as that one.
+///
+/// A submit costs the same whatever the number of keys: a hash look-up, or none at all for the key of the submit before;
+/// and now and then an entry in a radix heap. A key's memory is given back when its gate is idle and none of its
+/// executions is running.
+@frozen
+public struct Engine<Key: Hashable, Value>: ~Copyable {
+    /// What is kept for one key.
+    @frozen
+    @usableFromInline
+    struct Slot {
+        @usableFromInline var key: Key
+        /// What is pending, exactly if the gate's count is not zero.
+        @usableFromInline var batch: Batch<Value>?
+        @usableFromInline var gate: Gate
+        /// Whether the agenda has an entry for this gate, at `scheduled`.
+        @usableFromInline var isScheduled: Bool
+        /// Whether the list of gates to be forgotten has an entry for this one.
+        @usableFromInline var isFading: Bool
+        /// Whether the key counts towards the capacity.
+        @usableFromInline var isCounted: Bool
+        /// The place of the key's lane, or `none`.
+        @usableFromInline var lane: UInt32
+        @usableFromInline var scheduled: CoreInstant
+        /// The number of the burst, in the order in which bursts began.
+        @usableFromInline var birth: UInt64
+
+        @inlinable
+        init(key: Key) {
+            self.key = key
+            batch = nil
+            gate = Gate()
+            isScheduled = false
+            isFading = false
+            isCounted = false
+            lane = .max
+            scheduled = .farPast
+            birth = 0
+        }
+    }
+
+    /// What the engine was set up with.
+    public let setup: Setup
+    /// What became of the submits so far.
+    @inlinable
+    public var counters: Counters { tally }
+    /// The instant at which ``advance(to:limit:)`` wants to be called next; ``CoreInstant/farFuture`` for never.
+    @inlinable
+    public var alarm: CoreInstant { ring }
+    /// Whether ``shutDown(flushing:at:)`` has been called.
+    @inlinable
+    public var isShutDown: Bool { isClosed }
+
+    // Behind the properties above: inlined code can set these from another module.
+    @usableFromInline var tally: Counters
+    @usableFromInline var ring: CoreInstant
+    @usableFromInline var isClosed: Bool
+    /// The last instant handled.
+    @usableFromInline var now: CoreInstant
+    @usableFromInline var slots: Slab<Slot>
+    @usableFromInline var index: KeyIndex
+    /// The slot of the last submit: a burst at one key needs no hashing. `UInt32.max` for none.
+    @usableFromInline var recent: UInt32
+    /// When pending values fall due.
+    @usableFromInline var agenda: Agenda
+    /// When gates that have nothing pending may be forgotten. Nobody is woken for it.
+    @usableFromInline var fading: Agenda
+    /// The number of gates with `isScheduled`; all other entries of the agenda are stale.
+    @usableFromInline var scheduledCount: Int
+    /// The number of bursts begun.
+    @usableFromInline var births: UInt64
+    /// The number of keys with an open gate or a waiting value.
+    @usableFromInline var openCount: Int
+
+    @usableFromInline var lanes: Slab<Lane<Value>>
+    /// The number of executions running.
+    @usableFromInline var active: Int
+    /// The number of executions started.
+    @usableFromInline var serials: UInt64
+    @usableFromInline var slotQueue: SlotQueue
+    /// The number of valid entries in `slotQueue`.
+    @usableFromInline var queued: Int
+    @usableFromInline var turns: UInt64
+    /// How many executions each ticket still waits for.
+    @usableFromInline var tickets: [Ticket: Int]
+
+    /// An engine with nothing pending.
+    @inlinable
+    public init(_ setup: Setup) {
+        self.setup = setup
+        tally = Counters()
+        ring = .farFuture
+        isClosed = false
+        now = .farPast
+        slots = Slab()
+        index = KeyIndex()
+        recent = .max
+        agenda = Agenda()
+        fading = Agenda()
+        scheduledCount = 0
+        births = 0
+        openCount = 0
+        lanes = Slab()
+        active = 0
+        serials = 0
+        slotQueue = SlotQueue()
+        queued = 0
+        turns = 0
+        tickets = [:]
+    }
+
+    // MARK: - Submitting
+
+    /// Offers a value under a key (SEMANTICS, sections 3 and 4).
+    ///
+    /// - Parameter wait: The delay of this call alone; a negative one counts as zero. A throttle ignores it.
+    @inlinable
+    public mutating func submit(
+        _ value: Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
+    ) -> Actions<Key, Value> {
+        var actions = Actions<Key, Value>()
+        let now = tick(instant)
+        tally.submitted += 1
+        guard !isClosed else {
+            reject(value, .shutDown, &actions)
+            return actions
+        }
+        var place = find(key)
+        if place == .max || slots[place].pointee.gate.nextChangeOrIdle(by: setup.policy) <= now {
+            place = beginBurst(key, place, now, &actions)
+            guard place != .max else {
+                reject(value, .overCapacity, &actions)
+                return actions
+            }
+        }
+        let slot = slots[place]
+        switch slot.pointee.gate.submit(at: now, wait: wait, by: setup.policy) {
+        case .join:
+            if slot.pointee.batch == nil {
+                tally.pending += 1
+                slot.pointee.batch = Batch(value)
+                if !slot.pointee.isScheduled || slot.pointee.gate.pendingDue(by: setup.policy) < slot.pointee.scheduled
+                {
+                    schedule(place, &actions)
+                }
+            } else {
+                actions.displaced = combine(value, into: slot)
+                actions.fate = setup.combination.fateOfDisplaced
+                if slot.pointee.gate.pendingDue(by: setup.policy) < slot.pointee.scheduled { schedule(place, &actions) }
+            }
+        case .absorb:
+            tally.absorbed += 1
+            actions.displaced = value
+            actions.fate = .absorbed
+        case .lead:
+            tally.pending += 1
+            let ripe = Gate.Ripe(at: now, edge: .leading, count: 1, first: now)
+            fallDue(place, Batch(value), ripe, &actions)
+            rest(place, &actions)
+        case .complete(let ripe):
+            complete(value, place, ripe, &actions)
+        }
+        return actions
+    }
+
+    /// Combines a value into the pending ones, and returns the one that lost its place.
+    @inlinable
+    mutating func combine(_ value: Value, into slot: UnsafeMutablePointer<Slot>) -> Value? {
+        switch setup.combination {
+        case .latest: tally.superseded += 1
+        case .first: tally.absorbed += 1
+        case .collect: tally.pending += 1
+        }
+        return slot.pointee.batch?.add(value, by: setup.combination)
+    }
+
+    @inlinable
+    @inline(never)
+    mutating func complete(_ value: Value, _ place: UInt32, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>) {
+        let slot = slots[place]
+        if slot.pointee.batch == nil {
+            tally.pending += 1
+            slot.pointee.batch = Batch(value)
+        } else {
+            actions.displaced = combine(value, into: slot)
+            actions.fate = setup.combination.fateOfDisplaced
+        }
+        fallDue(place, takeBatch(slot), ripe, &actions)
+        rest(place, &actions)
+    }
+
+    @inlinable
+    @inline(never)
+    mutating func reject(_ value: Value, _ why: Rejection, _ actions: inout Actions<Key, Value>) {
+        tally.rejected += 1
+        actions.displaced = value
+        actions.fate = .rejected(why)
+    }
+}

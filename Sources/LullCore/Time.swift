@@ -1,0 +1,95 @@
+/// A point in time, in nanoseconds since an origin that the shell around the core has chosen.
+///
+/// The core never reads a clock. Arithmetic saturates at ``farFuture`` instead of overflowing (SEMANTICS, section 10).
+@frozen
+public struct CoreInstant: Hashable, Comparable, Sendable {
+    /// Nanoseconds since the origin.
+    public var nanoseconds: Int64
+
+    /// The instant that many nanoseconds after the origin.
+    @inlinable
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The instant that the shell counts from.
+    @inlinable
+    public static var origin: CoreInstant { CoreInstant(nanoseconds: 0) }
+
+    /// Later than everything that happens: what is due here is never due on its own.
+    @inlinable
+    public static var farFuture: CoreInstant { CoreInstant(nanoseconds: .max) }
+
+    /// Earlier than everything that happens.
+    @inlinable
+    public static var farPast: CoreInstant { CoreInstant(nanoseconds: .min) }
+
+    /// The instant `duration` later; ``farFuture`` if that cannot be counted.
+    @inlinable
+    public func advanced(by duration: CoreDuration) -> CoreInstant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
+        return CoreInstant(nanoseconds: overflow ? (duration.nanoseconds < 0 ? .min : .max) : sum)
+    }
+
+    /// How much later `other` is, saturating.
+    @inlinable
+    public func duration(to other: CoreInstant) -> CoreDuration {
+        let (difference, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
+        return CoreDuration(nanoseconds: overflow ? (nanoseconds < 0 ? .max : .min) : difference)
+    }
+
+    @inlinable
+    public static func < (left: CoreInstant, right: CoreInstant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+}
+
+/// A length of time in nanoseconds; ``infinite`` stands for everything that is too long to count.
+@frozen
+public struct CoreDuration: Hashable, Comparable, Sendable {
+    /// The length in nanoseconds.
+    public var nanoseconds: Int64
+
+    /// A duration of that many nanoseconds.
+    @inlinable
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// No time at all.
+    @inlinable
+    public static var zero: CoreDuration { CoreDuration(nanoseconds: 0) }
+
+    /// Longer than every program runs (292 years and more).
+    @inlinable
+    public static var infinite: CoreDuration { CoreDuration(nanoseconds: .max) }
+
+    /// A duration of that many nanoseconds.
+    @inlinable
+    public static func nanoseconds(_ count: Int64) -> CoreDuration {
+        CoreDuration(nanoseconds: count)
+    }
+
+    /// A duration of that many milliseconds, saturating.
+    @inlinable
+    public static func milliseconds(_ count: Int64) -> CoreDuration {
+        scaled(count, by: 1_000_000)
+    }
+
+    /// A duration of that many seconds, saturating.
+    @inlinable
+    public static func seconds(_ count: Int64) -> CoreDuration {
+        scaled(count, by: 1_000_000_000)
+    }
+
+    @inlinable
+    static func scaled(_ count: Int64, by unit: Int64) -> CoreDuration {
+        let (product, overflow) = count.multipliedReportingOverflow(by: unit)
+        return CoreDuration(nanoseconds: overflow ? (count < 0 ? .min : .max) : product)
+    }
+
+    @inlinable
+    public static func < (left: CoreDuration, right: CoreDuration) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+}

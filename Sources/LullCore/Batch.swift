@@ -20,6 +20,7 @@ public struct Batch<Value> {
     /// The values before it. No allocation while empty.
     public var earlier: [Value]
 
+    /// A batch of one.
     @inlinable
     public init(_ value: Value) {
         self.value = value

@@ -53,6 +53,7 @@ public struct Gate: Hashable, Sendable {
         /// The instant of the oldest of them.
         public var first: CoreInstant
 
+        /// The same, given as parts.
         @inlinable
         public init(at: CoreInstant, edge: Edge, count: Int, first: CoreInstant) {
             self.at = at

@@ -89,8 +89,10 @@ public struct Policy: Hashable, Sendable {
 /// The ends of a burst, or of a throttle's window, at which values are executed.
 @frozen
 public struct Edges: OptionSet, Hashable, Sendable {
+    /// A bit for each end.
     public let rawValue: UInt8
 
+    /// The ends whose bits are set.
     @inlinable
     public init(rawValue: UInt8) {
         self.rawValue = rawValue

@@ -19,6 +19,7 @@ public enum PolicyError: Error, Hashable, Sendable {
 }
 
 extension PolicyError: CustomStringConvertible {
+    /// What was given, and what is allowed.
     public var description: String {
         switch self {
         case .negativeWait(let wait):

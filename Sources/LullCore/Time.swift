@@ -38,6 +38,7 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
         return CoreDuration(nanoseconds: overflow ? (nanoseconds < 0 ? .max : .min) : difference)
     }
 
+    /// Whether the left instant is the earlier one.
     @inlinable
     public static func < (left: CoreInstant, right: CoreInstant) -> Bool {
         left.nanoseconds < right.nanoseconds
@@ -88,6 +89,7 @@ public struct CoreDuration: Hashable, Comparable, Sendable {
         return CoreDuration(nanoseconds: overflow ? (count < 0 ? .min : .max) : product)
     }
 
+    /// Whether the left duration is the shorter one.
     @inlinable
     public static func < (left: CoreDuration, right: CoreDuration) -> Bool {
         left.nanoseconds < right.nanoseconds

@@ -68,7 +68,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 
     @inlinable
     @inline(never)
-    func perform(_ actions: Events) {
+    func perform(_ actions: Events, isWaking: Bool = false) {
         actions.displaced?.promise?.deliver(Outcome(actions.fate))
         for action in actions.more {
             switch action {
@@ -84,7 +84,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
                 break
             }
         }
-        if actions.movesAlarm { timekeeper.rearm(for: self) }
+        if actions.movesAlarm, !isWaking { rearm() }
     }
 
     @inlinable
@@ -135,25 +135,28 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     }
 }
 
-extension Runtime: Sleeper {
-    @usableFromInline
-    var alarm: CoreInstant { lock.withLock { engine.alarm } }
+extension Runtime {
+    /// Arranges to be woken when the engine wants to be.
+    @inlinable
+    func rearm() {
+        timekeeper.rearm(for: Sleeper(alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake() }))
+    }
 
-    @usableFromInline
+    /// Does what is due by now.
+    @inlinable
+    @inline(never)
     func wake() {
-        // As many executions as are started between two takings of the lock: long enough to cost little, short enough not to
-        // hold up those who submit.
-        repeat {
+        var isBehind = true
+        while isBehind {
             let now = timekeeper.now()
-            let (actions, isBehind) = lock.withLock {
+            // As many executions between two takings of the lock as make it cheap, and few enough not to hold up submits.
+            let actions = lock.withLock {
                 let actions = engine.advance(to: now, limit: 64)
-                return (actions, engine.alarm <= now)
+                isBehind = engine.alarm <= now
+                return actions
             }
-            var more = actions
-            more.movesAlarm = false
-            perform(more)
-            if !isBehind { break }
-        } while true
-        timekeeper.rearm(for: self)
+            perform(actions, isWaking: true)
+        }
+        rearm()
     }
 }

@@ -1,13 +1,6 @@
+internal import CLullClock
 internal import Dispatch
 internal import LullCore
-
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 
 /// The system's own time, which goes on while the machine sleeps and which nobody can set.
 ///
@@ -30,18 +23,7 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
     }
 
     override func now() -> CoreInstant {
-        Self.systemNow()
-    }
-
-    /// The time since the machine was started, sleep included.
-    static func systemNow() -> CoreInstant {
-        #if canImport(Darwin)
-            return CoreInstant(nanoseconds: Int64(clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW)))
-        #else
-            var time = timespec()
-            clock_gettime(CLOCK_BOOTTIME, &time)
-            return CoreInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-        #endif
+        CoreInstant(nanoseconds: lull_nanoseconds_since_boot())
     }
 
     override func arrange(_ instant: CoreInstant) {

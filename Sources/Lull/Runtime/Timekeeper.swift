@@ -1,13 +1,21 @@
 internal import LullCore
 
 /// Somebody who wants to be woken at an instant that moves.
+///
+/// Two functions rather than a protocol: made in code that is inlined into the user's module, they are specialised for his
+/// types, where a generic class's conformance would run unspecialised (measured: 11 µs an execution against 1.3 to 2.4).
 @usableFromInline
-protocol Sleeper: AnyObject, Sendable {
-    /// When it wants to be woken next.
-    var alarm: CoreInstant { get }
-
+struct Sleeper: Sendable {
+    /// Says when he wants to be woken next.
+    let alarm: @Sendable () -> CoreInstant
     /// Does what is due.
-    func wake()
+    let wake: @Sendable () -> Void
+
+    @usableFromInline
+    init(alarm: @escaping @Sendable () -> CoreInstant, wake: @escaping @Sendable () -> Void) {
+        self.alarm = alarm
+        self.wake = wake
+    }
 }
 
 /// A clock with its type erased: it says what time it is for the core, and wakes one sleeper.
@@ -21,7 +29,7 @@ class Timekeeper: @unchecked Sendable {
     /// The instant for which a wake-up has been arranged.
     private var armed = CoreInstant.farFuture
     /// Whoever sleeps is kept alive until he has been woken: his pending values are due even if nobody else holds him.
-    private var sleeper: (any Sleeper)?
+    private var sleeper: Sleeper?
 
     /// The present instant.
     @usableFromInline
@@ -40,9 +48,9 @@ class Timekeeper: @unchecked Sendable {
     ///
     /// The alarm is read with the lock held: of two threads that have moved it, the second one to come here sees both moves.
     @usableFromInline
-    final func rearm(for sleeper: any Sleeper) {
-        let released = lock.withLock { () -> (any Sleeper)? in
-            let alarm = sleeper.alarm
+    final func rearm(for sleeper: Sleeper) {
+        let released = lock.withLock { () -> Sleeper? in
+            let alarm = sleeper.alarm()
             let old = self.sleeper
             self.sleeper = alarm == .farFuture ? nil : sleeper
             if alarm != armed {
@@ -56,7 +64,7 @@ class Timekeeper: @unchecked Sendable {
 
     /// Wakes the sleeper, if there is one.
     final func rang() {
-        let woken = lock.withLock { () -> (any Sleeper)? in
+        let woken = lock.withLock { () -> Sleeper? in
             armed = .farFuture
             return sleeper
         }

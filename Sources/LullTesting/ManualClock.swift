@@ -204,6 +204,16 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         move { $0.paused(work) }
     }
 
+    /// An execution waits for another one.
+    public func slept(_ work: Work) {
+        move { $0.slept(work) }
+    }
+
+    /// An execution goes on.
+    public func woke(_ work: Work) {
+        move { $0.woke(work) }
+    }
+
     /// An execution has ended.
     public func ended(_ work: Work) {
         move { $0.ended(work) }

@@ -27,7 +27,7 @@ struct ManualClockState {
         var isEntered = false
         /// How many of its stretches are under way.
         var stretches = 0
-        /// How many of its tasks sleep on the clock.
+        /// How many of its tasks sleep on the clock, or wait for executions that do.
         var sleepers = 0
     }
 
@@ -56,7 +56,7 @@ struct ManualClockState {
             if events[middle].at <= event.at { low = middle + 1 } else { high = middle }
         }
         events.insert(event, at: low)
-        if case .sleeper(_, let work?) = event.act { executions[ObjectIdentifier(work)]?.sleepers += 1 }
+        if case .sleeper(_, let work?) = event.act { slept(work) }
     }
 
     /// Takes the first event up to an instant, and goes to its time.
@@ -79,7 +79,7 @@ struct ManualClockState {
     }
 
     private mutating func awaken(_ event: Event) {
-        if case .sleeper(_, let work?) = event.act { executions[ObjectIdentifier(work)]?.sleepers -= 1 }
+        if case .sleeper(_, let work?) = event.act { woke(work) }
     }
 
     mutating func began(_ work: Work) {
@@ -93,6 +93,14 @@ struct ManualClockState {
 
     mutating func paused(_ work: Work) {
         executions[ObjectIdentifier(work)]?.stretches -= 1
+    }
+
+    mutating func slept(_ work: Work) {
+        executions[ObjectIdentifier(work)]?.sleepers += 1
+    }
+
+    mutating func woke(_ work: Work) {
+        executions[ObjectIdentifier(work)]?.sleepers -= 1
     }
 
     mutating func ended(_ work: Work) {

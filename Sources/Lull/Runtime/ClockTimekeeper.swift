@@ -59,5 +59,7 @@ final class TrackingTimekeeper<C: WorkTrackingClock>: Timekeeper, WorkObserver, 
     func began(_ work: Work) { clock.began(work) }
     func resumed(_ work: Work) { clock.resumed(work) }
     func paused(_ work: Work) { clock.paused(work) }
+    func slept(_ work: Work) { clock.slept(work) }
+    func woke(_ work: Work) { clock.woke(work) }
     func ended(_ work: Work) { clock.ended(work) }
 }

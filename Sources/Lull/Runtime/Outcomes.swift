@@ -8,7 +8,7 @@ extension Runtime {
     ) async throws(CancellationError) -> Outcome<Result> {
         let promise = Promise<Outcome<Result>>()
         submit(value, for: key, wait: wait, promise: promise)
-        guard let outcome = await promise.value() else { throw CancellationError() }
+        guard let outcome = await promise.value(observer: observer) else { throw CancellationError() }
         return outcome
     }
 

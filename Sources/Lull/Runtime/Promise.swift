@@ -9,7 +9,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
 
     private enum State {
         case open
-        case awaited(UnsafeContinuation<Value?, Never>)
+        case awaited(UnsafeContinuation<Value?, Never>, Sleep?)
         /// A callback takes the value instead of somebody who awaits.
         case callback(@Sendable (Value) -> Void)
         case delivered(Value)
@@ -34,23 +34,30 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
             return old
         }
         switch old {
-        case .awaited(let continuation): continuation.resume(returning: value)
+        case .awaited(let continuation, let sleep):
+            sleep?.end()
+            continuation.resume(returning: value)
         case .callback(let callback): callback(value)
         case .open, .delivered, .over: break
         }
     }
 
     /// The value, or nil if the task was cancelled before it came.
+    ///
+    /// - Parameter observer: Told that the execution on whose behalf the task runs, if it is one, sleeps meanwhile.
     @usableFromInline
-    nonisolated(nonsending) func value() async -> Value? {
-        await withTaskCancellationHandler {
+    nonisolated(nonsending) func value(observer: (any WorkObserver)? = nil) async -> Value? {
+        let sleep = observer.flatMap { observer in Work.current.map { Sleep(work: $0, observer: observer) } }
+        return await withTaskCancellationHandler {
             // Every state resumes the continuation exactly once, which is what makes the unchecked one right: `awaited` is
             // left only by `deliver` and `cancel`, and both take it out under the lock.
             await withUnsafeContinuation { continuation in
                 let value = lock.withLock { () -> Value?? in
                     switch state {
                     case .open:
-                        state = .awaited(continuation)
+                        // Nobody can end the sleep before it begins: the lock is held.
+                        sleep?.begin()
+                        state = .awaited(continuation, sleep)
                         return .none
                     case .delivered(let value):
                         state = .over
@@ -72,6 +79,18 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
             state = .over
             return old
         }
-        if case .awaited(let continuation) = old { continuation.resume(returning: nil) }
+        if case .awaited(let continuation, let sleep) = old {
+            sleep?.end()
+            continuation.resume(returning: nil)
+        }
     }
+}
+
+/// An execution that waits for another one.
+private struct Sleep: Sendable {
+    let work: Work
+    let observer: any WorkObserver
+
+    func begin() { observer.slept(work) }
+    func end() { observer.woke(work) }
 }

@@ -118,7 +118,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
             return (actions, promise)
         }
         perform(actions)
-        _ = await promise?.value()
+        _ = await promise?.value(observer: observer)
     }
 
     @usableFromInline

@@ -98,6 +98,8 @@ protocol WorkObserver: Sendable {
     func began(_ work: Work)
     func resumed(_ work: Work)
     func paused(_ work: Work)
+    func slept(_ work: Work)
+    func woke(_ work: Work)
     func ended(_ work: Work)
 }
 

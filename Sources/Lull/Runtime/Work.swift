@@ -34,6 +34,12 @@ public protocol WorkTrackingClock<Duration>: Clock where Duration == Swift.Durat
     /// It has run as far as it could, and waits for something or is about to end. Once for every ``resumed(_:)``.
     func paused(_ work: Work)
 
+    /// It waits for another debouncer on this clock, and goes on when that has done what it waits for. Counted.
+    func slept(_ work: Work)
+
+    /// It goes on. Once for every ``slept(_:)``.
+    func woke(_ work: Work)
+
     /// Its handler has ended, and everybody who waits for it has been told.
     func ended(_ work: Work)
 }

@@ -32,20 +32,20 @@ struct FlushTests {
     }
 
     @Test("flushAndWait returns when the execution, and one that was running, have ended")
-    func flushAndWait() async {
+    func flushAndWait() async throws {
         let it = make()
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1), until: .started)
         it.submit(2, for: "a")
         let returned = Record<Int>()
-        let waiting = Task {
+        let waiting = clock.task { [seen] in
             await it.flushAndWait("a")
             returned.add(seen.all.count)
         }
-        while it.counters.pending == 1 && it.isPending("a") { await Task.yield() }
+        await clock.advance(by: .zero, until: .started)
         #expect(returned.all == [])
         door.open()
-        await waiting.value
+        try await waiting.value
         #expect(returned.all == [2])
         #expect(seen.all == [1, 2])
     }
@@ -67,37 +67,33 @@ struct FlushTests {
     }
 
     @Test("flushAndWait follows the value that took the place of its own")
-    func replaced() async {
+    func replaced() async throws {
         let it = make()
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1), until: .started)
         it.submit(2, for: "a")
         let returned = Record<Int>()
-        let waiting = Task {
+        let waiting = clock.task { [seen] in
             await it.flushAndWait("a")
             returned.add(seen.all.last ?? 0)
         }
-        while it.isPending("a") { await Task.yield() }
+        await clock.advance(by: .zero, until: .started)
         it.submit(4, for: "a")
         await clock.advance(by: .seconds(1), until: .started)
         door.open()
-        await waiting.value
+        try await waiting.value
         #expect(returned.all == [4])
         #expect(seen.all == [1, 4])
     }
 
     @Test("cancelling a task that waits for a flush ends its wait; the work goes on")
-    func cancelledWait() async {
+    func cancelledWait() async throws {
         let it = make()
         it.submit(1, for: "a")
-        let entered = Door()
-        let waiting = Task {
-            entered.open()
-            await it.flushAndWait()
-        }
-        await entered.pass()
+        let waiting = clock.task { await it.flushAndWait() }
+        await clock.advance(by: .zero, until: .started)
         waiting.cancel()
-        await waiting.value
+        try await waiting.value
         door.open()
         await it.flushAndWait()
         #expect(seen.all == [1])
@@ -148,17 +144,17 @@ struct FlushTests {
     }
 
     @Test("shut-down drops what is pending when asked to, and awaits what runs")
-    func shutDownDropping() async {
+    func shutDownDropping() async throws {
         let it = make()
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1), until: .started)
         it.submit(2, for: "a")
         it.submit(4, for: "b")
-        let waiting = Task { await it.shutDownAndWait(dropping: true) }
-        while it.counters.cancelled < 2 { await Task.yield() }
+        let waiting = clock.task { await it.shutDownAndWait(dropping: true) }
+        await clock.advance(by: .zero, until: .started)
         #expect(it.counters.running == 1)
         door.open()
-        await waiting.value
+        try await waiting.value
         #expect(seen.all == [1])
     }
 }

@@ -102,7 +102,7 @@ struct OutcomeTests {
     @MainActor
     func order() async throws {
         for _ in 0..<100 {
-            let echo = Debouncer(for: .milliseconds(1)) { (value: Int) in value }
+            let echo = Debouncer(for: .seconds(100), atEnd: .drop) { (value: Int) in value }
             let awaited = Task { try await echo.outcome(of: 1) }
             let later = Task { echo(2) }
             await later.value
@@ -114,12 +114,8 @@ struct OutcomeTests {
     func cancelledWait() async {
         let seen = Record<Int>()
         let keep = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in seen.add(value) }
-        let entered = Door()
-        let task = Task {
-            entered.open()
-            return try await keep.outcome(of: 1)
-        }
-        await entered.pass()
+        let task = clock.task { try await keep.outcome(of: 1) }
+        await clock.advance(by: .zero, until: .started)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(keep.counters.pending == 1)

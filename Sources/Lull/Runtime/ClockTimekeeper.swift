@@ -34,7 +34,7 @@ final class ClockTimekeeper<C: Clock>: Timekeeper, @unchecked Sendable where C.D
 }
 
 /// A clock that is told of the work it wakes.
-final class TrackingTimekeeper<C: WorkTrackingClock>: Timekeeper, WorkObserver, @unchecked Sendable {
+final class TrackingTimekeeper<C: WorkTrackingClock>: Timekeeper, @unchecked Sendable {
     // Proof of @unchecked Sendable: a clock is Sendable, an instant as well, and both are constant.
     private let clock: C
     private let origin: C.Instant
@@ -54,12 +54,5 @@ final class TrackingTimekeeper<C: WorkTrackingClock>: Timekeeper, WorkObserver, 
         clock.wake(at: end) { [weak self] in self?.rang() }
     }
 
-    override var observer: (any WorkObserver)? { self }
-
-    func began(_ work: Work) { clock.began(work) }
-    func resumed(_ work: Work) { clock.resumed(work) }
-    func paused(_ work: Work) { clock.paused(work) }
-    func slept(_ work: Work) { clock.slept(work) }
-    func woke(_ work: Work) { clock.woke(work) }
-    func ended(_ work: Work) { clock.ended(work) }
+    override var observer: (any WorkObserver)? { clock }
 }

@@ -1,38 +1,38 @@
 internal import Dispatch
 
 /// What a task is to do, on the actor on which it is called.
-@usableFromInline typealias Job = nonisolated(nonsending) @Sendable () async -> Void
+@usableFromInline package typealias Job<R> = nonisolated(nonsending) @Sendable () async throws -> R
 
 /// Starts the task of an execution.
 ///
 /// It is a detached one: what was due belongs to no caller's task, whether a timer starts it or somebody's flush.
 @usableFromInline
-func launch(
-    _ work: Work, _ observer: (any WorkObserver)?, on isolation: (any Actor)?, _ job: @escaping Job
-) -> Task<Void, Never> {
+package func launch<R: Sendable>(
+    _ work: Work, _ observer: (any WorkObserver)?, on isolation: (any Actor)?, _ job: @escaping Job<R>
+) -> Task<R, any Error> {
     guard let observer else {
-        return Task.detached { await Work.$current.withValue(work) { await job() } }
+        return Task.detached { try await Work.$current.withValue(work) { try await job() } }
     }
     guard let isolation else {
         // A handler without isolation runs on the executor that its task prefers, which sees where it pauses.
         let executor = WatchedExecutor(work, observer)
-        return Task.detached(executorPreference: executor) { await Work.$current.withValue(work) { await job() } }
+        return Task.detached(executorPreference: executor) { try await Work.$current.withValue(work) { try await job() } }
     }
     return Task.detached {
-        await Work.$current.withValue(work) { await enter(work, observer, on: isolation, job) }
+        try await Work.$current.withValue(work) { try await enter(work, observer, on: isolation, job) }
     }
 }
 
 /// The task of an execution that may have to be cancelled.
 @usableFromInline
 struct Launched: Sendable {
-    private let task: Task<Void, Never>
+    private let task: Task<Void, any Error>
     private let work: Work
     private let observer: (any WorkObserver)?
     private let isolation: (any Actor)?
 
     @usableFromInline
-    init(task: Task<Void, Never>, work: Work, observer: (any WorkObserver)?, isolation: (any Actor)?) {
+    init(task: Task<Void, any Error>, work: Work, observer: (any WorkObserver)?, isolation: (any Actor)?) {
         self.task = task
         self.work = work
         self.observer = observer
@@ -50,13 +50,13 @@ struct Launched: Sendable {
 }
 
 /// Runs a job on an actor, and says that it has paused when it lets go of the actor for the first time.
-private func enter(
-    _ work: Work, _ observer: any WorkObserver, on isolation: isolated any Actor, _ job: Job
-) async {
+private func enter<R: Sendable>(
+    _ work: Work, _ observer: any WorkObserver, on isolation: isolated any Actor, _ job: Job<R>
+) async throws -> R {
     observer.resumed(work)
     // This task is enqueued at the actor, which is free for it when the job pauses or ends: there is no pause before.
     Task { pause(work, observer, on: isolation) }
-    await job()
+    return try await job()
 }
 
 private func pause(_ work: Work, _ observer: any WorkObserver, on isolation: isolated any Actor) {

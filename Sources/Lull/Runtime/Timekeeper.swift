@@ -92,17 +92,6 @@ class Timekeeper: @unchecked Sendable {
     @usableFromInline var observer: (any WorkObserver)? { nil }
 }
 
-/// The part of ``WorkTrackingClock`` that does not depend on the clock's instants.
-@usableFromInline
-protocol WorkObserver: Sendable {
-    func began(_ work: Work)
-    func resumed(_ work: Work)
-    func paused(_ work: Work)
-    func slept(_ work: Work)
-    func woke(_ work: Work)
-    func ended(_ work: Work)
-}
-
 /// The longest that anything is asked to sleep at once. Clocks and timers have limits of their own and some trap beyond
 /// them; who is woken early looks at the time and goes on sleeping.
 let longestSleep = CoreDuration.seconds(365 * 24 * 3600)

@@ -11,20 +11,16 @@ public final class Work: Sendable {
     let owner: ObjectIdentifier
     private let describe: @Sendable () -> String
 
-    init(owner: ObjectIdentifier, describe: @escaping @Sendable () -> String) {
+    package init(owner: ObjectIdentifier, describe: @escaping @Sendable () -> String) {
         self.owner = owner
         self.describe = describe
     }
 }
 
-/// A clock that wants to know when the work it woke is done, as one for tests does.
+/// Is told what executions do.
 ///
-/// Any other clock is used by its `sleep(until:)`. Each execution is announced before the call or the wake-up that caused
-/// it returns, so that a clock that has called a wake-up knows of everything that came of it.
-public protocol WorkTrackingClock<Duration>: Clock where Duration == Swift.Duration {
-    /// Calls `body` once, when the clock has reached the instant. Must not call it before it returns.
-    func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void)
-
+/// Each execution is announced before the call or the wake-up that caused it returns.
+public protocol WorkObserver: Sendable {
     /// An execution has been decided on and will run.
     func began(_ work: Work)
 
@@ -42,4 +38,12 @@ public protocol WorkTrackingClock<Duration>: Clock where Duration == Swift.Durat
 
     /// Its handler has ended, and everybody who waits for it has been told.
     func ended(_ work: Work)
+}
+
+/// A clock that wants to know when the work it woke is done, as one for tests does.
+///
+/// Any other clock is used by its `sleep(until:)`.
+public protocol WorkTrackingClock<Duration>: Clock, WorkObserver where Duration == Swift.Duration {
+    /// Calls `body` once, when the clock has reached the instant. Must not call it before it returns.
+    func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void)
 }

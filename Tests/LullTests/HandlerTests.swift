@@ -83,7 +83,8 @@ struct HandlerTests {
     @Test("gets the first value, or the values merged, as it was set up")
     func combining() async {
         let seen = Record<Set<Int>>()
-        let first = Debouncer(for: .seconds(1), combining: .first, clock: clock) { (value: Set<Int>) in seen.add(value) }
+        let first = Debouncer(for: .seconds(1), combining: .first, clock: clock) { (value: Set<Int>) in seen.add(value)
+        }
         let merged = Debouncer(
             for: .seconds(1), combining: .merge { $0.formUnion($1) }, clock: clock
         ) { (value: Set<Int>) in seen.add(value) }

@@ -164,7 +164,9 @@ struct WhileRunningTests {
         await clock.advance(by: .zero)
     }
 
-    @Test("executions of one key never overlap and never start out of order", arguments: [WhileRunning.queue, .cancelRunning, .skip])
+    @Test(
+        "executions of one key never overlap and never start out of order",
+        arguments: [WhileRunning.queue, .cancelRunning, .skip])
     func noOverlap(rule: WhileRunning) async {
         let starts = Record<Int>()
         let running = Record<Int>()

@@ -1,0 +1,52 @@
+import Lull
+import Testing
+
+/// SEMANTICS, section 10: what stands in code stops with the rule; what comes from outside is checked by a throwing form.
+@Suite("A setting that breaks a rule")
+struct BadInputTests {
+    @Test("is refused by the throwing form with the value and the rule")
+    func throwing() {
+        #expect(throws: PolicyError.negativeWait(.milliseconds(-5))) { try Policy.debounce(for: .milliseconds(-5)) }
+        #expect(throws: PolicyError.maxWaitBelowWait(maxWait: .seconds(1), wait: .seconds(2))) {
+            try Policy.debounce(for: .seconds(2), maxWait: .seconds(1))
+        }
+        #expect(throws: PolicyError.noEdges) { try Policy.debounce(for: .seconds(2), edges: []) }
+        #expect(throws: PolicyError.maxCountBelowOne(0)) { try Policy.debounce(for: .seconds(2), maxCount: 0) }
+        #expect(throws: PolicyError.maxCountWithoutTrailing(3)) {
+            try Policy.throttle(every: .seconds(2), edges: .leading, maxCount: 3)
+        }
+        #expect(throws: PolicyError.negativeInterval(.seconds(-1))) { try Policy.throttle(every: .seconds(-1)) }
+        #expect(throws: Never.self) { try Policy.debounce(for: .seconds(Int64.max)) }
+    }
+
+    @Test("stops the program with the value and the rule where it stands in code")
+    func stops() async {
+        let wait = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Debouncer(for: .seconds(-1)) { (_: Int) in }
+        }
+        #expect(message(wait).contains("Lull: the wait is -1s, but must be zero or more"))
+        let maxWait = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = KeyedDebouncer(for: .seconds(2), maxWait: .milliseconds(1500)) { (_: Int, _: Int) in }
+        }
+        #expect(message(maxWait).contains("Lull: the maxWait is 1500ms, but must be at least the wait of 2s"))
+        let capacity = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = KeyedThrottler(every: .seconds(2), capacity: 0) { (_: Int, _: Int) in }
+        }
+        #expect(message(capacity).contains("Lull: the capacity is 0, but must be 1 or more"))
+    }
+
+    private func message(_ result: ExitTest.Result?) -> String {
+        String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    }
+
+    @Test("of a duration that cannot be counted is the far future, not an overflow")
+    func saturation() {
+        #expect(CoreDuration(Duration.seconds(Int64.max)) == .infinite)
+        #expect(CoreDuration(Duration.seconds(Int64.min)).nanoseconds == .min)
+        #expect(CoreDuration(Duration.nanoseconds(-7)).nanoseconds == -7)
+        #expect(
+            CoreDuration(Duration(secondsComponent: 9_223_372_036, attosecondsComponent: 900_000_000_000_000_000))
+                == .infinite)
+        #expect(Duration(CoreDuration.milliseconds(5)) == .milliseconds(5))
+    }
+}

@@ -1,0 +1,120 @@
+import Dispatch
+import Lull
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+// These tests are about real time. They assert what happens and in which order, never how many milliseconds it takes.
+
+@Suite("On a real clock a debouncer")
+struct ClockTests {
+    @Test("executes after the wait and never before it")
+    func neverEarly() async throws {
+        let clock = ContinuousClock()
+        for wait in [0, 1, 7, 30] {
+            let start = clock.now
+            let it = Debouncer(for: .milliseconds(wait)) { (_: Int) in clock.now }
+            guard case .executed(let end) = try await it.outcome(of: 1) else { Issue.record("not executed"); return }
+            #expect(start.duration(to: end) >= .milliseconds(wait))
+        }
+    }
+
+    @Test("goes by any clock of the user's")
+    func anyClock() async throws {
+        /// Runs at ten times the speed of the suspending clock, and counts who sleeps on it.
+        struct FastClock: Clock {
+            struct Instant: InstantProtocol {
+                var offset: Duration
+                func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+                func duration(to other: Instant) -> Duration { other.offset - offset }
+                static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+            }
+            let start = SuspendingClock.now
+            let sleeps = Record<Duration>()
+            var now: Instant { Instant(offset: start.duration(to: .now) * 10) }
+            var minimumResolution: Duration { .nanoseconds(10) }
+            func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+                let left = now.duration(to: deadline)
+                sleeps.add(left)
+                try await SuspendingClock().sleep(for: left / 10)
+            }
+        }
+        let clock = FastClock()
+        let it = Debouncer(for: .milliseconds(300), clock: clock) { (value: Int) in value }
+        it(1)
+        #expect(try await Ended(it.outcome(of: 2)) == .executed(2))
+        #expect(!clock.sleeps.all.isEmpty)
+        let suspending = Debouncer(for: .milliseconds(5), clock: SuspendingClock()) { (value: Int) in value }
+        #expect(try await Ended(suspending.outcome(of: 3)) == .executed(3))
+    }
+
+    @Test("moves its wake-up when something earlier comes")
+    func earlier() async throws {
+        let it = KeyedDebouncer(for: .seconds(3600)) { (_: String, value: Int) in value }
+        it.submit(1, for: "later")
+        it.submit(1, for: "much later", after: .seconds(Int64.max))
+        for value in 0..<5 {
+            #expect(try await Ended(it.outcome(of: value, for: "now", after: .milliseconds(5))) == .executed(value))
+        }
+        #expect(it.counters.pending == 2)
+        it.cancel()
+    }
+
+    @Test("does not need the cooperative pool for a synchronous handler on a queue")
+    func starvedPool() async {
+        await #expect(processExitsWith: .success) {
+            let hasRun = DispatchSemaphore(value: 0)
+            let blocked = DispatchSemaphore(value: 0)
+            func block() {
+                blocked.signal()
+                // If the handler needed a thread of the pool, nobody would ever go on; the test then ends as a failure.
+                guard hasRun.wait(timeout: .now() + 60) == .success else { exit(1) }
+                hasRun.signal()
+            }
+            let it = Debouncer(for: .milliseconds(50), on: DispatchQueue(label: "handler")) { (_: Int) in
+                _ = hasRun.signal()
+            }
+            let observer = DispatchQueue(label: "observer")
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                let width = 64
+                for _ in 0..<width { Task.detached { block() } }
+                observer.async {
+                    // At least two threads of the pool are taken, then all that there are.
+                    blocked.wait()
+                    it(1)
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    @Test("runs what fell due while the process was stopped, once per key, when it goes on")
+    func stoppedProcess() async {
+        await #expect(processExitsWith: .success) {
+            let clock = ContinuousClock()
+            let seen = Record<Int>()
+            let it = KeyedDebouncer(for: .milliseconds(300), on: DispatchQueue(label: "handler")) {
+                (key: Int, _: Int) in
+                seen.add(key)
+            }
+            let start = clock.now
+            for value in 0..<100 { it.submit(value, for: value % 10) }
+            // Another process stops this one across the deadline and lets it go on.
+            var other: pid_t = 0
+            let script = "kill -STOP \(getpid()); sleep 1; kill -CONT \(getpid())"
+            var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(script), nil]
+            guard posix_spawn(&other, "/bin/sh", nil, nil, &arguments, nil) == 0 else { exit(2) }
+            var status: Int32 = 0
+            waitpid(other, &status, 0)
+            await it.flushAndWait()
+            // All ten were due while it was stopped; the flush found nothing left to execute.
+            guard start.duration(to: clock.now) >= .seconds(1) else { exit(3) }
+            guard Set(seen.all) == Set(0..<10), seen.all.count == 10 else { exit(4) }
+            guard it.counters.executed == 10, it.counters.superseded == 90 else { exit(5) }
+        }
+    }
+}

@@ -77,8 +77,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// The number of executions started.
     @usableFromInline var serials: UInt64
     @usableFromInline var slotQueue: SlotQueue
-    /// The number of valid entries in `slotQueue`.
-    @usableFromInline var queued: Int
+    /// The number of values that have fallen due.
     @usableFromInline var turns: UInt64
     /// How many executions each ticket still waits for.
     @usableFromInline var tickets: [Ticket: Int]
@@ -102,7 +101,6 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         active = 0
         serials = 0
         slotQueue = SlotQueue()
-        queued = 0
         turns = 0
         tickets = [:]
     }

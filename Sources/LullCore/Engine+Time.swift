@@ -74,17 +74,19 @@ extension Engine {
     @inlinable
     mutating func sweepAgendas() {
         let bound = 2 * slots.count + 64
-        if agenda.count > bound || fading.count > bound { dropStaleEntries() }
+        if agenda.count > bound || fading.count > bound { rebuildAgendas() }
     }
 
+    /// Makes the agendas anew, with the one entry of every open gate.
     @inlinable
     @inline(never)
-    mutating func dropStaleEntries() {
+    mutating func rebuildAgendas() {
         var (pending, idle) = (Agenda(), Agenda())
-        swap(&pending, &agenda)
-        swap(&idle, &fading)
-        pending.sweep { holds($0, pending: true) }
-        idle.sweep { holds($0, pending: false) }
+        slots.forEach { place, slot in
+            guard slot.pointee.gate.isOpen else { return }
+            let entry = Agenda.Entry(at: slot.pointee.scheduled, slot: place, birth: slot.pointee.birth)
+            if slot.pointee.batch == nil { idle.push(entry) } else { pending.push(entry) }
+        }
         agenda = pending
         fading = idle
     }
@@ -167,10 +169,10 @@ extension Engine {
         if slot.pointee.gate.isOpen {
             slot.pointee.scheduled = slot.pointee.gate.quiet
             fading.push(Agenda.Entry(at: slot.pointee.gate.quiet, slot: place, birth: slot.pointee.birth))
+            sweepAgendas()
         } else if slot.pointee.lane == .max {
             forget(place, &actions)
         }
-        sweepAgendas()
     }
 
     @inlinable
@@ -179,6 +181,7 @@ extension Engine {
         let slot = slots.remove(place)
         index.remove(KeyIndex.hash(slot.key), place: place)
         if !_isPOD(Key.self) { actions.more.append(.release(slot.key)) }
+        sweepAgendas()
     }
 
     /// Forgets keys whose gates have become idle with nothing pending.

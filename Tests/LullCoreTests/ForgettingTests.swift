@@ -90,8 +90,30 @@ struct ForgettingTests {
     func shrinking() throws {
         let rig = try Rig(.debounce(10))
         for round in 0..<10_000 { rig.submit("\(round)", at: 0, wait: CoreDuration(1_000_000 - round)) }
-        #expect(rig.engine.agenda.count <= 70)
+        #expect(rig.engine.agenda.count <= 66)
         #expect(rig.due(at: 0) == 1_000_000 - 9_999)
+        #expect(rig.broken == [])
+    }
+
+    @Test("a window in which value after value is complete does not fill the agendas", arguments: [1, 2])
+    func completing(maxCount: Int) throws {
+        let rig = try Rig(.throttle(1_000_000, maxCount: maxCount))
+        for round in 0..<10_000 { rig.submit("\(round)", at: 0) }
+        #expect(rig.engine.agenda.count <= 66)
+        #expect(rig.engine.fading.count <= 66)
+        #expect(rig.broken == [])
+    }
+
+    @Test("a far deadline that is put off again and again has a bounded number of entries")
+    func putOff() throws {
+        let rig = try Rig(.debounce(10))
+        for round in 0..<1000 {
+            rig.submit("short \(round)", at: round * 2, wait: 1)
+            rig.submit("long \(round)", at: round * 2, wait: .infinite)
+            rig.advance(to: round * 2 + 1)
+        }
+        #expect(rig.executions == [])
+        #expect(rig.engine.agenda.count <= 66)
         #expect(rig.broken == [])
     }
 

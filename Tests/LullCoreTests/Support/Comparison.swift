@@ -86,6 +86,8 @@ final class Comparison {
 
     private func advance(to at: Int, limit: Int?) {
         model.advance(to: at)
+        // An alarm in the far future means that there is none: there is no coming back for more.
+        let limit = model.now == .max ? nil : limit
         repeat {
             note(engine.advance(to: CoreInstant(at), limit: limit ?? .max))
         } while engine.alarm.nanoseconds <= model.now && engine.alarm < .farFuture

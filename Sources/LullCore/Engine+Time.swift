@@ -1,8 +1,8 @@
 extension Engine {
     /// Does everything that was due at `instant` or before, in the order of due instants, and sets ``alarm`` anew.
     ///
-    /// - Parameter limit: The number of executions to stop after, so that a shell holds its lock for a short time only.
-    ///   When the limit was reached, ``alarm`` may be at `instant` or before: call again.
+    /// It stops after `limit` executions, so that a shell holds its lock for a short time only; then ``alarm`` may be at
+    /// `instant` or before: call again.
     @inlinable
     public mutating func advance(to instant: CoreInstant, limit: Int = .max) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()

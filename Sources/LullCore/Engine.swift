@@ -118,7 +118,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     /// Offers a value under a key (SEMANTICS, sections 3 and 4).
     ///
-    /// - Parameter wait: The delay of this call alone; a negative one counts as zero. A throttle ignores it.
+    /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it.
     @inlinable
     public mutating func submit(
         _ value: Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil

@@ -109,7 +109,7 @@ public struct Gate: Hashable, Sendable {
 
     /// Takes a submit at `now`, after ``settle(at:by:)`` at the same instant.
     ///
-    /// - Parameter wait: The delay of this call alone; a negative one counts as zero. A throttle ignores it.
+    /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it.
     @inlinable
     public mutating func submit(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) -> Decision {
         switch policy.kind {

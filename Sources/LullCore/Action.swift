@@ -117,19 +117,21 @@ public struct Actions<Key, Value> {
     /// The value that lost its place to the submitted one, or the submitted one itself if it was not kept. It is handed out
     /// also so that it is released outside the shell's lock.
     public var displaced: Value?
+    // It stands here, away from `fate`, for speed: bytes that were stored one by one and are then loaded as one word make
+    // the processor wait, and a submit does just that with the tag of `displaced`.
+    /// Everything else.
+    public var more: [Action<Key, Value>]
     /// What became of ``displaced``.
     public var fate: Fate
     /// Whether ``Engine/alarm`` has moved, so that the shell must set its timer anew.
     public var movesAlarm: Bool
-    /// Everything else.
-    public var more: [Action<Key, Value>]
 
     @inlinable
     init() {
         displaced = nil
+        more = []
         fate = .superseded
         movesAlarm = false
-        more = []
     }
 
     /// Whether there is nothing to do beyond releasing ``displaced``.

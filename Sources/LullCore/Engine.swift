@@ -150,7 +150,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
                 }
             } else {
                 actions.displaced = combine(value, into: slot)
-                actions.fate = setup.combination.fateOfDisplaced
+                if setup.combination == .first { actions.fate = .absorbed }
                 if slot.pointee.gate.pendingDue(by: setup.policy) < slot.pointee.scheduled { schedule(place, &actions) }
             }
         case .absorb:

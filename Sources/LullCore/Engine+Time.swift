@@ -36,8 +36,14 @@ extension Engine {
 
     /// The place of a key, or `UInt32.max`.
     @inlinable
+    @inline(__always)
     mutating func find(_ key: Key) -> UInt32 {
-        if recent != .max, slots[recent].pointee.key == key { return recent }
+        recent != .max && slots[recent].pointee.key == key ? recent : lookUp(key)
+    }
+
+    @inlinable
+    @inline(never)
+    mutating func lookUp(_ key: Key) -> UInt32 {
         let found = index.find(KeyIndex.hash(key)) { slots[$0].pointee.key == key } ?? .max
         if found != .max { recent = found }
         return found

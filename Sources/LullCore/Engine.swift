@@ -170,6 +170,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     /// Combines a value into the pending ones, and returns the one that lost its place.
     @inlinable
+    @inline(__always)
     mutating func combine(_ value: Value, into slot: UnsafeMutablePointer<Slot>) -> Value? {
         switch setup.combination {
         case .latest: tally.superseded += 1

@@ -41,7 +41,7 @@ struct KeyIndex {
     /// Stores the place of a key that is not there yet.
     @inlinable
     mutating func insert(_ hash: UInt32, place: UInt32) {
-        if (count + 1) * 4 > entries.count * 3 { resize(to: max(4, entries.count * 2)) }
+        if (count + 1) * 5 > entries.count * 4 { resize(to: max(4, entries.count * 2)) }
         put(UInt64(hash) << 32 | UInt64(place + 1))
         count += 1
     }

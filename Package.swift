@@ -20,7 +20,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "LullCore", swiftSettings: settings),
-        .target(name: "Lull", dependencies: ["LullCore"], swiftSettings: settings),
+        .target(name: "CLullClock"),
+        .target(name: "Lull", dependencies: ["LullCore", "CLullClock"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .executableTarget(name: "LullCommand", dependencies: ["LullCore"], swiftSettings: settings),
         .testTarget(name: "LullCoreTests", dependencies: ["LullCore"], swiftSettings: settings),

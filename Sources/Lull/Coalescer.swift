@@ -1,0 +1,94 @@
+public import LullCore
+
+/// What debouncers and throttlers have in common, with keys and without.
+///
+/// All calls are synchronous or say that they wait, take the instant there and then, may be made from any thread, task or
+/// actor, and from inside a handler; none of them runs a handler on the caller's stack. A call costs about as much as
+/// taking a lock, beyond the work that it causes.
+public protocol Coalescer<Value, Result>: AnyObject, Sendable {
+    /// What tells the submits apart that are coalesced with each other.
+    associatedtype Key: Hashable & Sendable
+    /// What is submitted.
+    associatedtype Value: Sendable
+    /// What the handler returns.
+    associatedtype Result: Sendable
+
+    /// The machinery; not for direct use.
+    var runtime: Runtime<Key, Value, Result> { get }
+}
+
+extension Coalescer {
+    /// Executes what is pending now, under every key in the order in which the bursts began (SEMANTICS, section 5).
+    ///
+    /// All gates become idle: with a leading edge, the next submit executes at once.
+    @inlinable
+    public func flush() {
+        runtime.report { engine, now in engine.flush(at: now) }
+    }
+
+    /// Executes what is pending now, and returns when it has ended, together with everything that was running already.
+    ///
+    /// From inside a handler of the same debouncer it does not wait. When the awaiting task is cancelled it returns at
+    /// once, and the work goes on.
+    @inlinable
+    public nonisolated(nonsending) func flushAndWait() async {
+        await runtime.reportAndWait { engine, now in engine.flush(at: now) }
+    }
+
+    /// Drops what is pending, and what is due and has not started, under every key (SEMANTICS, section 5).
+    ///
+    /// - Parameter running: Whether executions that are running are told to stop as well, by cancelling their tasks. One
+    ///   that then throws ends as ``Outcome/cancelled``; synchronous handlers are not interrupted.
+    @inlinable
+    public func cancel(running: Bool = false) {
+        runtime.report { engine, now in engine.cancel(running: running, at: now) }
+    }
+
+    /// Takes no more submits, and executes what is pending, or drops it.
+    ///
+    /// Later submits end as ``Outcome/rejected(_:)``. Repeating the call is harmless.
+    ///
+    /// - Parameter dropping: Whether what is pending or has not started is dropped instead.
+    @inlinable
+    public func shutDown(dropping: Bool = false) {
+        runtime.report { engine, now in engine.shutDown(flushing: !dropping, at: now) }
+    }
+
+    /// Does as ``shutDown(dropping:)``, and returns when everything that runs or waits to run has ended.
+    ///
+    /// From inside a handler of the same debouncer it does not wait. When the awaiting task is cancelled it returns at
+    /// once, and the work goes on.
+    @inlinable
+    public nonisolated(nonsending) func shutDownAndWait(dropping: Bool = false) async {
+        await runtime.reportAndWait { engine, now in engine.shutDown(flushing: !dropping, at: now) }
+    }
+
+    /// How many submits there were, and what became of them (SEMANTICS, section 6).
+    @inlinable
+    public var counters: Counters {
+        runtime.lock.withLock { runtime.engine.counters }
+    }
+
+    /// Whether a value is pending under any key: submitted, and not yet due. Looks at every open key.
+    @inlinable
+    public var isPending: Bool {
+        untilDue != nil
+    }
+
+    /// How long it is until the first pending value falls due, or nil if nothing is pending. Looks at every open key.
+    @inlinable
+    public var untilDue: Duration? {
+        let now = runtime.timekeeper.now()
+        return runtime.lock.withLock { runtime.engine.nextDue(at: now) }.map { Duration(now.duration(to: $0)) }
+    }
+}
+
+/// What becomes of pending values when nobody holds the debouncer any more.
+public enum AtEnd: Hashable, Sendable {
+    /// They are executed when they are due, as if it were there.
+    case executeWhenDue
+    /// They are executed at once.
+    case flush
+    /// They are dropped, and end as ``Outcome/cancelled``.
+    case drop
+}

@@ -1,0 +1,24 @@
+internal import LullCore
+
+/// How the values behind one execution become the one that the handler gets (SEMANTICS, section 8).
+///
+/// To get all of them, use the initialisers with `collecting`.
+public enum Combining<Value: Sendable>: Sendable {
+    /// The last value. Only this one costs no memory beyond the pending value.
+    case latest
+    /// The first value.
+    case first
+    /// Each value folded into the one that is pending, in the order in which they were submitted.
+    ///
+    /// The function runs when the execution starts, in front of the handler and where a handler without isolation would
+    /// run; never inside `submit`. Until then the values are kept: `maxCount` and `maxWait` bound how many.
+    case merge(@Sendable (_ pending: inout Value, _ value: Value) -> Void)
+
+    var core: Combination {
+        switch self {
+        case .latest: .latest
+        case .first: .first
+        case .merge: .collect
+        }
+    }
+}

@@ -1,0 +1,208 @@
+public import Dispatch
+public import LullCore
+/// Runs a handler with the newest value when a burst of submits has come to rest.
+///
+/// ```swift
+/// let save = Debouncer(for: .seconds(2)) { (draft: Draft) in try await api.save(draft) }
+/// save(draft)                   // at every key stroke; returns at once
+/// save.flush()                  // when the screen is left
+/// ```
+///
+/// A debouncer without a value is written `Debouncer(for: .seconds(2)) { … }` and asked by `save()`.
+///
+/// It may be used from any thread, task or actor. A submit costs a look at the clock and a lock, and no allocation; a
+/// debouncer at rest costs nothing. What falls due when is section 3 of the semantics.
+public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
+    /// The machinery; not for direct use.
+    public let runtime: Runtime<Sole, Value, Result>
+
+    init(
+        _ setup: Setup, _ clock: any Clock<Duration>, _ atEnd: AtEnd,
+        _ onFailure: (@Sendable (any Error, Sole) async -> Void)?, _ handler: Runtime<Sole, Value, Result>.Handler
+    ) {
+        runtime = Runtime(setup, clock: clock, atEnd: atEnd, onFailure: onFailure, handler: handler)
+    }
+
+    deinit {
+        runtime.ownerHasGone()
+    }
+
+    /// Offers a value with a delay of its own, in place of the debouncer's wait (SEMANTICS, section 3).
+    ///
+    /// - Parameter delay: The quiet period from now on; a negative one counts as zero. It may exceed `maxWait`, which then
+    ///   rules.
+    @inlinable
+    public func submit(_ value: Value, after delay: Duration) {
+        runtime.submit(value, for: Sole(), wait: CoreDuration(delay))
+    }
+
+    /// Offers a value with a delay of its own, and calls back with what became of it.
+    ///
+    /// - Parameters:
+    ///   - delay: The quiet period from now on; a negative one counts as zero.
+    ///   - completion: Called once, in a task of its own on the actor where it was written.
+    public func submit(
+        _ value: Value, after delay: Duration,
+        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
+    ) {
+        runtime.submit(
+            value, for: Sole(), wait: CoreDuration(delay), promise: runtime.promise(for: Sole(), completion))
+    }
+
+    /// Offers a value with a delay of its own, and returns what became of it.
+    ///
+    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
+    @inlinable
+    public nonisolated(nonsending) func outcome(
+        of value: Value, after delay: Duration
+    ) async throws(CancellationError) -> Outcome<Result> {
+        try await runtime.outcome(of: value, for: Sole(), wait: CoreDuration(delay))
+    }
+}
+
+extension Debouncer {
+    /// Makes a debouncer whose handler runs in a task of its own, on the actor where it was written.
+    ///
+    /// Stops with a message if a setting breaks a rule (SEMANTICS, section 10); what comes from outside can be checked first
+    /// with `Policy.debounce`.
+    ///
+    /// - Parameters:
+    ///   - wait: The quiet period after which a burst is at rest. With zero nothing is coalesced.
+    ///   - maxWait: No value waits longer than this; at least `wait`. Without it, a stream that never pauses is never
+    ///     executed.
+    ///   - edges: Where in a burst values are executed.
+    ///   - delayRule: What a shorter delay of a single call does to a longer one that is running.
+    ///   - maxCount: This many submits are executed at once; only with the trailing edge.
+    ///   - combining: How the values behind one execution become one.
+    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one.
+    ///   - atEnd: What becomes of pending values when the last reference to the debouncer goes away.
+    ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
+    ///   - onFailure: Told of every execution whose handler throws. Without it, a line is written to standard error.
+    ///   - handler: Handles the value. It may call anything on the same debouncer.
+    public convenience init(
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
+        maxCount: Int? = nil, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
+                    combination: combining.core, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .task(on: handler.isolation, combining) { _, value in try await handler(value) })
+    }
+
+    /// Makes a debouncer whose handler is synchronous and runs on a queue.
+    ///
+    /// A serial queue is shared by whatever else runs there: a handler that blocks delays the rest. A synchronous
+    /// handler is never interrupted. The other parameters are those of the form without a queue.
+    ///
+    /// - Parameter queue: The queue that the handler runs on.
+    public convenience init(
+        for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
+        delayRule: DelayRule = .restart,
+        maxCount: Int? = nil, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        handler: @escaping @Sendable (Value) throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
+                    combination: combining.core, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .queue(queue, combining) { _, value in try handler(value) })
+    }
+
+    /// Makes a debouncer whose handler gets all the values behind an execution, in order, in a task of its own.
+    ///
+    /// The values are kept until then: give a `maxCount` or a `maxWait` where many may come. The other parameters are those of the
+    /// form without `collecting`.
+    public convenience init(
+        collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
+        delayRule: DelayRule = .restart,
+        maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
+                    combination: .collect, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .task(on: handler.isolation, collecting: { _, value in try await handler(value) }))
+    }
+
+    /// Makes a debouncer whose handler gets all the values behind an execution, in order, on a queue.
+    ///
+    /// The parameters are those of the other forms.
+    public convenience init(
+        collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
+        delayRule: DelayRule = .restart,
+        maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        handler: @escaping @Sendable ([Value]) throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
+                    combination: .collect, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .queue(queue, collecting: { _, value in try handler(value) }))
+    }
+}
+
+extension Debouncer where Value == Void {
+    /// Makes a debouncer without a value, whose handler runs in a task of its own, on the actor where it was written.
+    ///
+    /// The parameters are those of the form with a value.
+    public convenience init(
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
+        maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
+                    combination: .latest, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .task(on: handler.isolation, .latest) { _, _ in try await handler() })
+    }
+
+    /// Makes a debouncer without a value, whose handler is synchronous and runs on a queue.
+    ///
+    /// The parameters are those of the form with a value.
+    public convenience init(
+        for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
+        delayRule: DelayRule = .restart,
+        maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        handler: @escaping @Sendable () throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
+                    combination: .latest, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .queue(queue, .latest) { _, _ in try handler() })
+    }
+}

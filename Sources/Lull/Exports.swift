@@ -1,0 +1,2 @@
+// Whoever imports Lull names its options and counters without a second import.
+@_exported public import LullCore

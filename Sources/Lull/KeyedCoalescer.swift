@@ -1,0 +1,76 @@
+public import LullCore
+
+/// A debouncer or throttler in which the submits of each key are coalesced with each other and with nothing else.
+public protocol KeyedCoalescer<Key, Value, Result>: Coalescer {}
+
+extension KeyedCoalescer {
+    /// Offers a value under a key, at this instant. Never blocks, and never runs the handler on the caller's stack.
+    @inlinable
+    public func submit(_ value: Value, for key: Key) {
+        runtime.submit(value, for: key)
+    }
+
+    /// Offers a value under a key and calls back with what became of it.
+    ///
+    /// - Parameter completion: Called once, in a task of its own on the actor where it was written.
+    public func submit(
+        _ value: Value, for key: Key,
+        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
+    ) {
+        runtime.submit(value, for: key, promise: runtime.promise(for: key, completion))
+    }
+
+    /// Offers a value under a key and returns what became of it.
+    ///
+    /// The value is submitted before the call first suspends, in order with other submits of the same actor.
+    ///
+    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
+    @inlinable
+    public nonisolated(nonsending) func outcome(
+        of value: Value, for key: Key
+    ) async throws(CancellationError) -> Outcome<Result> {
+        try await runtime.outcome(of: value, for: key)
+    }
+
+    /// Executes what is pending under a key now, and makes its gate idle (SEMANTICS, section 5).
+    @inlinable
+    public func flush(_ key: Key) {
+        runtime.report { engine, now in engine.flush(key, at: now) }
+    }
+
+    /// Executes what is pending under a key now, and returns when it has ended, together with what was running of the key.
+    ///
+    /// From inside a handler of the same debouncer it does not wait. When the awaiting task is cancelled it returns at
+    /// once, and the work goes on.
+    @inlinable
+    public nonisolated(nonsending) func flushAndWait(_ key: Key) async {
+        await runtime.reportAndWait(for: key) { engine, now in engine.flush(key, at: now) }
+    }
+
+    /// Drops what is pending under a key, and what is due and has not started (SEMANTICS, section 5).
+    ///
+    /// - Parameter running: Whether executions of the key that are running are told to stop as well.
+    @inlinable
+    public func cancel(_ key: Key, running: Bool = false) {
+        runtime.report { engine, now in engine.cancel(key, running: running, at: now) }
+    }
+
+    /// Whether a value is pending under a key: submitted, and not yet due.
+    @inlinable
+    public func isPending(_ key: Key) -> Bool {
+        untilDue(key) != nil
+    }
+
+    /// How long it is until what is pending under a key falls due, or nil if nothing is.
+    @inlinable
+    public func untilDue(_ key: Key) -> Duration? {
+        let now = runtime.timekeeper.now()
+        return runtime.lock.withLock { runtime.engine.nextDue(key, at: now) }.map { Duration(now.duration(to: $0)) }
+    }
+
+    /// The number of keys that have an open gate or a value waiting to start.
+    @inlinable
+    public var openKeys: Int {
+        runtime.lock.withLock { runtime.engine.openKeys }
+    }
+}

@@ -1,0 +1,137 @@
+public import Dispatch
+public import LullCore
+/// Runs a handler for each key at most once an interval, with the key's newest value.
+///
+/// ```swift
+/// let sync = KeyedThrottler(every: .seconds(120)) { (category: Category, _: Void) in try await store.sync(category) }
+/// sync.submit((), for: .steps)
+/// ```
+///
+/// It may be used from any thread, task or actor. One timer serves all keys. A submit costs a look at the clock, a lock and
+/// a look-up, whatever the number of keys; a key's memory is given back when it is idle. What falls due when is section 4
+/// of the semantics.
+public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Result: Sendable>: KeyedCoalescer {
+    /// The machinery; not for direct use.
+    public let runtime: Runtime<Key, Value, Result>
+
+    init(
+        _ setup: Setup, _ clock: any Clock<Duration>, _ atEnd: AtEnd,
+        _ onFailure: (@Sendable (any Error, Key) async -> Void)?, _ handler: Runtime<Key, Value, Result>.Handler
+    ) {
+        runtime = Runtime(setup, clock: clock, atEnd: atEnd, onFailure: onFailure, handler: handler)
+    }
+
+    deinit {
+        runtime.ownerHasGone()
+    }
+}
+
+extension KeyedThrottler {
+    /// Makes a throttler whose handler runs in a task of its own, on the actor where it was written.
+    ///
+    /// Stops with a message if a setting breaks a rule (SEMANTICS, section 10); what comes from outside can be checked first
+    /// with `Policy.throttle`.
+    ///
+    /// - Parameters:
+    ///   - interval: The length of a window. With zero nothing is coalesced.
+    ///   - edges: Whether a window executes at its beginning, at its end, or at both.
+    ///   - maxCount: This many submits are executed at once; only with the trailing edge.
+    ///   - combining: How the values behind one execution become one.
+    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of its
+    ///     key.
+    ///   - maxConcurrent: How many executions may run at once, of all keys; nil for no limit.
+    ///   - capacity: How many keys may be open or waiting at once; a submit that would add one is rejected. Nil for no
+    ///     limit.
+    ///   - atEnd: What becomes of pending values when the last reference to the throttler goes away.
+    ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
+    ///   - onFailure: Told of every execution whose handler throws. Without it, a line is written to standard error.
+    ///   - handler: Handles the value. It may call anything on the same throttler.
+    public convenience init(
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,
+        capacity: Int? = nil,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .throttle(every: interval, edges: edges, maxCount: maxCount),
+                    combination: combining.core, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
+                    capacity: capacity)
+            },
+            clock, atEnd, onFailure,
+            .task(on: handler.isolation, combining) { key, value in try await handler(key, value) })
+    }
+
+    /// Makes a throttler whose handler is synchronous and runs on a queue.
+    ///
+    /// A serial queue is shared by whatever else runs there, other keys included: a handler that blocks delays the rest. A synchronous
+    /// handler is never interrupted. The other parameters are those of the form without a queue.
+    ///
+    /// - Parameter queue: The queue that the handler runs on.
+    public convenience init(
+        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,
+        capacity: Int? = nil,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
+        handler: @escaping @Sendable (Key, Value) throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .throttle(every: interval, edges: edges, maxCount: maxCount),
+                    combination: combining.core, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
+                    capacity: capacity)
+            },
+            clock, atEnd, onFailure,
+            .queue(queue, combining) { key, value in try handler(key, value) })
+    }
+
+    /// Makes a throttler whose handler gets all the values behind an execution, in order, in a task of its own.
+    ///
+    /// The values are kept until then: give a `maxCount` where many may come. The other parameters are those of the
+    /// form without `collecting`.
+    public convenience init(
+        collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,
+        capacity: Int? = nil,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .throttle(every: interval, edges: edges, maxCount: maxCount),
+                    combination: .collect, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
+                    capacity: capacity)
+            },
+            clock, atEnd, onFailure,
+            .task(on: handler.isolation, collecting: { key, value in try await handler(key, value) }))
+    }
+
+    /// Makes a throttler whose handler gets all the values behind an execution, in order, on a queue.
+    ///
+    /// The parameters are those of the other forms.
+    public convenience init(
+        collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
+        maxCount: Int? = nil, whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,
+        capacity: Int? = nil,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
+        handler: @escaping @Sendable (Key, [Value]) throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .throttle(every: interval, edges: edges, maxCount: maxCount),
+                    combination: .collect, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
+                    capacity: capacity)
+            },
+            clock, atEnd, onFailure,
+            .queue(queue, collecting: { key, value in try handler(key, value) }))
+    }
+}

@@ -1,0 +1,67 @@
+internal import Dispatch
+internal import LullCore
+
+extension Runtime.Handler {
+    typealias Item = Runtime.Item
+
+    /// A handler of one value, in a task of its own on an actor or on none.
+    static func task(
+        on isolation: (any Actor)?, _ combining: Combining<Value>,
+        _ body: nonisolated(nonsending) @escaping @Sendable (Key, Value) async throws -> Result
+    ) -> Self {
+        .task(isolation: isolation) { key, batch in try await body(key, combining.value(of: batch)) }
+    }
+
+    /// A handler of all values, in a task of its own on an actor or on none.
+    static func task(
+        on isolation: (any Actor)?,
+        collecting body: nonisolated(nonsending) @escaping @Sendable (Key, [Value]) async throws -> Result
+    ) -> Self {
+        .task(isolation: isolation) { key, batch in try await body(key, batch.values.map(\.value)) }
+    }
+
+    /// A synchronous handler of one value, on a queue.
+    static func queue(
+        _ queue: DispatchQueue, _ combining: Combining<Value>,
+        _ body: @escaping @Sendable (Key, Value) throws -> Result
+    ) -> Self {
+        .queue(queue) { key, batch in try body(key, combining.value(of: batch)) }
+    }
+
+    /// A synchronous handler of all values, on a queue.
+    static func queue(
+        _ queue: DispatchQueue, collecting body: @escaping @Sendable (Key, [Value]) throws -> Result
+    ) -> Self {
+        .queue(queue) { key, batch in try body(key, batch.values.map(\.value)) }
+    }
+}
+
+extension Combining {
+    /// The one value that a handler gets.
+    func value<Key, Result>(of batch: Batch<Runtime<Key, Value, Result>.Item>) -> Value {
+        guard case .merge(let fold) = self, let first = batch.earlier.first else { return batch.value.value }
+        var merged = first.value
+        for item in batch.earlier.dropFirst() { fold(&merged, item.value) }
+        fold(&merged, batch.value.value)
+        return merged
+    }
+}
+
+extension Setup {
+    /// The settings, or the end of the program with the rule that they break: they stand in its code.
+    static func checked(_ make: () throws(PolicyError) -> Setup) -> Setup {
+        do {
+            return try make()
+        } catch {
+            preconditionFailure("Lull: \(error)")
+        }
+    }
+}
+
+/// A failure handler for those who have no keys.
+func ignoringKey(
+    _ onFailure: (@Sendable (any Error) async -> Void)?
+) -> (@Sendable (any Error, Sole) async -> Void)? {
+    guard let onFailure else { return nil }
+    return { error, _ in await onFailure(error) }
+}

@@ -1,0 +1,37 @@
+#if canImport(os)
+    internal import os
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// The only key of a debouncer without keys.
+@frozen
+public struct Sole: Hashable, Sendable {
+    @inlinable
+    init() {}
+}
+
+/// Names a key in a message.
+@usableFromInline
+func describe(_ key: some Any, of value: Any.Type) -> String {
+    key is Sole ? "the only key, of values of type \(value)" : "key \(key)"
+}
+
+@usableFromInline
+func makeWork<Key: Sendable>(of value: any Sendable.Type, owner: ObjectIdentifier, key: Key) -> Work {
+    Work(owner: owner) { describe(key, of: value) }
+}
+
+/// Says that an execution has failed, for those who have not said what is to be done then.
+@usableFromInline
+func reportFailure(_ error: any Error, of key: String) {
+    let line = "Lull: an execution has failed (\(key)): \(error)"
+    #if canImport(os)
+        Logger(subsystem: "lull", category: "executions").error("\(line)")
+    #else
+        // One write, so that lines of several threads do not mix.
+        _ = Array((line + "\n").utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+    #endif
+}

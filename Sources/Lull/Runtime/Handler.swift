@@ -1,0 +1,129 @@
+public import Dispatch
+public import LullCore
+
+extension Runtime {
+    /// How an execution runs.
+    @usableFromInline
+    enum Handler: Sendable {
+        /// In a task of its own, on the actor that the closure names, or on none.
+        case task(isolation: (any Actor)?, TaskBody)
+        /// On a queue.
+        case queue(DispatchQueue, QueueBody)
+    }
+
+    @usableFromInline typealias TaskBody =
+        nonisolated(nonsending) @Sendable (Key, Batch<Item>) async throws -> Result
+    @usableFromInline typealias QueueBody = @Sendable (Key, Batch<Item>) throws -> Result
+
+    // MARK: - Running
+
+    @inlinable
+    func start(_ execution: Execution<Key, Item>) {
+        switch handler {
+        case .task(let isolation, let body): startTask(execution, isolation, body)
+        case .queue(let queue, let body): startOnQueue(execution, queue, body)
+        }
+    }
+
+    @inlinable
+    func startOnQueue(
+        _ execution: Execution<Key, Item>, _ queue: DispatchQueue, _ body: @escaping QueueBody
+    ) {
+        let work = observer == nil ? nil : announce(execution.key)
+        queue.async {
+            if let work {
+                // What a synchronous handler waits for cannot be seen: it counts as having come as far as it could.
+                self.observer?.resumed(work)
+                self.observer?.paused(work)
+            }
+            let outcome: Outcome<Result>
+            do { outcome = .executed(try body(execution.key, execution.batch)) } catch { outcome = .failed(error) }
+            if let failure = self.end(execution, outcome) {
+                Task.detached {
+                    await self.tell(failure, execution.key)
+                    if let work { self.observer?.ended(work) }
+                }
+            } else if let work {
+                self.observer?.ended(work)
+            }
+        }
+    }
+
+    @inlinable
+    func startTask(
+        _ execution: Execution<Key, Item>, _ isolation: (any Actor)?, _ body: @escaping TaskBody
+    ) {
+        let work = announce(execution.key)
+        let task = launch(work, observer, on: isolation) {
+            let outcome: Outcome<Result>
+            do { outcome = .executed(try await body(execution.key, execution.batch)) } catch {
+                outcome = .failed(error)
+            }
+            if let failure = self.end(execution, outcome) { await self.tell(failure, execution.key) }
+            self.observer?.ended(work)
+        }
+        register(Launched(task: task, work: work, observer: observer, isolation: isolation), execution.run)
+    }
+
+    /// Keeps a task within reach of a cancel, unless it has ended already.
+    @inlinable
+    func register(_ task: Launched, _ run: RunID) {
+        let isToldToStop = lock.withLock { () -> Bool in
+            guard engine.isRunning(run) else { return false }
+            tasks[run.serial] = task
+            return engine.isToldToStop(run)
+        }
+        if isToldToStop { task.cancel() }
+    }
+
+    /// Names an execution, and tells a clock that keeps track of it.
+    @inlinable
+    func announce(_ key: Key) -> Work {
+        let work = makeWork(of: Value.self, owner: ObjectIdentifier(self), key: key)
+        observer?.began(work)
+        return work
+    }
+
+    // MARK: - Ending
+
+    /// Reports the end of an execution and starts what waited for it.
+    ///
+    /// - Returns: The error, if the execution has failed.
+    @inlinable
+    func end(_ execution: Execution<Key, Item>, _ outcome: Outcome<Result>) -> (any Error)? {
+        var hasThrown = false
+        var failure: (any Error)?
+        if case .failed(let error) = outcome {
+            hasThrown = true
+            failure = error
+        }
+        let (verdict, actions, task) = lock.withLock {
+            let task = tasks.isEmpty ? nil : tasks.removeValue(forKey: execution.run.serial)
+            let (verdict, actions) = engine.ended(execution.run, hasThrown ? .threw : .returned)
+            return (verdict, actions, task)
+        }
+        withExtendedLifetime(task) {}
+        switch verdict {
+        case .executed, .failed:
+            deliver(outcome, to: execution.batch)
+        case .superseded:
+            deliver(.superseded, to: execution.batch)
+            failure = nil
+        case .cancelled:
+            deliver(.cancelled, to: execution.batch)
+            failure = nil
+        }
+        perform(actions)
+        return failure
+    }
+
+    /// Tells of a failure: to whom it was agreed, or on standard error.
+    @usableFromInline
+    func tell(_ failure: any Error, _ key: Key) async {
+        if let onFailure {
+            await onFailure(failure, key)
+        } else {
+            reportFailure(failure, of: describe(key, of: Value.self))
+        }
+    }
+}

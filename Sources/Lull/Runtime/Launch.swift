@@ -1,0 +1,84 @@
+internal import Dispatch
+
+/// What a task is to do, on the actor on which it is called.
+@usableFromInline typealias Job = nonisolated(nonsending) @Sendable () async -> Void
+
+/// Starts the task of an execution.
+///
+/// It is a detached one: what was due belongs to no caller's task, whether a timer starts it or somebody's flush.
+@usableFromInline
+func launch(
+    _ work: Work, _ observer: (any WorkObserver)?, on isolation: (any Actor)?, _ job: @escaping Job
+) -> Task<Void, Never> {
+    guard let observer else {
+        return Task.detached { await Work.$current.withValue(work) { await job() } }
+    }
+    guard let isolation else {
+        // A handler without isolation runs on the executor that its task prefers, which sees where it pauses.
+        let executor = WatchedExecutor(work, observer)
+        return Task.detached(executorPreference: executor) { await Work.$current.withValue(work) { await job() } }
+    }
+    return Task.detached {
+        await Work.$current.withValue(work) { await enter(work, observer, on: isolation, job) }
+    }
+}
+
+/// The task of an execution that may have to be cancelled.
+@usableFromInline
+struct Launched: Sendable {
+    private let task: Task<Void, Never>
+    private let work: Work
+    private let observer: (any WorkObserver)?
+    private let isolation: (any Actor)?
+
+    @usableFromInline
+    init(task: Task<Void, Never>, work: Work, observer: (any WorkObserver)?, isolation: (any Actor)?) {
+        self.task = task
+        self.work = work
+        self.observer = observer
+        self.isolation = isolation
+    }
+
+    /// Cancels the task. Who watches it sees it pause again only when it has done what it does on being cancelled.
+    @usableFromInline
+    func cancel() {
+        guard let observer, let isolation else { return task.cancel() }
+        observer.resumed(work)
+        task.cancel()
+        Task { [work] in await pause(work, observer, on: isolation) }
+    }
+}
+
+/// Runs a job on an actor, and says that it has paused when it lets go of the actor for the first time.
+private func enter(
+    _ work: Work, _ observer: any WorkObserver, on isolation: isolated any Actor, _ job: Job
+) async {
+    observer.resumed(work)
+    // This task is enqueued at the actor, which is free for it when the job pauses or ends: there is no pause before.
+    Task { pause(work, observer, on: isolation) }
+    await job()
+}
+
+private func pause(_ work: Work, _ observer: any WorkObserver, on isolation: isolated any Actor) {
+    observer.paused(work)
+}
+
+/// Runs the jobs of one execution on a global queue, and says when they run and when they pause or end.
+private final class WatchedExecutor: TaskExecutor {
+    private let work: Work
+    private let observer: any WorkObserver
+
+    init(_ work: Work, _ observer: any WorkObserver) {
+        self.work = work
+        self.observer = observer
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        observer.resumed(work)
+        DispatchQueue.global().async {
+            job.runSynchronously(on: self.asUnownedTaskExecutor())
+            self.observer.paused(self.work)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+public import LullCore
+
+extension Runtime {
+    /// Submits, and waits for what becomes of it.
+    @inlinable
+    nonisolated(nonsending) func outcome(
+        of value: Value, for key: Key, wait: CoreDuration? = nil
+    ) async throws(CancellationError) -> Outcome<Result> {
+        let promise = Promise<Outcome<Result>>()
+        submit(value, for: key, wait: wait, promise: promise)
+        guard let outcome = await promise.value(observer: observer) else { throw CancellationError() }
+        return outcome
+    }
+
+    /// A promise whose outcome goes to a callback, in a task of its own.
+    func promise(
+        for key: Key, _ completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
+    ) -> Promise<Outcome<Result>> {
+        Promise { [observer, owner = ObjectIdentifier(self)] outcome in
+            let work = makeWork(of: Value.self, owner: owner, key: key)
+            observer?.began(work)
+            _ = launch(work, observer, on: completion.isolation) {
+                await completion(outcome)
+                observer?.ended(work)
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+/// A value that one party delivers, at most once, and one other awaits, at most once.
+///
+/// Cancelling the awaiting task ends its wait at once and nothing else.
+@usableFromInline
+final class Promise<Value: Sendable>: @unchecked Sendable {
+    // Proof of @unchecked Sendable: `state` is only touched while `lock` is held.
+    private let lock = Lock()
+    private var state: State
+
+    private enum State {
+        case open
+        case awaited(UnsafeContinuation<Value?, Never>, Sleep?)
+        /// A callback takes the value instead of somebody who awaits.
+        case callback(@Sendable (Value) -> Void)
+        case delivered(Value)
+        case over
+    }
+
+    @usableFromInline
+    init() {
+        state = .open
+    }
+
+    @usableFromInline
+    init(callback: @escaping @Sendable (Value) -> Void) {
+        state = .callback(callback)
+    }
+
+    @usableFromInline
+    func deliver(_ value: Value) {
+        let old = lock.withLock { () -> State in
+            let old = state
+            if case .open = old { state = .delivered(value) } else { state = .over }
+            return old
+        }
+        switch old {
+        case .awaited(let continuation, let sleep):
+            sleep?.end()
+            continuation.resume(returning: value)
+        case .callback(let callback): callback(value)
+        case .open, .delivered, .over: break
+        }
+    }
+
+    /// The value, or nil if the task was cancelled before it came.
+    ///
+    /// - Parameter observer: Told that the execution on whose behalf the task runs, if it is one, sleeps meanwhile.
+    @usableFromInline
+    nonisolated(nonsending) func value(observer: (any WorkObserver)? = nil) async -> Value? {
+        let sleep = observer.flatMap { observer in Work.current.map { Sleep(work: $0, observer: observer) } }
+        return await withTaskCancellationHandler {
+            // Every state resumes the continuation exactly once, which is what makes the unchecked one right: `awaited` is
+            // left only by `deliver` and `cancel`, and both take it out under the lock.
+            await withUnsafeContinuation { continuation in
+                let value = lock.withLock { () -> Value?? in
+                    switch state {
+                    case .open:
+                        // Nobody can end the sleep before it begins: the lock is held.
+                        sleep?.begin()
+                        state = .awaited(continuation, sleep)
+                        return .none
+                    case .delivered(let value):
+                        state = .over
+                        return .some(value)
+                    case .awaited, .callback, .over:
+                        return .some(nil)
+                    }
+                }
+                if let value { continuation.resume(returning: value) }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    private func cancel() {
+        let old = lock.withLock { () -> State in
+            let old = state
+            state = .over
+            return old
+        }
+        if case .awaited(let continuation, let sleep) = old {
+            sleep?.end()
+            continuation.resume(returning: nil)
+        }
+    }
+}
+
+/// An execution that waits for another one.
+private struct Sleep: Sendable {
+    let work: Work
+    let observer: any WorkObserver
+
+    func begin() { observer.slept(work) }
+    func end() { observer.woke(work) }
+}

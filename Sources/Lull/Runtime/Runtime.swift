@@ -1,0 +1,162 @@
+internal import Dispatch
+public import LullCore
+
+/// What all debouncers and throttlers are made of: the engine behind a lock, a timekeeper that wakes it, and a handler.
+///
+/// Not used directly. It is public because code that is inlined into its users needs it.
+///
+/// The lock is held for one event of the engine at a time. Handlers, callbacks, continuations and the release of values all
+/// happen after it has been let go.
+public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Sendable>: @unchecked Sendable {
+    /// A submitted value, and the promise of its outcome if somebody has asked for it.
+    @frozen
+    @usableFromInline
+    struct Item: Sendable {
+        @usableFromInline let value: Value
+        @usableFromInline let promise: Promise<Outcome<Result>>?
+
+        @inlinable
+        init(value: Value, promise: Promise<Outcome<Result>>?) {
+            self.value = value
+            self.promise = promise
+        }
+    }
+
+    @usableFromInline typealias Events = Actions<Key, Item>
+
+    // Proof of @unchecked Sendable: `engine`, `tasks`, `waiters` and `tickets` are only touched while `lock` is held;
+    // everything else is constant.
+    @usableFromInline let lock = Lock()
+    @usableFromInline var engine: Engine<Key, Item>
+    /// The tasks of running executions, by serial number, for those that may have to be cancelled.
+    @usableFromInline var tasks: [UInt64: Launched] = [:]
+    /// Those who wait for executions to end.
+    @usableFromInline var waiters: [Ticket: Promise<Void>] = [:]
+    @usableFromInline var tickets: Ticket = 0
+
+    @usableFromInline let timekeeper: Timekeeper
+    @usableFromInline let observer: (any WorkObserver)?
+    @usableFromInline let handler: Handler
+    @usableFromInline let onFailure: (@Sendable (any Error, Key) async -> Void)?
+    @usableFromInline let atEnd: AtEnd
+
+    init(
+        _ setup: Setup, clock: any Clock<Duration>, atEnd: AtEnd,
+        onFailure: (@Sendable (any Error, Key) async -> Void)?, handler: Handler
+    ) {
+        engine = Engine(setup)
+        timekeeper = Timekeeper.make(for: clock)
+        observer = timekeeper.observer
+        self.handler = handler
+        self.onFailure = onFailure
+        self.atEnd = atEnd
+    }
+
+    // MARK: - Submitting
+
+    @inlinable
+    func submit(
+        _ value: Value, for key: Key, wait: CoreDuration? = nil, promise: Promise<Outcome<Result>>? = nil
+    ) {
+        let item = Item(value: value, promise: promise)
+        let now = timekeeper.now()
+        let actions = lock.withLock { engine.submit(item, for: key, at: now, wait: wait) }
+        if !actions.isQuiet || actions.displaced?.promise != nil { perform(actions) }
+    }
+
+    // MARK: - Doing what the engine says
+
+    @inlinable
+    @inline(never)
+    func perform(_ actions: Events, isWaking: Bool = false) {
+        actions.displaced?.promise?.deliver(Outcome(actions.fate))
+        for action in actions.more {
+            switch action {
+            case .start(let execution):
+                start(execution)
+            case .cancel(let run):
+                lock.withLock { tasks[run.serial] }?.cancel()
+            case .settle(let batch, let fate):
+                deliver(Outcome(fate), to: batch)
+            case .resume(let ticket):
+                lock.withLock { waiters.removeValue(forKey: ticket) }?.deliver(())
+            case .release:
+                break
+            }
+        }
+        if actions.movesAlarm, !isWaking { rearm() }
+    }
+
+    @inlinable
+    func deliver(_ outcome: Outcome<Result>, to batch: Batch<Item>) {
+        for item in batch.earlier { item.promise?.deliver(outcome) }
+        batch.value.promise?.deliver(outcome)
+    }
+
+    /// Calls an event of the engine at the present instant, and does what it says.
+    @inlinable
+    func report(_ event: (inout Engine<Key, Item>, CoreInstant) -> Events) {
+        let now = timekeeper.now()
+        perform(lock.withLock { event(&engine, now) })
+    }
+
+    /// The same, and waits for what runs and waits afterwards, of one key or of all, to have ended.
+    ///
+    /// From inside a handler of the same debouncer it does not wait: nobody can wait for himself.
+    @inlinable
+    nonisolated(nonsending) func reportAndWait(
+        for key: Key? = nil, _ event: (inout Engine<Key, Item>, CoreInstant) -> Events
+    ) async {
+        let isInside = isInsideHandler
+        let now = timekeeper.now()
+        let (actions, promise) = lock.withLock { () -> (Events, Promise<Void>?) in
+            let actions = event(&engine, now)
+            tickets += 1
+            guard !isInside, engine.watch(tickets, for: key) else { return (actions, nil) }
+            let promise = Promise<Void>()
+            waiters[tickets] = promise
+            return (actions, promise)
+        }
+        perform(actions)
+        _ = await promise?.value(observer: observer)
+    }
+
+    @usableFromInline
+    var isInsideHandler: Bool { Work.current?.owner == ObjectIdentifier(self) }
+
+    /// The last handle has gone.
+    @inlinable
+    func ownerHasGone() {
+        switch atEnd {
+        case .executeWhenDue: break
+        case .flush: report { engine, now in engine.flush(at: now) }
+        case .drop: report { engine, now in engine.cancel(at: now) }
+        }
+    }
+}
+
+extension Runtime {
+    /// Arranges to be woken when the engine wants to be.
+    @inlinable
+    func rearm() {
+        timekeeper.rearm(for: Sleeper(alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake() }))
+    }
+
+    /// Does what is due by now.
+    @inlinable
+    @inline(never)
+    func wake() {
+        var isBehind = true
+        while isBehind {
+            let now = timekeeper.now()
+            // As many executions between two takings of the lock as make it cheap, and few enough not to hold up submits.
+            let actions = lock.withLock {
+                let actions = engine.advance(to: now, limit: 64)
+                isBehind = engine.alarm <= now
+                return actions
+            }
+            perform(actions, isWaking: true)
+        }
+        rearm()
+    }
+}

@@ -1,0 +1,69 @@
+internal import LullCore
+
+/// A debouncer or throttler in which all submits are coalesced with each other.
+public protocol SoleCoalescer<Value, Result>: Coalescer where Key == Sole {}
+
+extension SoleCoalescer {
+    /// Offers a value, at this instant. Never blocks, and never runs the handler on the caller's stack.
+    @inlinable
+    public func submit(_ value: Value) {
+        runtime.submit(value, for: Sole())
+    }
+
+    /// Offers a value, as ``submit(_:)`` does.
+    @inlinable
+    public func callAsFunction(_ value: Value) {
+        runtime.submit(value, for: Sole())
+    }
+
+    /// Offers a value and calls back with what became of it.
+    ///
+    /// - Parameter completion: Called once, in a task of its own on the actor where it was written.
+    public func submit(
+        _ value: Value,
+        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
+    ) {
+        runtime.submit(value, for: Sole(), promise: runtime.promise(for: Sole(), completion))
+    }
+
+    /// Offers a value and returns what became of it.
+    ///
+    /// The value is submitted before the call first suspends, in order with other submits of the same actor.
+    ///
+    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
+    @inlinable
+    public nonisolated(nonsending) func outcome(of value: Value) async throws(CancellationError) -> Outcome<Result> {
+        try await runtime.outcome(of: value, for: Sole())
+    }
+}
+
+extension SoleCoalescer where Value == Void {
+    /// Asks for an execution, at this instant.
+    @inlinable
+    public func submit() {
+        runtime.submit((), for: Sole())
+    }
+
+    /// Asks for an execution, as ``submit()`` does.
+    @inlinable
+    public func callAsFunction() {
+        runtime.submit((), for: Sole())
+    }
+
+    /// Asks for an execution and calls back with what became of the request.
+    ///
+    /// - Parameter completion: Called once, in a task of its own on the actor where it was written.
+    public func submit(
+        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
+    ) {
+        submit((), completion: completion)
+    }
+
+    /// Asks for an execution and returns what became of the request.
+    ///
+    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
+    @inlinable
+    public nonisolated(nonsending) func outcome() async throws(CancellationError) -> Outcome<Result> {
+        try await runtime.outcome(of: (), for: Sole())
+    }
+}

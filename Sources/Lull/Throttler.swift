@@ -1,0 +1,169 @@
+public import Dispatch
+public import LullCore
+/// Runs a handler at most once an interval, with the newest value.
+///
+/// ```swift
+/// let report = Throttler(every: .seconds(1)) { (position: Position) in try await server.report(position) }
+/// report(position)              // as often as it changes
+/// ```
+///
+/// By default the first value is handled at once and the last one at the end of the interval, so that none that matters is
+/// lost. Unlike most throttles it never runs twice within an interval.
+///
+/// It may be used from any thread, task or actor. A submit costs a look at the clock and a lock, and no allocation; a
+/// throttler at rest costs nothing. What falls due when is section 4 of the semantics.
+public final class Throttler<Value: Sendable, Result: Sendable>: SoleCoalescer {
+    /// The machinery; not for direct use.
+    public let runtime: Runtime<Sole, Value, Result>
+
+    init(
+        _ setup: Setup, _ clock: any Clock<Duration>, _ atEnd: AtEnd,
+        _ onFailure: (@Sendable (any Error, Sole) async -> Void)?, _ handler: Runtime<Sole, Value, Result>.Handler
+    ) {
+        runtime = Runtime(setup, clock: clock, atEnd: atEnd, onFailure: onFailure, handler: handler)
+    }
+
+    deinit {
+        runtime.ownerHasGone()
+    }
+}
+
+extension Throttler {
+    /// Makes a throttler whose handler runs in a task of its own, on the actor where it was written.
+    ///
+    /// Stops with a message if a setting breaks a rule (SEMANTICS, section 10); what comes from outside can be checked first
+    /// with `Policy.throttle`.
+    ///
+    /// - Parameters:
+    ///   - interval: The length of a window. With zero nothing is coalesced.
+    ///   - edges: Whether a window executes at its beginning, at its end, or at both.
+    ///   - maxCount: This many submits are executed at once; only with the trailing edge.
+    ///   - combining: How the values behind one execution become one.
+    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one.
+    ///   - atEnd: What becomes of pending values when the last reference to the throttler goes away.
+    ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
+    ///   - onFailure: Told of every execution whose handler throws. Without it, a line is written to standard error.
+    ///   - handler: Handles the value. It may call anything on the same throttler.
+    public convenience init(
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .throttle(every: interval, edges: edges, maxCount: maxCount),
+                    combination: combining.core, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .task(on: handler.isolation, combining) { _, value in try await handler(value) })
+    }
+
+    /// Makes a throttler whose handler is synchronous and runs on a queue.
+    ///
+    /// A serial queue is shared by whatever else runs there: a handler that blocks delays the rest. A synchronous
+    /// handler is never interrupted. The other parameters are those of the form without a queue.
+    ///
+    /// - Parameter queue: The queue that the handler runs on.
+    public convenience init(
+        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        handler: @escaping @Sendable (Value) throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .throttle(every: interval, edges: edges, maxCount: maxCount),
+                    combination: combining.core, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .queue(queue, combining) { _, value in try handler(value) })
+    }
+
+    /// Makes a throttler whose handler gets all the values behind an execution, in order, in a task of its own.
+    ///
+    /// The values are kept until then: give a `maxCount` where many may come. The other parameters are those of the
+    /// form without `collecting`.
+    public convenience init(
+        collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .throttle(every: interval, edges: edges, maxCount: maxCount),
+                    combination: .collect, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .task(on: handler.isolation, collecting: { _, value in try await handler(value) }))
+    }
+
+    /// Makes a throttler whose handler gets all the values behind an execution, in order, on a queue.
+    ///
+    /// The parameters are those of the other forms.
+    public convenience init(
+        collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
+        maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        handler: @escaping @Sendable ([Value]) throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .throttle(every: interval, edges: edges, maxCount: maxCount),
+                    combination: .collect, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .queue(queue, collecting: { _, value in try handler(value) }))
+    }
+}
+
+extension Throttler where Value == Void {
+    /// Makes a throttler without a value, whose handler runs in a task of its own, on the actor where it was written.
+    ///
+    /// The parameters are those of the form with a value.
+    public convenience init(
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .throttle(every: interval, edges: edges, maxCount: maxCount),
+                    combination: .latest, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .task(on: handler.isolation, .latest) { _, _ in try await handler() })
+    }
+
+    /// Makes a throttler without a value, whose handler is synchronous and runs on a queue.
+    ///
+    /// The parameters are those of the form with a value.
+    public convenience init(
+        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        handler: @escaping @Sendable () throws -> Result
+    ) {
+        self.init(
+            .checked { () throws(PolicyError) in
+                try Setup(
+                    .throttle(every: interval, edges: edges, maxCount: maxCount),
+                    combination: .latest, whileRunning: whileRunning)
+            },
+            clock, atEnd, ignoringKey(onFailure),
+            .queue(queue, .latest) { _, _ in try handler() })
+    }
+}

@@ -1,0 +1,249 @@
+public import Lull
+
+/// A clock that stands still until a test advances it: no sleeping, no waiting for luck.
+///
+/// Code that waits is tedious to test: a test that sleeps along is slow, and one that sleeps too little fails on a busy
+/// day. With this clock the test decides what time it is, and knows that everything that fell due has happened.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let save = Debouncer(for: .seconds(2), clock: clock) { (draft: String) in await store.save(draft) }
+/// save("a")
+/// save("ab")
+/// await clock.advance(by: .seconds(2))
+/// #expect(await store.saved == ["ab"])
+/// ```
+///
+/// A handler may sleep on the clock: it counts as done for the present then, and goes on when time has come. For one that
+/// waits for the test itself there is ``Milestone/started``.
+///
+/// A submit that is due at once, by a leading edge or a flush, starts at once; `advance(by: .zero)` waits for it.
+public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
+    // Proof of @unchecked Sendable: `state` is only touched while `lock` is held; everything else is constant.
+    private let lock = TestLock()
+    private var state = ManualClockState()
+    private let patience: Duration
+    private let onStall: @Sendable (Stall) -> Void
+
+    /// Makes a clock that stands at ``Instant/zero``.
+    ///
+    /// - Parameters:
+    ///   - patience: How long of real time ``advance(by:until:)`` lets nothing move before it gives up.
+    ///   - onStall: Called when it gives up. By default the program stops with the message; a test suite that wants to go on
+    ///     gives `{ Issue.record("\($0)") }`. After it, ``advance(by:until:)`` returns without waiting any longer.
+    public init(
+        patience: Duration = .seconds(10),
+        onStall: @escaping @Sendable (Stall) -> Void = { preconditionFailure($0.description) }
+    ) {
+        self.patience = patience
+        self.onStall = onStall
+    }
+
+    /// A point in the time of the clock.
+    public struct Instant: InstantProtocol {
+        /// The time since the clock was made.
+        public var sinceStart: Duration
+
+        /// Where a new clock stands.
+        public static var zero: Instant { Instant(sinceStart: .zero) }
+
+        /// The instant that much later.
+        public func advanced(by duration: Duration) -> Instant {
+            Instant(sinceStart: sinceStart + duration)
+        }
+
+        /// How much later the other instant is.
+        public func duration(to other: Instant) -> Duration {
+            other.sinceStart - sinceStart
+        }
+
+        /// Whether the left instant is the earlier one.
+        public static func < (left: Instant, right: Instant) -> Bool {
+            left.sinceStart < right.sinceStart
+        }
+    }
+
+    /// What ``advance(by:until:)`` waits for.
+    public enum Milestone: Hashable, Sendable {
+        /// Every execution that fell due has ended, or sleeps on the clock.
+        case ended
+        /// The handler of every execution that fell due has been entered, and has run until it had to wait for something.
+        case started
+    }
+
+    /// Where the clock stands.
+    public var now: Instant {
+        lock.withLock { state.now }
+    }
+
+    /// The smallest step.
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    // MARK: - Advancing
+
+    /// Lets time go on, from one due instant to the next, and returns when everything that fell due has happened.
+    ///
+    /// Only one task may advance a clock at a time.
+    ///
+    /// - Parameters:
+    ///   - duration: How far; zero lets happen what is due already.
+    ///   - milestone: What is waited for at each due instant.
+    public func advance(by duration: Duration, until milestone: Milestone = .ended) async {
+        await advance(to: now.advanced(by: duration), until: milestone)
+    }
+
+    /// Lets time go on up to an instant, as ``advance(by:until:)`` does. An instant that has passed counts as now.
+    public func advance(to instant: Instant, until milestone: Milestone = .ended) async {
+        lock.withLock {
+            precondition(!state.isAdvancing, "ManualClock: two tasks advance the clock at once, or a handler does")
+            state.isAdvancing = true
+        }
+        await rest(milestone)
+        while let event = lock.withLock({ state.next(notAfter: instant) }) {
+            event.happen()
+            await rest(milestone)
+        }
+        lock.withLock {
+            state.now = max(state.now, instant)
+            state.isAdvancing = false
+        }
+    }
+
+    /// Waits until all executions have come as far as asked.
+    private func rest(_ milestone: Milestone) async {
+        await withCheckedContinuation { continuation in
+            let (isResting, moves) = lock.withLock {
+                let isResting = state.isResting(milestone)
+                if !isResting { state.waiting = (milestone, continuation) }
+                return (isResting, state.moves)
+            }
+            if isResting { continuation.resume() } else { watch(moves) }
+        }
+    }
+
+    /// Gives up if nothing has moved when the patience is at its end.
+    private func watch(_ moves: Int) {
+        afterRealTime(patience) { [weak self] in
+            guard let self else { return }
+            let (moved, stalled) = lock.withLock { () -> (Int?, (Stall, CheckedContinuation<Void, Never>)?) in
+                guard let (milestone, continuation) = state.waiting else { return (nil, nil) }
+                guard state.moves == moves else { return (state.moves, nil) }
+                state.waiting = nil
+                return (nil, (Stall(keys: state.busy(milestone), milestone: milestone, after: patience), continuation))
+            }
+            if let moved { watch(moved) }
+            if let (stall, continuation) = stalled {
+                onStall(stall)
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Changes the state, and lets `advance` go on if that was what it waited for.
+    private func move<R>(_ change: (inout ManualClockState) -> R) -> R {
+        let (result, continuation) = lock.withLock { () -> (R, CheckedContinuation<Void, Never>?) in
+            let result = change(&state)
+            state.moves += 1
+            guard let (milestone, continuation) = state.waiting, state.isResting(milestone) else {
+                return (result, nil)
+            }
+            state.waiting = nil
+            return (result, continuation)
+        }
+        continuation?.resume()
+        return result
+    }
+
+    // MARK: - Sleeping
+
+    /// Suspends until the clock has been advanced to the instant.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func sleep(until instant: Instant, tolerance: Duration? = nil) async throws {
+        let work = Work.current
+        let id = lock.withLock { state.newID() }
+        let isOver = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+                let isOver = move { state -> Bool? in
+                    if Task.isCancelled { return false }
+                    if instant <= state.now { return true }
+                    state.add(.init(id: id, at: instant, act: .sleeper(continuation, work)))
+                    return nil
+                }
+                if let isOver { continuation.resume(returning: isOver) }
+            }
+        } onCancel: {
+            let sleeper = move { $0.remove(id) }
+            sleeper?.resume(returning: false)
+        }
+        if !isOver { throw CancellationError() }
+    }
+
+    // MARK: - Being told of work
+
+    /// Calls `body` when the clock has been advanced to the instant.
+    public func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
+        move { state in
+            let id = state.newID()
+            state.add(.init(id: id, at: instant, act: .wake(body)))
+        }
+    }
+
+    /// An execution will run.
+    public func began(_ work: Work) {
+        move { $0.began(work) }
+    }
+
+    /// An execution runs.
+    public func resumed(_ work: Work) {
+        move { $0.resumed(work) }
+    }
+
+    /// An execution has run as far as it could.
+    public func paused(_ work: Work) {
+        move { $0.paused(work) }
+    }
+
+    /// An execution waits for another one.
+    public func slept(_ work: Work) {
+        move { $0.slept(work) }
+    }
+
+    /// An execution goes on.
+    public func woke(_ work: Work) {
+        move { $0.woke(work) }
+    }
+
+    /// An execution has ended.
+    public func ended(_ work: Work) {
+        move { $0.ended(work) }
+    }
+}
+
+/// Why ``ManualClock/advance(by:until:)`` gave up.
+public struct Stall: Error, CustomStringConvertible, Sendable {
+    /// The keys whose executions have not come as far as was asked.
+    public let keys: [String]
+    /// What was waited for.
+    public let milestone: ManualClock.Milestone
+    /// How long nothing moved.
+    public let after: Duration
+
+    /// What stands still, and the remedy.
+    public var description: String {
+        let names = keys.joined(separator: "; ")
+        switch milestone {
+        case .ended:
+            return """
+                ManualClock: for \(after) nothing has moved, and an execution has neither ended nor slept on this clock \
+                (\(names)). If its handler waits for the test, advance with `until: .started` and let it go on \
+                afterwards; if it waits for time, let it sleep on this clock.
+                """
+        case .started:
+            return """
+                ManualClock: for \(after) nothing has moved, and the handler of an execution has not been entered \
+                (\(names)). The actor or the queue that it runs on is blocked: let it go before advancing.
+                """
+        }
+    }
+}

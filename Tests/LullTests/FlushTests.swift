@@ -1,0 +1,226 @@
+import Lull
+import LullTesting
+import Testing
+
+/// SEMANTICS, section 5.
+@Suite("Flush, cancel and shut-down")
+struct FlushTests {
+    let clock = ManualClock()
+    let seen = Record<Int>()
+    let door = Door()
+
+    /// A debouncer whose handler passes the door if the value is odd.
+    func make(wait: Duration = .seconds(1)) -> KeyedDebouncer<String, Int, Void> {
+        KeyedDebouncer(for: wait, clock: clock) { [seen, door] (_: String, value: Int) in
+            if value % 2 == 1 { await door.pass() }
+            seen.add(value)
+        }
+    }
+
+    @Test("flush executes what is pending now, of one key or of all in the order of their bursts")
+    func flush() async {
+        let it = make()
+        for (value, key) in [(2, "a"), (4, "b"), (6, "c")] { it.submit(value, for: key) }
+        it.flush("b")
+        await clock.advance(by: .zero)
+        #expect(seen.all == [4])
+        it.flush()
+        await clock.advance(by: .zero)
+        #expect(Set(seen.all) == [2, 4, 6])
+        await clock.advance(by: .seconds(5))
+        #expect(seen.all.count == 3)
+    }
+
+    @Test("flushAndWait returns when the execution, and one that was running, have ended")
+    func flushAndWait() async {
+        let it = make()
+        it.submit(1, for: "a")
+        await clock.advance(by: .seconds(1), until: .started)
+        it.submit(2, for: "a")
+        let returned = Record<Int>()
+        let waiting = Task {
+            await it.flushAndWait("a")
+            returned.add(seen.all.count)
+        }
+        while it.counters.pending == 1 && it.isPending("a") { await Task.yield() }
+        #expect(returned.all == [])
+        door.open()
+        await waiting.value
+        #expect(returned.all == [2])
+        #expect(seen.all == [1, 2])
+    }
+
+    @Test("flushAndWait of all keys waits for all of them")
+    func flushAllAndWait() async {
+        let it = make()
+        for key in 0..<20 { it.submit(key * 2, for: "\(key)") }
+        await it.flushAndWait()
+        #expect(seen.all.count == 20)
+    }
+
+    @Test("flushAndWait with nothing to wait for returns at once")
+    func nothingToWaitFor() async {
+        let it = make()
+        await it.flushAndWait()
+        await it.flushAndWait("a")
+        await it.shutDownAndWait()
+    }
+
+    @Test("flushAndWait follows the value that took the place of its own")
+    func replaced() async {
+        let it = make()
+        it.submit(1, for: "a")
+        await clock.advance(by: .seconds(1), until: .started)
+        it.submit(2, for: "a")
+        let returned = Record<Int>()
+        let waiting = Task {
+            await it.flushAndWait("a")
+            returned.add(seen.all.last ?? 0)
+        }
+        while it.isPending("a") { await Task.yield() }
+        it.submit(4, for: "a")
+        await clock.advance(by: .seconds(1), until: .started)
+        door.open()
+        await waiting.value
+        #expect(returned.all == [4])
+        #expect(seen.all == [1, 4])
+    }
+
+    @Test("cancelling a task that waits for a flush ends its wait; the work goes on")
+    func cancelledWait() async {
+        let it = make()
+        it.submit(1, for: "a")
+        let entered = Door()
+        let waiting = Task {
+            entered.open()
+            await it.flushAndWait()
+        }
+        await entered.pass()
+        waiting.cancel()
+        await waiting.value
+        door.open()
+        await it.flushAndWait()
+        #expect(seen.all == [1])
+    }
+
+    @Test("cancel drops what is pending and what waits, and leaves the running execution alone")
+    func cancel() async {
+        let it = make()
+        it.submit(1, for: "a")
+        await clock.advance(by: .seconds(1), until: .started)
+        it.submit(2, for: "a")
+        await clock.advance(by: .seconds(1), until: .started)
+        it.submit(4, for: "a")
+        it.submit(6, for: "b")
+        it.cancel()
+        #expect(it.counters.cancelled == 3)
+        door.open()
+        await clock.advance(by: .seconds(5))
+        #expect(seen.all == [1])
+        #expect(it.counters.addUp)
+    }
+
+    @Test("a flush makes the gate idle, so that the next submit leads again")
+    func leadsAgain() async {
+        let it = Debouncer(for: .seconds(1), edges: [.leading, .trailing], clock: clock) { [seen] (value: Int) in
+            seen.add(value)
+        }
+        it(1)
+        await clock.advance(by: .zero)
+        it.flush()
+        it(2)
+        await clock.advance(by: .zero)
+        #expect(seen.all == [1, 2])
+    }
+
+    @Test("shut-down executes what is pending and rejects what comes after")
+    func shutDown() async {
+        let it = make()
+        it.submit(1, for: "a")
+        it.submit(2, for: "b")
+        it.shutDown()
+        it.submit(4, for: "c")
+        door.open()
+        await it.shutDownAndWait()
+        #expect(Set(seen.all) == [1, 2])
+        #expect(it.counters.rejected == 1)
+        #expect(it.counters.addUp)
+    }
+
+    @Test("shut-down drops what is pending when asked to, and awaits what runs")
+    func shutDownDropping() async {
+        let it = make()
+        it.submit(1, for: "a")
+        await clock.advance(by: .seconds(1), until: .started)
+        it.submit(2, for: "a")
+        it.submit(4, for: "b")
+        let waiting = Task { await it.shutDownAndWait(dropping: true) }
+        while it.counters.cancelled < 2 { await Task.yield() }
+        #expect(it.counters.running == 1)
+        door.open()
+        await waiting.value
+        #expect(seen.all == [1])
+    }
+}
+
+@Suite("When the last handle goes away")
+struct AtEndTests {
+    let clock = ManualClock()
+    let seen = Record<Int>()
+
+    func submitAndForget(_ atEnd: AtEnd, _ outcomes: Record<Ended<Int>>) {
+        let it = Debouncer(for: .seconds(1), atEnd: atEnd, clock: clock) { [seen] (value: Int) in
+            seen.add(value)
+            return value
+        }
+        it.submit(7, into: outcomes)
+    }
+
+    @Test("pending values are executed when due, by default")
+    func whenDue() async {
+        let outcomes = Record<Ended<Int>>()
+        submitAndForget(.executeWhenDue, outcomes)
+        await clock.advance(by: .milliseconds(999))
+        #expect(seen.all == [])
+        await clock.advance(by: .milliseconds(1))
+        #expect(seen.all == [7])
+        #expect(outcomes.all == [.executed(7)])
+    }
+
+    @Test("pending values are executed at once, if so set up")
+    func flush() async {
+        let outcomes = Record<Ended<Int>>()
+        submitAndForget(.flush, outcomes)
+        await clock.advance(by: .zero)
+        #expect(seen.all == [7])
+        #expect(outcomes.all == [.executed(7)])
+    }
+
+    @Test("pending values are dropped, if so set up, and nobody waits for ever")
+    func drop() async {
+        let outcomes = Record<Ended<Int>>()
+        submitAndForget(.drop, outcomes)
+        await clock.advance(by: .seconds(5))
+        #expect(seen.all == [])
+        #expect(outcomes.all == [.cancelled])
+    }
+
+    @Test("nothing stays alive once nothing is pending", arguments: [AtEnd.executeWhenDue, .flush, .drop])
+    func nothingStays(atEnd: AtEnd) async {
+        final class Token: Sendable {}
+        weak var token: Token?
+        weak var runtime: Runtime<Sole, Int, Void>?
+        do {
+            let strong = Token()
+            token = strong
+            let it = Debouncer(for: .seconds(1), atEnd: atEnd, clock: clock) { (_: Int) in _ = strong }
+            it(1)
+            runtime = it.runtime
+        }
+        await clock.advance(by: .seconds(1))
+        // The thread that has just told the clock of the end may still be on its way out of the closure.
+        for _ in 0..<1000 where runtime != nil || token != nil { try? await Task.sleep(for: .milliseconds(5)) }
+        #expect(runtime == nil)
+        #expect(token == nil)
+    }
+}

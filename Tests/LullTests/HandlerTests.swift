@@ -1,0 +1,162 @@
+import Dispatch
+import Lull
+import LullTesting
+import Testing
+
+@Suite("A handler")
+struct HandlerTests {
+    let clock = ManualClock()
+
+    @Test("runs on the main actor when it was written there")
+    @MainActor
+    func mainActor() async {
+        var status = 0
+        let show = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
+            MainActor.assertIsolated()
+            status = value
+        }
+        show(7)
+        await clock.advance(by: .seconds(1))
+        #expect(status == 7)
+    }
+
+    actor Counter {
+        var total = 0
+        var debouncer: Debouncer<Int, Int>?
+
+        func start(_ clock: ManualClock) {
+            debouncer = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
+                self.total += value
+                return self.total
+            }
+        }
+
+        func submit(_ value: Int) {
+            debouncer?.submit(value)
+        }
+    }
+
+    @Test("runs on the actor instance that it was written in")
+    func actorInstance() async {
+        let counter = Counter()
+        await counter.start(clock)
+        await counter.submit(2)
+        await clock.advance(by: .seconds(1))
+        #expect(await counter.total == 2)
+    }
+
+    @Test("runs on the queue that it was given")
+    func queue() async {
+        let queue = DispatchQueue(label: "handlers")
+        let seen = Record<Int>()
+        let show = Debouncer(for: .seconds(1), on: queue, clock: clock) { (value: Int) in
+            dispatchPrecondition(condition: .onQueue(queue))
+            seen.add(value)
+        }
+        let report = KeyedThrottler(every: .seconds(1), on: queue, clock: clock) { (key: Int, value: Int) in
+            dispatchPrecondition(condition: .onQueue(queue))
+            seen.add(key + value)
+        }
+        report.submit(1, for: 10)
+        await clock.advance(by: .zero)
+        show(7)
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == [11, 7])
+    }
+
+    @Test("gets all values in order with collecting, also on a queue")
+    func collecting() async {
+        let seen = Record<[Int]>()
+        let task = KeyedDebouncer(collectingFor: .seconds(1), clock: clock) { (_: String, values: [Int]) in
+            seen.add(values)
+        }
+        let queued = Throttler(
+            collectingEvery: .seconds(1), on: DispatchQueue(label: "q"), edges: .trailing, clock: clock
+        ) { (values: [Int]) in seen.add(values) }
+        for value in 1...3 { task.submit(value, for: "a") }
+        await clock.advance(by: .seconds(1))
+        for value in 4...6 { queued.submit(value) }
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == [[1, 2, 3], [4, 5, 6]])
+    }
+
+    @Test("gets the first value, or the values merged, as it was set up")
+    func combining() async {
+        let seen = Record<Set<Int>>()
+        let first = Debouncer(for: .seconds(1), combining: .first, clock: clock) { (value: Set<Int>) in seen.add(value) }
+        let merged = Debouncer(
+            for: .seconds(1), combining: .merge { $0.formUnion($1) }, clock: clock
+        ) { (value: Set<Int>) in seen.add(value) }
+        for value in 1...3 { first([value]) }
+        await clock.advance(by: .seconds(1))
+        for value in 1...3 { merged([value]) }
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == [[1], [1, 2, 3]])
+    }
+
+    @Test("merges in the order of the submits")
+    func mergeOrder() async {
+        let seen = Record<String>()
+        let text = Debouncer(for: .seconds(1), combining: .merge { $0 += $1 }, clock: clock) { (text: String) in
+            seen.add(text)
+        }
+        for letter in ["a", "b", "c", "d"] { text(letter) }
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["abcd"])
+    }
+
+    @Test("that throws is reported to the failure handler, once an execution, with the key")
+    func failureHandler() async {
+        let failures = Record<String>()
+        let levels = KeyedDebouncer(
+            for: .seconds(1), clock: clock,
+            onFailure: { error, key in failures.add("\(key): \(error)") }
+        ) { (_: String, value: Int) in
+            if value < 0 { throw Refusal() }
+        }
+        levels.submit(-1, for: "a")
+        levels.submit(-2, for: "a")
+        levels.submit(1, for: "b")
+        await clock.advance(by: .seconds(1))
+        #expect(failures.all == ["a: Refusal(reason: \"no\")"])
+        #expect(levels.counters.failed == 1)
+        #expect(levels.counters.executed == 1)
+    }
+
+    @Test("that throws on a queue is reported as well")
+    func failureOnQueue() async {
+        let failures = Record<String>()
+        let save = Debouncer(
+            for: .seconds(1), on: DispatchQueue(label: "q"), clock: clock, onFailure: { failures.add("\($0)") }
+        ) { (_: Int) in throw Refusal() }
+        save(1)
+        await clock.advance(by: .seconds(1))
+        #expect(failures.all.count == 1)
+    }
+
+    @Test("that throws without a failure handler leaves a line on standard error")
+    func failureLine() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let clock = ManualClock()
+            let save = KeyedDebouncer(for: .seconds(1), clock: clock) { (_: String, _: Int) in throw Refusal() }
+            save.submit(1, for: "lamp")
+            await clock.advance(by: .seconds(1))
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Lull: an execution has failed (key lamp): Refusal(reason: \"no\")\n"))
+    }
+
+    @Test("never runs on the caller's stack")
+    func notOnStack() async {
+        // With the main actor held by the test, a handler that ran inside `submit` would be seen.
+        await MainActor.run {
+            let seen = Record<Int>()
+            let show = Debouncer(for: .zero, edges: .leading, clock: ManualClock()) { @MainActor (value: Int) in
+                seen.add(value)
+            }
+            show(1)
+            show.flush()
+            #expect(seen.all == [])
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Lull
+import LullTesting
+import Synchronization
+import Testing
+
+/// What a handler does to its own debouncer and key (SEMANTICS, section 5).
+@Suite("From inside its handler a debouncer")
+struct ReentrancyTests {
+    let clock = ManualClock()
+
+    /// Holds a debouncer for its own handler.
+    final class Owner<D: Coalescer>: Sendable {
+        private let debouncer = Mutex<D?>(nil)
+
+        var it: D? {
+            get { debouncer.withLock { $0 } }
+            set { debouncer.withLock { $0 = newValue } }
+        }
+    }
+
+    @Test("takes a submit under the same key, which opens a new burst")
+    func submit() async {
+        let seen = Record<Int>()
+        let owner = Owner<Debouncer<Int, Void>>()
+        let count = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
+            seen.add(value)
+            if value < 3 { owner.it?.submit(value + 1) }
+        }
+        owner.it = count
+        count(1)
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == [1])
+        await clock.advance(by: .seconds(10))
+        #expect(seen.all == [1, 2, 3])
+        owner.it = nil
+    }
+
+    @Test("is flushed and cancelled without running the handler recursively")
+    func flushAndCancel() async {
+        let seen = Record<String>()
+        let owner = Owner<KeyedDebouncer<String, Int, Void>>()
+        let count = KeyedDebouncer(for: .seconds(1), clock: clock) { (key: String, value: Int) in
+            seen.add("in \(value)")
+            if value == 1 {
+                owner.it?.submit(2, for: key)
+                owner.it?.flush(key)
+                owner.it?.submit(3, for: key)
+                owner.it?.cancel(key)
+            }
+            seen.add("out \(value)")
+        }
+        owner.it = count
+        count.submit(1, for: "a")
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["in 1", "out 1"])
+        #expect(count.counters.cancelled == 2)
+        owner.it = nil
+    }
+
+    @Test("does not wait for itself in flushAndWait and shutDownAndWait")
+    func waitingForms() async {
+        let seen = Record<Int>()
+        let owner = Owner<Debouncer<Int, Void>>()
+        let count = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
+            guard value == 1 else { return seen.add(value) }
+            owner.it?.submit(2)
+            await owner.it?.flushAndWait()
+            await owner.it?.shutDownAndWait()
+            owner.it?.submit(3)
+            seen.add(value)
+        }
+        owner.it = count
+        count(1)
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == [1, 2])
+        #expect(count.counters.rejected == 1)
+        owner.it = nil
+    }
+
+    @Test("may lose its last handle")
+    func lastHandle() async {
+        let owner = Owner<Debouncer<Int, Void>>()
+        let seen = Record<Int>()
+        owner.it = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
+            if value == 1 { owner.it?.submit(2) }
+            owner.it = nil
+            seen.add(value)
+        }
+        owner.it?.submit(1)
+        await clock.advance(by: .seconds(2))
+        #expect(seen.all == [1, 2])
+    }
+
+    @Test("waits for another debouncer's executions")
+    func other() async {
+        let seen = Record<String>()
+        let inner = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
+            try await clock.sleep(for: .seconds(1))
+            seen.add("inner \(value)")
+        }
+        let outer = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
+            inner(value)
+            await inner.flushAndWait()
+            seen.add("outer \(value)")
+        }
+        outer(1)
+        await clock.advance(by: .seconds(1), until: .started)
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["inner 1", "outer 1"])
+    }
+}

@@ -1,0 +1,47 @@
+import Synchronization
+
+/// What handlers have seen, in order, from any thread.
+final class Record<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
+
+    func add(_ element: Element) {
+        elements.withLock { $0.append(element) }
+    }
+
+    var all: [Element] {
+        elements.withLock { $0 }
+    }
+}
+
+/// A door that handlers wait at until the test opens it; they cannot be cancelled there.
+final class Door: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+struct Refusal: Error, Equatable {
+    var reason = "no"
+}

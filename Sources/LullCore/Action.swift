@@ -1,7 +1,7 @@
 /// One run of the handler for one key, as the engine asks for it.
 @frozen
 public struct Execution<Key, Value> {
-    /// The name under which ``Engine/ended(_:_:at:)`` is told of its end.
+    /// The name under which ``Engine/ended(_:_:)`` is told of its end.
     public var run: RunID
     /// The key.
     public var key: Key
@@ -91,7 +91,7 @@ public enum Verdict: Hashable, Sendable {
 
 /// Something that the shell is to do, in this order, after it has let go of its lock.
 public enum Action<Key, Value> {
-    /// Run the handler, and tell ``Engine/ended(_:_:at:)`` when it has ended.
+    /// Run the handler, and tell ``Engine/ended(_:_:)`` when it has ended.
     case start(Execution<Key, Value>)
     /// Cancel a running execution cooperatively.
     case cancel(RunID)

@@ -106,14 +106,14 @@ extension Engine {
             settle(place, at: now, &actions)
             if slots[place].pointee.gate.isOpen { return place }
         }
-        if openCount >= setup.capacity, place == .max || !slots[place].pointee.isCounted {
+        if !hasRoom(for: place) {
             // Whether there is room is a question of what is due by now, not of when a timer got round to it.
             if place != .max { rest(place, &actions) }
             let earlier = advance(to: now)
             actions.more += earlier.more
             actions.movesAlarm = actions.movesAlarm || earlier.movesAlarm
             place = find(key)
-            if openCount >= setup.capacity, place == .max || !slots[place].pointee.isCounted { return .max }
+            guard hasRoom(for: place) else { return .max }
         }
         forgetIdle(at: now, atMost: 2, &actions)
         // The key itself may have been among the forgotten.
@@ -131,6 +131,12 @@ extension Engine {
             openCount += 1
         }
         return place
+    }
+
+    /// Whether a key, perhaps a new one, may be open.
+    @inlinable
+    func hasRoom(for place: UInt32) -> Bool {
+        openCount < setup.capacity || (place != .max && slots[place].pointee.isCounted)
     }
 
     /// Does what the gate of one key had due at `now` or before.

@@ -116,8 +116,6 @@ extension Engine {
             guard hasRoom(for: place) else { return .max }
         }
         forgetIdle(at: now, atMost: 2, &actions)
-        // The key itself may have been among the forgotten.
-        if place != .max, place != recent { place = find(key) }
         if place == .max {
             place = slots.insert(Slot(key: key))
             index.insert(KeyIndex.hash(key), place: place)

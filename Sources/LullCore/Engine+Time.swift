@@ -167,7 +167,7 @@ extension Engine {
         openCount += counts ? 1 : -1
     }
 
-    /// Called when nothing is pending at a key any more: it is forgotten now or when its gate is idle.
+    /// Called when nothing is pending at a key: it is forgotten now, or when its gate is idle and its last run has ended.
     @inlinable
     mutating func rest(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         recount(place)
@@ -181,6 +181,7 @@ extension Engine {
         }
     }
 
+    /// Gives back what is kept for a key.
     @inlinable
     mutating func forget(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         if recent == place { recent = .max }

@@ -1,7 +1,7 @@
 /// One run of the handler for one key, as the engine asks for it.
 @frozen
 public struct Execution<Key, Value> {
-    /// The name under which ``Engine/ended(_:_:at:)`` is told of its end.
+    /// The name under which ``Engine/ended(_:_:)`` is told of its end.
     public var run: RunID
     /// The key.
     public var key: Key
@@ -91,7 +91,7 @@ public enum Verdict: Hashable, Sendable {
 
 /// Something that the shell is to do, in this order, after it has let go of its lock.
 public enum Action<Key, Value> {
-    /// Run the handler, and tell ``Engine/ended(_:_:at:)`` when it has ended.
+    /// Run the handler, and tell ``Engine/ended(_:_:)`` when it has ended.
     case start(Execution<Key, Value>)
     /// Cancel a running execution cooperatively.
     case cancel(RunID)
@@ -117,19 +117,21 @@ public struct Actions<Key, Value> {
     /// The value that lost its place to the submitted one, or the submitted one itself if it was not kept. It is handed out
     /// also so that it is released outside the shell's lock.
     public var displaced: Value?
+    // It stands here, away from `fate`, for speed: bytes that were stored one by one and are then loaded as one word make
+    // the processor wait, and a submit does just that with the tag of `displaced`.
+    /// Everything else.
+    public var more: [Action<Key, Value>]
     /// What became of ``displaced``.
     public var fate: Fate
     /// Whether ``Engine/alarm`` has moved, so that the shell must set its timer anew.
     public var movesAlarm: Bool
-    /// Everything else.
-    public var more: [Action<Key, Value>]
 
     @inlinable
     init() {
         displaced = nil
+        more = []
         fate = .superseded
         movesAlarm = false
-        more = []
     }
 
     /// Whether there is nothing to do beyond releasing ``displaced``.

@@ -32,7 +32,7 @@ extension Engine {
 
     /// Drops what is pending or waiting under a key, and makes its gate idle.
     ///
-    /// - Parameter running: Whether the running execution is told to stop as well.
+    /// With `running` the running execution is told to stop as well.
     @inlinable
     public mutating func cancel(_ key: Key, running: Bool = false, at instant: CoreInstant) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()

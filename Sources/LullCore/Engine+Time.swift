@@ -1,8 +1,8 @@
 extension Engine {
     /// Does everything that was due at `instant` or before, in the order of due instants, and sets ``alarm`` anew.
     ///
-    /// - Parameter limit: The number of executions to stop after, so that a shell holds its lock for a short time only.
-    ///   When the limit was reached, ``alarm`` may be at `instant` or before: call again.
+    /// It stops after `limit` executions, so that a shell holds its lock for a short time only; then ``alarm`` may be at
+    /// `instant` or before: call again.
     @inlinable
     public mutating func advance(to instant: CoreInstant, limit: Int = .max) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
@@ -36,8 +36,14 @@ extension Engine {
 
     /// The place of a key, or `UInt32.max`.
     @inlinable
+    @inline(__always)
     mutating func find(_ key: Key) -> UInt32 {
-        if recent != .max, slots[recent].pointee.key == key { return recent }
+        recent != .max && slots[recent].pointee.key == key ? recent : lookUp(key)
+    }
+
+    @inlinable
+    @inline(never)
+    mutating func lookUp(_ key: Key) -> UInt32 {
         let found = index.find(KeyIndex.hash(key)) { slots[$0].pointee.key == key } ?? .max
         if found != .max { recent = found }
         return found

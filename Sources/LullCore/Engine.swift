@@ -118,7 +118,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     /// Offers a value under a key (SEMANTICS, sections 3 and 4).
     ///
-    /// - Parameter wait: The delay of this call alone; a negative one counts as zero. A throttle ignores it.
+    /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it.
     @inlinable
     public mutating func submit(
         _ value: Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
@@ -150,7 +150,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
                 }
             } else {
                 actions.displaced = combine(value, into: slot)
-                actions.fate = setup.combination.fateOfDisplaced
+                if setup.combination == .first { actions.fate = .absorbed }
                 if slot.pointee.gate.pendingDue(by: setup.policy) < slot.pointee.scheduled { schedule(place, &actions) }
             }
         case .absorb:
@@ -170,6 +170,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     /// Combines a value into the pending ones, and returns the one that lost its place.
     @inlinable
+    @inline(__always)
     mutating func combine(_ value: Value, into slot: UnsafeMutablePointer<Slot>) -> Value? {
         switch setup.combination {
         case .latest: tally.superseded += 1

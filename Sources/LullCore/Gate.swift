@@ -109,8 +109,10 @@ public struct Gate: Hashable, Sendable {
 
     /// Takes a submit at `now`, after ``settle(at:by:)`` at the same instant.
     ///
-    /// - Parameter wait: The delay of this call alone; a negative one counts as zero. A throttle ignores it.
+    /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it.
+    // All that a submit comes through is always inlined: calls, with a copy of the policy for each, took as long as the work.
     @inlinable
+    @inline(__always)
     public mutating func submit(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) -> Decision {
         switch policy.kind {
         case .debounce: debounce(at: now, wait: wait, by: policy)
@@ -119,6 +121,7 @@ public struct Gate: Hashable, Sendable {
     }
 
     @inlinable
+    @inline(__always)
     mutating func debounce(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) -> Decision {
         let wasOpen = isOpen
         let next = now.advanced(by: wait.map { max($0, .zero) } ?? policy.wait)
@@ -137,6 +140,7 @@ public struct Gate: Hashable, Sendable {
     }
 
     @inlinable
+    @inline(__always)
     mutating func throttle(at now: CoreInstant, by policy: Policy) -> Decision {
         if !isOpen {
             quiet = now.advanced(by: policy.wait)
@@ -147,6 +151,7 @@ public struct Gate: Hashable, Sendable {
     }
 
     @inlinable
+    @inline(__always)
     mutating func join(at now: CoreInstant, by policy: Policy) -> Decision {
         if count == 0 { anchor = now }
         count += 1

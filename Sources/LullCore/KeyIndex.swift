@@ -26,7 +26,7 @@ struct KeyIndex {
     func find(_ hash: UInt32, matches: (UInt32) -> Bool) -> UInt32? {
         guard !entries.isEmpty else { return nil }
         let mask = entries.count - 1
-        var position = Int(hash) & mask
+        var position = Int(truncatingIfNeeded: hash) & mask
         while true {
             let entry = entries[position]
             if entry == 0 { return nil }
@@ -41,7 +41,7 @@ struct KeyIndex {
     /// Stores the place of a key that is not there yet.
     @inlinable
     mutating func insert(_ hash: UInt32, place: UInt32) {
-        if (count + 1) * 4 > entries.count * 3 { resize(to: max(4, entries.count * 2)) }
+        if (count + 1) * 5 > entries.count * 4 { resize(to: max(4, entries.count * 2)) }
         put(UInt64(hash) << 32 | UInt64(place + 1))
         count += 1
     }
@@ -49,7 +49,7 @@ struct KeyIndex {
     @inlinable
     mutating func put(_ entry: UInt64) {
         let mask = entries.count - 1
-        var position = Int(entry >> 32) & mask
+        var position = Int(truncatingIfNeeded: entry >> 32) & mask
         while entries[position] != 0 { position = (position + 1) & mask }
         entries[position] = entry
     }
@@ -66,7 +66,7 @@ struct KeyIndex {
     mutating func remove(_ hash: UInt32, place: UInt32) {
         let mask = entries.count - 1
         let wanted = UInt64(hash) << 32 | UInt64(place + 1)
-        var hole = Int(hash) & mask
+        var hole = Int(truncatingIfNeeded: hash) & mask
         while entries[hole] != wanted {
             precondition(entries[hole] != 0, "a key that was open is not in the index: its hash has changed")
             hole = (hole + 1) & mask
@@ -77,7 +77,7 @@ struct KeyIndex {
             let entry = entries[position]
             if entry == 0 { break }
             // An entry may move into the hole unless its home lies between the hole and where it is.
-            let home = Int(entry >> 32) & mask
+            let home = Int(truncatingIfNeeded: entry >> 32) & mask
             if (position - home) & mask >= (position - hole) & mask {
                 entries[hole] = entry
                 hole = position

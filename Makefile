@@ -1,0 +1,45 @@
+# What one does with Lull, in one word each. Everything is built under SCRATCH; FLAGS are passed on to `swift build` and
+# `swift test` as they are.
+SCRATCH ?= .build
+FLAGS ?=
+export SCRATCH FLAGS
+
+.PHONY: help run test bench check format lint embedded docs ci clean
+
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+
+run: ## Install what is missing, build the lull command, and show it at work.
+	@scripts/install-missing
+	@swift build -c release --product lull --scratch-path $(SCRATCH) $(FLAGS)
+	@scripts/demo "$$(swift build -c release --scratch-path $(SCRATCH) --show-bin-path)/lull"
+
+test: ## Run the tests.
+	@swift test --scratch-path $(SCRATCH) $(FLAGS)
+
+bench: ## Measure every row of the targets against its floor; JSON=path writes the figures, ROWS=a,b picks rows.
+	@scripts/bench
+
+check: ## Run the long forms of the tests: minutes to hours, for the thorough.
+	@scripts/check
+
+format: ## Write all sources in the style of the repository.
+	@swift format --in-place --parallel --recursive $(SOURCES)
+
+lint: ## Complain about sources in any other style.
+	@swift format lint --strict --parallel --recursive $(SOURCES)
+
+embedded: ## Build the core as Embedded Swift, and run it in WebAssembly.
+	@scripts/embedded
+
+docs: ## Build the documentation; a warning is an error.
+	@swift build --scratch-path $(SCRATCH) $(FLAGS)
+	@scripts/docs
+
+ci: ## Everything that has to pass before a change is taken.
+	@.ci/run
+
+clean: ## Remove everything that was built.
+	@rm -rf $(SCRATCH) Benchmarks/.build
+
+SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources

@@ -24,7 +24,10 @@ let package = Package(
         .target(name: "Lull", dependencies: ["LullCore", "CLullClock"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .executableTarget(name: "LullCommand", dependencies: ["LullCore"], swiftSettings: settings),
-        .testTarget(name: "LullCoreTests", dependencies: ["LullCore"], swiftSettings: settings),
+        .target(
+            name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],
+            resources: [.copy("scenarios.json")], swiftSettings: settings),
+        .testTarget(name: "LullCoreTests", dependencies: ["LullCore", "LullReference"], swiftSettings: settings),
         .testTarget(name: "LullTests", dependencies: ["Lull", "LullTesting"], swiftSettings: settings),
         .testTarget(name: "LullCommandTests", dependencies: ["LullCommand"], swiftSettings: settings),
     ]

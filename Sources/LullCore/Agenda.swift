@@ -5,8 +5,7 @@
 /// the front bucket is reached its entries are dealt out to the buckets below, each entry at most once a bit. Entries are
 /// written and read in sequence, which is what makes it faster than a binary heap with its jumps through memory.
 ///
-/// An entry cannot be taken back. Whoever pops one asks whether it still holds, and ``sweep(keeping:)`` drops those
-/// that do not.
+/// An entry cannot be taken back: whoever pops one asks whether it still holds.
 @frozen
 @usableFromInline
 struct Agenda {
@@ -118,15 +117,6 @@ struct Agenda {
             entries.removeAll(keepingCapacity: true)
             buckets[bucket] = entries
         }
-    }
-
-    /// Drops the entries that no longer hold.
-    @inlinable
-    mutating func sweep(keeping holds: (Entry) -> Bool) {
-        guard count > 0 else { return }
-        let old = buckets
-        removeAll()
-        for entry in old.joined() where holds(entry) { push(entry) }
     }
 
     /// Drops all entries and gives their memory back.

@@ -144,8 +144,6 @@ extension Engine {
     mutating func dropAgendas() {
         agenda.removeAll()
         fading.removeAll()
-        scheduledCount = 0
         ring = .farFuture
-        slots.forEach { _, slot in slot.pointee.isFading = false }
     }
 }

@@ -29,8 +29,8 @@ extension Engine {
         }
         redeem(ended.tickets, &actions)
 
-        let lane = lanes[place]
-        if lane.pointee.waiting != nil, lane.pointee.waiting?.turn == 0, !isBlocked(lane) { takeTurn(place) }
+        // What waited for the key waits for a slot now; under `.concurrent` it did from the beginning.
+        if setup.whileRunning != .concurrent { queueForSlot(place) }
         grantSlots(&actions)
         retire(place, &actions)
         return (verdict, actions)
@@ -71,38 +71,31 @@ extension Engine {
             drop(batch, .absorbed, &actions)
             return
         }
-        guard lane.pointee.waiting == nil else { return joinWaiting(place, batch, ripe, &actions) }
-        let isBlocked = isBlocked(lane)
-        if !isBlocked, active < setup.maxConcurrent {
-            start(place, Lane.Waiting(batch: batch, ripe: ripe), &actions)
-            return
+        turns += 1
+        var new = Lane.Waiting(batch: batch, ripe: ripe, turn: turns)
+        if let earlier = lane.pointee.waiting.take() {
+            new = join(new, to: earlier, &actions)
+        } else if !isBlocked(lane), active < setup.maxConcurrent {
+            return start(place, new, &actions)
         }
-        lane.pointee.waiting = Lane.Waiting(batch: batch, ripe: ripe)
-        if !isBlocked {
-            takeTurn(place)
-        } else if setup.whileRunning == .cancelRunning {
-            tell(.superseded, lane, &actions)
-        }
+        lane.pointee.waiting = new
+        if setup.whileRunning == .cancelRunning { tell(.superseded, lane, &actions) }
+        if !isBlocked(lane) { queueForSlot(place) }
     }
 
-    /// Lets a due value replace, or join, the one that waits: counts are added, and edge and instant are the later's.
+    /// Lets a due value replace, or join, the one that waits: counts are added, and `first` is the earlier's.
     @inlinable
-    mutating func joinWaiting(
-        _ place: UInt32, _ batch: Batch<Value>, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>
-    ) {
-        let lane = lanes[place]
-        guard var waiting = lane.pointee.waiting.take() else { return }
-        if let lost = waiting.batch.add(batch, by: setup.combination) {
+    mutating func join(
+        _ later: Lane<Value>.Waiting, to earlier: consuming Lane<Value>.Waiting, _ actions: inout Actions<Key, Value>
+    ) -> Lane<Value>.Waiting {
+        if let lost = earlier.batch.add(later.batch, by: setup.combination) {
             drop(lost, setup.combination.fateOfDisplaced, &actions)
         }
-        waiting.ripe = Gate.Ripe(
-            at: ripe.at, edge: ripe.edge, count: waiting.ripe.count + ripe.count, first: waiting.ripe.first)
-        let hadTurn = waiting.turn != 0
-        if hadTurn { queued -= 1 }
-        waiting.turn = 0
-        lane.pointee.waiting = waiting
-        if hadTurn { takeTurn(place) }
-        if setup.whileRunning == .cancelRunning { tell(.superseded, lane, &actions) }
+        earlier.ripe.at = later.ripe.at
+        earlier.ripe.edge = later.ripe.edge
+        earlier.ripe.count += later.ripe.count
+        earlier.turn = later.turn
+        return earlier
     }
 
     @inlinable
@@ -110,16 +103,12 @@ extension Engine {
         setup.whileRunning != .concurrent && lane.pointee.isRunning
     }
 
-    /// Queues a waiting value for a slot, in order of its due instant.
+    /// Queues a lane for a slot, if something waits there.
     @inlinable
-    mutating func takeTurn(_ place: UInt32) {
-        let lane = lanes[place]
-        guard let at = lane.pointee.waiting?.ripe.at else { return }
-        turns += 1
-        queued += 1
-        lane.pointee.waiting?.turn = turns
-        slotQueue.push(SlotQueue.Entry(at: at, turn: turns, lane: place))
-        if slotQueue.heap.count > 2 * queued + 64 {
+    mutating func queueForSlot(_ place: UInt32) {
+        guard let waiting = lanes[place].pointee.waiting else { return }
+        slotQueue.push(SlotQueue.Entry(at: waiting.ripe.at, turn: waiting.turn, lane: place))
+        if slotQueue.heap.count > 2 * lanes.count + 64 {
             var queue = SlotQueue()
             swap(&queue, &slotQueue)
             queue.sweep { isQueued($0) }
@@ -137,7 +126,6 @@ extension Engine {
     mutating func grantSlots(_ actions: inout Actions<Key, Value>) {
         while active < setup.maxConcurrent, let entry = slotQueue.pop() {
             guard isQueued(entry), let waiting = lanes[entry.lane].pointee.waiting.take() else { continue }
-            queued -= 1
             start(entry.lane, waiting, &actions)
             recount(lanes[entry.lane].pointee.slot)
         }
@@ -194,7 +182,6 @@ extension Engine {
     @inlinable
     mutating func dropWaiting(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         guard place != .max, let waiting = lanes[place].pointee.waiting.take() else { return }
-        if waiting.turn != 0 { queued -= 1 }
         drop(waiting.batch, .cancelled, &actions)
         redeem(waiting.tickets, &actions)
         recount(lanes[place].pointee.slot)

@@ -9,10 +9,8 @@ extension Engine {
         let now = tick(instant)
         var executions = 0
         while executions < limit, let entry = agenda.pop(notAfter: now) {
-            guard holds(entry) else { continue }
+            guard holds(entry, pending: true) else { continue }
             let slot = slots[entry.slot]
-            slot.pointee.isScheduled = false
-            scheduledCount -= 1
             if slot.pointee.gate.pendingDue(by: setup.policy).nanoseconds > entry.at {
                 enter(entry.slot, slot)
             } else {
@@ -49,12 +47,13 @@ extension Engine {
         return found
     }
 
-    /// Whether an entry of the agenda is the one that its gate believes in.
+    /// Whether an entry of the agenda (`pending`) or of what is fading is the one that its gate believes in.
     @inlinable
-    func holds(_ entry: Agenda.Entry) -> Bool {
+    func holds(_ entry: Agenda.Entry, pending: Bool) -> Bool {
         guard slots.contains(entry.slot) else { return false }
         let slot = slots[entry.slot]
-        return slot.pointee.isScheduled && slot.pointee.scheduled.nanoseconds == entry.at
+        return slot.pointee.gate.isOpen && (slot.pointee.batch != nil) == pending
+            && slot.pointee.scheduled.nanoseconds == entry.at
             && UInt32(truncatingIfNeeded: slot.pointee.birth) == entry.birth
     }
 
@@ -62,39 +61,40 @@ extension Engine {
     @inlinable
     mutating func schedule(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         let slot = slots[place]
-        if slot.pointee.isScheduled { scheduledCount -= 1 }
         enter(place, slot)
         if slot.pointee.scheduled < ring {
             ring = slot.pointee.scheduled
             actions.movesAlarm = true
         }
-        if agenda.count > 2 * scheduledCount + 64 { sweepAgenda() }
+        sweepAgendas()
     }
 
     @inlinable
     mutating func enter(_ place: UInt32, _ slot: UnsafeMutablePointer<Slot>) {
         let due = slot.pointee.gate.pendingDue(by: setup.policy)
-        slot.pointee.isScheduled = true
         slot.pointee.scheduled = due
-        scheduledCount += 1
         agenda.push(Agenda.Entry(at: due, slot: place, birth: slot.pointee.birth))
     }
 
+    /// Drops entries that no longer hold when they are more than those that may.
     @inlinable
-    @inline(never)
-    mutating func sweepAgenda() {
-        var old = Agenda()
-        swap(&old, &agenda)
-        old.sweep { holds($0) }
-        agenda = old
+    mutating func sweepAgendas() {
+        let bound = 2 * slots.count + 64
+        if agenda.count > bound || fading.count > bound { rebuildAgendas() }
     }
 
-    /// Takes back a gate's entry in the agenda.
+    /// Makes the agendas anew, with the one entry of every open gate.
     @inlinable
-    mutating func unschedule(_ slot: UnsafeMutablePointer<Slot>) {
-        guard slot.pointee.isScheduled else { return }
-        slot.pointee.isScheduled = false
-        scheduledCount -= 1
+    @inline(never)
+    mutating func rebuildAgendas() {
+        var (pending, idle) = (Agenda(), Agenda())
+        slots.forEach { place, slot in
+            guard slot.pointee.gate.isOpen else { return }
+            let entry = Agenda.Entry(at: slot.pointee.scheduled, slot: place, birth: slot.pointee.birth)
+            if slot.pointee.batch == nil { idle.push(entry) } else { pending.push(entry) }
+        }
+        agenda = pending
+        fading = idle
     }
 
     /// Gives the gate of a key that has none, or whose gate changes at `now`, to a submit: settled, and open or about to be.
@@ -130,7 +130,6 @@ extension Engine {
         let slot = slots[place]
         births += 1
         slot.pointee.birth = births
-        slot.pointee.isFading = false
         if !slot.pointee.isCounted {
             slot.pointee.isCounted = true
             openCount += 1
@@ -143,7 +142,6 @@ extension Engine {
     mutating func settle(_ place: UInt32, at now: CoreInstant, _ actions: inout Actions<Key, Value>) {
         let slot = slots[place]
         if let ripe = slot.pointee.gate.settle(at: now, by: setup.policy) {
-            unschedule(slot)
             fallDue(place, takeBatch(slot), ripe, &actions)
         }
         recount(place)
@@ -152,7 +150,6 @@ extension Engine {
     /// Takes what is pending out of a slot whose gate had a count.
     @inlinable
     mutating func takeBatch(_ slot: UnsafeMutablePointer<Slot>) -> Batch<Value> {
-        unschedule(slot)
         guard let batch = slot.pointee.batch.take() else {
             preconditionFailure("a gate with submits pending has no value: this is a bug in LullCore")
         }
@@ -176,9 +173,9 @@ extension Engine {
         recount(place)
         let slot = slots[place]
         if slot.pointee.gate.isOpen {
-            guard !slot.pointee.isFading, slot.pointee.batch == nil else { return }
-            slot.pointee.isFading = true
+            slot.pointee.scheduled = slot.pointee.gate.quiet
             fading.push(Agenda.Entry(at: slot.pointee.gate.quiet, slot: place, birth: slot.pointee.birth))
+            sweepAgendas()
         } else if slot.pointee.lane == .max {
             forget(place, &actions)
         }
@@ -190,6 +187,7 @@ extension Engine {
         let slot = slots.remove(place)
         index.remove(KeyIndex.hash(slot.key), place: place)
         if !_isPOD(Key.self) { actions.more.append(.release(slot.key)) }
+        sweepAgendas()
     }
 
     /// Forgets keys whose gates have become idle with nothing pending.
@@ -198,12 +196,8 @@ extension Engine {
         var steps = 0
         while steps < limit, let entry = fading.pop(notAfter: now) {
             steps += 1
-            guard slots.contains(entry.slot) else { continue }
-            let slot = slots[entry.slot]
-            guard slot.pointee.isFading, UInt32(truncatingIfNeeded: slot.pointee.birth) == entry.birth else { continue }
-            slot.pointee.isFading = false
-            guard slot.pointee.batch == nil else { continue }
-            _ = slot.pointee.gate.settle(at: now, by: setup.policy)
+            guard holds(entry, pending: false) else { continue }
+            _ = slots[entry.slot].pointee.gate.settle(at: now, by: setup.policy)
             rest(entry.slot, &actions)
         }
     }

@@ -18,14 +18,12 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         /// What is pending, exactly if the gate's count is not zero.
         @usableFromInline var batch: Batch<Value>?
         @usableFromInline var gate: Gate
-        /// Whether the agenda has an entry for this gate, at `scheduled`.
-        @usableFromInline var isScheduled: Bool
-        /// Whether the list of gates to be forgotten has an entry for this one.
-        @usableFromInline var isFading: Bool
         /// Whether the key counts towards the capacity.
         @usableFromInline var isCounted: Bool
         /// The place of the key's lane, or `none`.
         @usableFromInline var lane: UInt32
+        /// The instant of an open gate's entry: in `agenda` while something is pending, and in `fading` otherwise. It is
+        /// never later than the gate's next change, and put off only when it has come.
         @usableFromInline var scheduled: CoreInstant
         /// The number of the burst, in the order in which bursts began.
         @usableFromInline var birth: UInt64
@@ -35,8 +33,6 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
             self.key = key
             batch = nil
             gate = Gate()
-            isScheduled = false
-            isFading = false
             isCounted = false
             lane = .max
             scheduled = .farPast
@@ -70,8 +66,6 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @usableFromInline var agenda: Agenda
     /// When gates that have nothing pending may be forgotten. Nobody is woken for it.
     @usableFromInline var fading: Agenda
-    /// The number of gates with `isScheduled`; all other entries of the agenda are stale.
-    @usableFromInline var scheduledCount: Int
     /// The number of bursts begun.
     @usableFromInline var births: UInt64
     /// The number of keys with an open gate or a waiting value.
@@ -83,8 +77,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// The number of executions started.
     @usableFromInline var serials: UInt64
     @usableFromInline var slotQueue: SlotQueue
-    /// The number of valid entries in `slotQueue`.
-    @usableFromInline var queued: Int
+    /// The number of values that have fallen due.
     @usableFromInline var turns: UInt64
     /// How many executions each ticket still waits for.
     @usableFromInline var tickets: [Ticket: Int]
@@ -102,14 +95,12 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         recent = .max
         agenda = Agenda()
         fading = Agenda()
-        scheduledCount = 0
         births = 0
         openCount = 0
         lanes = Slab()
         active = 0
         serials = 0
         slotQueue = SlotQueue()
-        queued = 0
         turns = 0
         tickets = [:]
     }
@@ -144,10 +135,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
             if slot.pointee.batch == nil {
                 tally.pending += 1
                 slot.pointee.batch = Batch(value)
-                if !slot.pointee.isScheduled || slot.pointee.gate.pendingDue(by: setup.policy) < slot.pointee.scheduled
-                {
-                    schedule(place, &actions)
-                }
+                schedule(place, &actions)
             } else {
                 actions.displaced = combine(value, into: slot)
                 if setup.combination == .first { actions.fate = .absorbed }
@@ -157,6 +145,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
             tally.absorbed += 1
             actions.displaced = value
             actions.fate = .absorbed
+            if slot.pointee.gate.quiet < slot.pointee.scheduled { rest(place, &actions) }
         case .lead:
             tally.pending += 1
             let ripe = Gate.Ripe(at: now, edge: .leading, count: 1, first: now)

@@ -39,15 +39,15 @@ struct Lane<Value> {
     struct Waiting {
         @usableFromInline var batch: Batch<Value>
         @usableFromInline var ripe: Gate.Ripe
-        /// Its number in the queue for a slot; zero while it waits for its own key.
+        /// The order in which values fell due.
         @usableFromInline var turn: UInt64
         @usableFromInline var tickets: [Ticket]
 
         @inlinable
-        init(batch: Batch<Value>, ripe: Gate.Ripe) {
+        init(batch: Batch<Value>, ripe: Gate.Ripe, turn: UInt64) {
             self.batch = batch
             self.ripe = ripe
-            turn = 0
+            self.turn = turn
             tickets = []
         }
     }
@@ -102,7 +102,8 @@ struct Lane<Value> {
     }
 }
 
-/// The keys that wait for one of the slots of `maxConcurrent`, in order of due instants: a binary heap.
+/// The keys that wait for one of the slots of `maxConcurrent`, in order of due instants, equal ones in the order in which
+/// the values fell due: a binary heap.
 ///
 /// Whoever leaves the queue by another way than its front is found out when it is popped: its lane's turn is another one.
 @frozen

@@ -24,9 +24,11 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
     @inlinable
     public static var farPast: CoreInstant { CoreInstant(nanoseconds: .min) }
 
-    /// The instant `duration` later; ``farFuture`` if that cannot be counted.
+    /// The instant `duration` later; ``farFuture`` if that cannot be counted, or if the duration is infinite.
     @inlinable
     public func advanced(by duration: CoreDuration) -> CoreInstant {
+        // An instant before the origin must not bring the far future nearer.
+        if duration == .infinite { return .farFuture }
         let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
         return CoreInstant(nanoseconds: overflow ? (duration.nanoseconds < 0 ? .min : .max) : sum)
     }

@@ -1,0 +1,162 @@
+// What is true between any two calls of an engine. Only tests ask: it costs a look at everything there is.
+
+/// Collects what is broken.
+struct Broken {
+    var rules: [String] = []
+
+    mutating func unless(_ holds: Bool, _ rule: @autoclosure () -> String) {
+        if !holds { rules.append(rule()) }
+    }
+}
+
+extension Engine {
+    /// The rules of the engine's own data that do not hold; empty unless there is a bug.
+    func checkInvariants() -> [String] {
+        var broken = Broken()
+        checkSlots(&broken)
+        checkLanes(&broken)
+        checkCounters(&broken)
+        broken.rules += agenda.checkInvariants().map { "agenda: \($0)" }
+        broken.rules += fading.checkInvariants().map { "fading: \($0)" }
+        broken.rules += slots.checkInvariants().map { "slots: \($0)" }
+        broken.rules += lanes.checkInvariants().map { "lanes: \($0)" }
+        return broken.rules
+    }
+
+    private func checkSlots(_ broken: inout Broken) {
+        var open = 0
+        slots.forEach { place, slot in
+            let (slot, key) = (slot.pointee, "\(slot.pointee.key)")
+            let gate = slot.gate
+            let found = index.find(KeyIndex.hash(slot.key)) { slots[$0].pointee.key == slot.key }
+            broken.unless(found == place, "the index finds key \(key) where it is")
+            broken.unless(
+                (slot.batch != nil) == (gate.count > 0), "key \(key) has values exactly if its gate counts some")
+            broken.unless(gate.count == 0 || gate.isOpen, "the gate of key \(key) is open when something is pending")
+            broken.unless(gate.isOpen || slot.lane != .max, "key \(key) is forgotten when nothing is left of it")
+            let expected = setup.combination == .collect ? gate.count : 1
+            broken.unless(slot.batch.map { $0.size == expected } ?? true, "key \(key) keeps the right number of values")
+            let entry = Agenda.Entry(at: slot.scheduled, slot: place, birth: slot.birth)
+            if slot.batch != nil {
+                broken.unless(slot.scheduled <= gate.pendingDue(by: setup.policy), "key \(key) is looked at in time")
+                broken.unless(ring <= slot.scheduled, "the alarm rings in time for key \(key)")
+                broken.unless(holds(entry, pending: true) && agenda.contains(entry), "the agenda has key \(key)")
+            } else if gate.isOpen {
+                broken.unless(slot.scheduled <= gate.quiet, "key \(key) is forgotten in time")
+                broken.unless(holds(entry, pending: false) && fading.contains(entry), "key \(key) will be forgotten")
+            }
+            let isWaiting = slot.lane != .max && lanes[slot.lane].pointee.waiting != nil
+            broken.unless(slot.isCounted == (gate.isOpen || isWaiting), "key \(key) is counted exactly if it is open")
+            if slot.isCounted { open += 1 }
+            broken.unless(slot.birth <= births, "the burst of key \(key) has begun")
+            broken.unless(
+                slot.lane == .max || lanes[slot.lane].pointee.slot == place, "key \(key) has a lane of its own")
+        }
+        broken.unless(index.count == slots.count, "the index has as many keys as there are")
+        broken.unless(openCount == open, "\(open) keys are counted as open, not \(openCount)")
+        broken.unless(recent == .max || slots.contains(recent), "the most recent key is there")
+        broken.unless(max(agenda.count, fading.count) <= 2 * slots.count + 64, "the agendas are swept")
+    }
+
+    private func checkLanes(_ broken: inout Broken) {
+        var running = 0
+        var awaited: [Ticket: Int] = [:]
+        lanes.forEach { place, lane in
+            let lane = lane.pointee
+            let runs = lane.others + (lane.run.map { [$0] } ?? [])
+            running += runs.count
+            broken.unless(
+                slots.contains(lane.slot) && slots[lane.slot].pointee.lane == place, "lane \(place) has a key")
+            broken.unless(!runs.isEmpty || lane.waiting != nil, "lane \(place) is not kept empty")
+            broken.unless(
+                runs.count < 2 || setup.whileRunning == .concurrent, "the runs of lane \(place) do not overlap")
+            if let waiting = lane.waiting {
+                let isBlocked = setup.whileRunning != .concurrent && !runs.isEmpty
+                let isQueued = slotQueue.heap.contains { $0.lane == place && $0.turn == waiting.turn }
+                broken.unless(isBlocked != isQueued, "what waits in lane \(place) waits for its key or for a slot")
+                broken.unless(isBlocked || active >= setup.maxConcurrent, "no slot is free while lane \(place) waits")
+            }
+            for ticket in runs.flatMap({ $0.tickets }) + (lane.waiting?.tickets ?? []) {
+                awaited[ticket, default: 0] += 1
+            }
+        }
+        broken.unless(active == running, "\(running) executions are running, not \(active)")
+        broken.unless(active <= setup.maxConcurrent, "no more executions run than may")
+        broken.unless(tickets == awaited, "every ticket waits for as many executions as have it")
+        let heap = slotQueue.heap
+        for child in heap.indices.dropFirst() {
+            broken.unless(!heap[child].precedes(heap[(child - 1) / 2]), "the queue for slots is a heap")
+        }
+    }
+
+    private func checkCounters(_ broken: inout Broken) {
+        var (pending, running) = (0, 0)
+        slots.forEach { _, slot in pending += slot.pointee.batch?.size ?? 0 }
+        lanes.forEach { _, lane in
+            pending += lane.pointee.waiting?.batch.size ?? 0
+            running += (lane.pointee.run?.size ?? 0) + lane.pointee.others.reduce(0) { $0 + $1.size }
+        }
+        broken.unless(tally.pending == pending, "\(pending) submits are pending, not \(tally.pending)")
+        broken.unless(tally.running == running, "\(running) submits are running, not \(tally.running)")
+        broken.unless(tally.addUp, "the counters add up: \(tally)")
+    }
+}
+
+extension Agenda {
+    func contains(_ wanted: Entry) -> Bool {
+        buckets.joined().contains { $0.at == wanted.at && $0.slot == wanted.slot && $0.birth == wanted.birth }
+    }
+
+    func checkInvariants() -> [String] {
+        var broken = Broken()
+        broken.unless(count == buckets.reduce(0) { $0 + $1.count }, "the count is right")
+        for (number, bucket) in buckets.enumerated() {
+            for entry in bucket {
+                let home = 64 - (entry.at ^ last).leadingZeroBitCount
+                broken.unless(home == number, "the entry at \(entry.at) is in bucket \(home), not \(number)")
+                broken.unless(entry.at >= last, "no entry is earlier than the last one popped")
+            }
+            guard number > 0 else { continue }
+            let isOccupied = occupied & (1 << UInt64(number - 1)) != 0
+            broken.unless(isOccupied != bucket.isEmpty, "bucket \(number) is known to be empty or not")
+            guard let first = bucket.map(\.at).min() else { continue }
+            broken.unless(earliest[number] == first, "the earliest instant of bucket \(number) is known")
+        }
+        return broken.rules
+    }
+}
+
+extension Slab {
+    func checkInvariants() -> [String] {
+        var broken = Broken()
+        broken.unless(count == occupancy.reduce(0) { $0 + $1.nonzeroBitCount }, "the count is right")
+        let roomy = occupancy.indices.filter { occupancy[$0] != .max }
+        broken.unless(vacant.map { Int($0) }.sorted() == roomy, "every block with room is known, once")
+        for block in blocks.indices where block > 0 {
+            broken.unless((blocks[block] == nil) == (occupancy[block] == 0), "an empty block has no memory")
+        }
+        if let first = occupancy.first {
+            let reach = 64 - first.leadingZeroBitCount
+            broken.unless(reach <= firstCapacity, "the first block has memory for its elements")
+        }
+        return broken.rules
+    }
+}
+
+extension KeyIndex {
+    /// Every entry can be found from its home without passing an empty place.
+    func checkInvariants() -> [String] {
+        var broken = Broken()
+        broken.unless(count == entries.count { $0 != 0 }, "the count is right")
+        broken.unless(entries.isEmpty || count < entries.count, "a search comes to an end")
+        let mask = entries.count - 1
+        for (position, entry) in entries.enumerated() where entry != 0 {
+            var step = Int(entry >> 32) & mask
+            while step != position {
+                broken.unless(entries[step] != 0, "the entry at \(position) is reached from its home")
+                step = (step + 1) & mask
+            }
+        }
+        return broken.rules
+    }
+}

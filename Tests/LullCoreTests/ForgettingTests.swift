@@ -1,0 +1,141 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+/// An idle gate keeps no memory: section 3 of the semantics.
+@Suite("Forgetting")
+struct ForgettingTests {
+    @Test("a key is forgotten when its value has been executed")
+    func trailing() throws {
+        let rig = try Rig(.debounce(10))
+        rig.submit("1", at: 0)
+        #expect(rig.engine.slots.count == 1)
+        rig.advance(to: 10)
+        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.index.count == 0)
+        #expect(rig.released == ["k"])
+    }
+
+    @Test("no wake-up is made only to forget, but the next one does")
+    func leading() throws {
+        let rig = try Rig(.throttle(10))
+        for key in ["a", "b", "c"] { rig.submit(key, key, at: 0) }
+        #expect(rig.engine.alarm == .farFuture)
+        #expect(!rig.last.movesAlarm)
+        rig.advance(to: 9)
+        #expect(rig.engine.slots.count == 3)
+        rig.advance(to: 10)
+        #expect(rig.engine.slots.count == 0)
+        #expect(rig.released == ["a", "b", "c"])
+    }
+
+    @Test("later submits forget bit by bit")
+    func bitByBit() throws {
+        let rig = try Rig(.throttle(10, .leading))
+        for number in 0..<100 { rig.submit("\(number)", "\(number)", at: 0) }
+        for number in 0..<50 { rig.submit("late \(number)", "late \(number)", at: 10) }
+        #expect(rig.engine.slots.count == 50)
+        #expect(rig.broken == [])
+    }
+
+    @Test("a key is remembered while its execution runs")
+    func running() throws {
+        let rig = try Rig(.debounce(10), handlersTakeTime: true)
+        rig.submit("1", at: 0)
+        rig.advance(to: 1000)
+        #expect(rig.engine.slots.count == 1)
+        #expect(rig.engine.openKeys == 0)
+        rig.end("1")
+        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.lanes.count == 0)
+    }
+
+    @Test("a delay that is shortened later makes the gate idle, and forgotten, earlier")
+    func shortened() throws {
+        let rig = try Rig(.debounce(10, .leading))
+        rig.submit("1", at: 0, wait: .infinite)
+        rig.submit("2", at: 5, wait: 2)
+        rig.advance(to: 7)
+        #expect(rig.engine.slots.count == 0)
+    }
+
+    @Test("an entry that was made for a longer delay does no harm to the next burst")
+    func staleEntry() throws {
+        let rig = try Rig(.debounce(10, .leading))
+        rig.submit("1", at: 0, wait: 50)
+        rig.submit("2", at: 5, wait: 2)
+        rig.submit("3", at: 40, wait: 100)
+        rig.advance(to: 50)
+        rig.submit("4", at: 51, wait: 100)
+        #expect(rig.executions == ["0 leading 1", "40 leading 3"])
+        #expect(rig.fate("4") == .absorbed)
+        #expect(rig.broken == [])
+    }
+
+    @Test("keys that are cancelled again and again leave no trace", arguments: [false, true])
+    func churnWithCancel(isThrottle: Bool) throws {
+        let rig = try Rig(isThrottle ? .throttle(1_000_000) : .debounce(1_000_000))
+        for round in 0..<10_000 {
+            rig.submit("\(round)", "\(round % 7)", at: round)
+            rig.cancel("\(round % 7)", at: round)
+        }
+        #expect(rig.engine.agenda.count <= 64)
+        #expect(rig.engine.fading.count <= 64)
+        #expect(rig.engine.slots.count == 0)
+        #expect(rig.broken == [])
+    }
+
+    @Test("a delay that shrinks with every call does not fill the agenda")
+    func shrinking() throws {
+        let rig = try Rig(.debounce(10))
+        for round in 0..<10_000 { rig.submit("\(round)", at: 0, wait: CoreDuration(1_000_000 - round)) }
+        #expect(rig.engine.agenda.count <= 66)
+        #expect(rig.due(at: 0) == 1_000_000 - 9_999)
+        #expect(rig.broken == [])
+    }
+
+    @Test("a window in which value after value is complete does not fill the agendas", arguments: [1, 2])
+    func completing(maxCount: Int) throws {
+        let rig = try Rig(.throttle(1_000_000, maxCount: maxCount))
+        for round in 0..<10_000 { rig.submit("\(round)", at: 0) }
+        #expect(rig.engine.agenda.count <= 66)
+        #expect(rig.engine.fading.count <= 66)
+        #expect(rig.broken == [])
+    }
+
+    @Test("a far deadline that is put off again and again has a bounded number of entries")
+    func putOff() throws {
+        let rig = try Rig(.debounce(10))
+        for round in 0..<1000 {
+            rig.submit("short \(round)", at: round * 2, wait: 1)
+            rig.submit("long \(round)", at: round * 2, wait: .infinite)
+            rig.advance(to: round * 2 + 1)
+        }
+        #expect(rig.executions == [])
+        #expect(rig.engine.agenda.count <= 66)
+        #expect(rig.broken == [])
+    }
+
+    @Test("what is flushed or cancelled at once takes its entries along")
+    func all() throws {
+        for drops in [false, true] {
+            let rig = try Rig(.debounce(10, [.leading, .trailing]))
+            for number in 0..<200 { rig.submit("\(number)", "\(number % 50)", at: 0) }
+            if drops { rig.cancel(at: 1) } else { rig.flush(at: 1) }
+            #expect(rig.engine.agenda.count == 0)
+            #expect(rig.engine.fading.count == 0)
+            #expect(rig.engine.alarm == .farFuture)
+            #expect(rig.engine.slots.count == 0)
+            #expect(rig.broken == [])
+        }
+    }
+
+    @Test("keys without references are not handed out")
+    func plainKeys() throws {
+        var engine = Engine<Int, Int>(try Setup(.debounce(10)))
+        _ = engine.submit(1, for: 1, at: .origin)
+        let actions = engine.advance(to: CoreInstant(10))
+        #expect(actions.more.count == 1)
+    }
+}

@@ -1,0 +1,32 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+/// Random calls on the engine and on the reference model: every answer must be the same.
+///
+/// `LULL_OPERATIONS` asks for more calls than the usual number, `LULL_SEED` for other ones or for those of a failure.
+@Suite("Random calls")
+struct RandomTests {
+    static let length = 200
+
+    @Test("the engine answers as the reference model does")
+    func comparison() throws {
+        let seed = environment("LULL_SEED", default: UInt64(20_260_101))
+        let operations = environment("LULL_OPERATIONS", default: 100_000)
+        var executions = 0
+        for trial in 0..<UInt64(max(1, operations / Self.length)) {
+            var random = SplitMix(seed: seed &+ trial)
+            let trialled = Trial(length: Self.length, using: &random)
+            let outcome = try trialled.run()
+            executions += outcome.executions
+            if outcome.finding != nil {
+                let finding = try #require(try trialled.shrunk())
+                Issue.record("LULL_SEED=\(seed &+ trial) LULL_OPERATIONS=\(Self.length)\n\(finding)")
+                return
+            }
+        }
+        print("\(operations) random calls, \(executions) executions, no difference")
+        #expect(executions > operations / 20)
+    }
+}

@@ -1,0 +1,244 @@
+@testable import LullCore
+import LullReference
+
+/// An engine and the reference model that are told the same, and what the engine's shell would have seen.
+final class Comparison {
+    private var engine: Engine<String, Int>
+    private var model: ReferenceModel
+    private let isLazy: Bool
+
+    /// The fate of every submit as the engine's answers tell it.
+    private var fates: [ReferenceFate] = []
+    private var starts: [ReferenceExecution] = []
+    private var stops: [Int] = []
+    private var resumes: [Int] = []
+    /// The engine's executions by their numbers, and by those of the model.
+    private var executions: [Int: Execution<String, Int>] = [:]
+    private var runs: [Int: RunID] = [:]
+    private var tickets = 0
+
+    private(set) var executionCount = 0
+
+    init(_ setup: ReferenceSetup, isLazy: Bool = false) throws(PolicyError) {
+        engine = Engine(try Setup(setup))
+        model = ReferenceModel(setup)
+        self.isLazy = isLazy
+    }
+
+    /// Does the same with both.
+    ///
+    /// - Returns: What they disagree about, or which of the engine's invariants does not hold.
+    func apply(_ operation: Operation) -> String? {
+        switch operation {
+        case .submit(let key, let at, let wait):
+            arrive(at)
+            model.submit(key, at: at, wait: wait)
+            fates.append(.pending)
+            let delay = wait.map { CoreDuration($0) }
+            if let broken = call({ $0.submit(fates.count - 1, for: key, at: CoreInstant(at), wait: delay) }) {
+                return broken
+            }
+        case .flush(let key, let at):
+            arrive(at)
+            model.flush(key, at: at)
+            note(key.map { engine.flush($0, at: CoreInstant(at)) } ?? engine.flush(at: CoreInstant(at)))
+        case .cancel(let key, let running, let at):
+            arrive(at)
+            model.cancel(key, running: running, at: at)
+            note(
+                key.map { engine.cancel($0, running: running, at: CoreInstant(at)) }
+                    ?? engine.cancel(running: running, at: CoreInstant(at)))
+        case .shutDown(let flushing, let at):
+            arrive(at)
+            model.shutDown(flushing: flushing, at: at)
+            note(engine.shutDown(flushing: flushing, at: CoreInstant(at)))
+        case .advance(let at, let limit):
+            advance(to: at, limit: limit)
+            if limit == nil, engine.openKeys != model.openKeys {
+                return "\(engine.openKeys) open keys instead of \(model.openKeys)"
+            }
+            return differences()
+        case .ended(let number, let threw):
+            if isLazy, let difference = synchronise() { return difference }
+            end(number, threw: threw)
+        case .watch(let key):
+            if isLazy, let difference = synchronise() { return difference }
+            tickets += 1
+            if model.watch(tickets, key) != engine.watch(tickets, for: key) {
+                return "whether there is anything to watch"
+            }
+        case .ask(let at):
+            if let difference = ask(at) { return difference }
+        }
+        if isLazy { return engine.checkInvariants().first }
+        return differences()
+    }
+
+    /// Lets a lazy engine do what it has not been told of, and compares everything.
+    func synchronise() -> String? {
+        advance(to: model.now, limit: nil)
+        return differences()
+    }
+
+    private func arrive(_ at: Int) {
+        if isLazy { model.advance(to: at) } else { advance(to: at, limit: nil) }
+    }
+
+    private func advance(to at: Int, limit: Int?) {
+        model.advance(to: at)
+        // An alarm in the far future means that there is none: there is no coming back for more.
+        let limit = model.now == .max ? nil : limit
+        repeat {
+            note(engine.advance(to: CoreInstant(at), limit: limit ?? .max))
+        } while engine.alarm.nanoseconds <= model.now && engine.alarm < .farFuture
+    }
+
+    private func end(_ number: Int, threw: Bool) {
+        guard !model.running.isEmpty else { return }
+        let run = model.running[number % model.running.count]
+        guard let name = runs[run], let execution = executions[Int(name.serial)] else { return }
+        model.ended(run, threw: threw)
+        let (verdict, actions) = engine.ended(name, threw ? .threw : .returned)
+        for value in execution.batch.values { fates[value] = ReferenceFate(verdict) }
+        note(actions)
+    }
+
+    private func call(_ body: (inout Engine<String, Int>) -> Actions<String, Int>) -> String? {
+        let alarm = engine.alarm
+        let actions = body(&engine)
+        note(actions)
+        return engine.alarm < alarm && !actions.movesAlarm ? "the alarm moved silently" : nil
+    }
+
+    private func note(_ actions: Actions<String, Int>) {
+        if let displaced = actions.displaced { fates[displaced] = ReferenceFate(actions.fate) }
+        for action in actions.more {
+            switch action {
+            case .start(let execution):
+                starts.append(ReferenceExecution(execution))
+                executions[Int(execution.run.serial)] = execution
+                for value in execution.batch.values { fates[value] = .running }
+            case .cancel(let run): stops.append(Int(run.serial))
+            case .settle(let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
+            case .resume(let ticket): resumes.append(ticket)
+            case .release: break
+            }
+        }
+    }
+
+    // MARK: - Comparing
+
+    private func ask(_ at: Int) -> String? {
+        for key in ["a", "b", "c", "d", "e", "f", nil] {
+            let expected = model.nextDue(key, at: at)
+            let found = key.map { engine.nextDue($0, at: CoreInstant(at)) } ?? engine.nextDue(at: CoreInstant(at))
+            if found.map({ Int($0.nanoseconds) }) != expected {
+                return "next due of \(key ?? "all") at \(at): \(describe(found)) instead of \(describe(expected))"
+            }
+            if let key, engine.isPending(key, at: CoreInstant(at)) != (expected != nil) { return "pending of \(key)" }
+        }
+        return nil
+    }
+
+    private func differences() -> String? {
+        var (expectedStarts, expectedStops, expectedResumes): ([ReferenceExecution], [Int], [Int]) = ([], [], [])
+        for event in model.events {
+            switch event {
+            case .start(let execution): expectedStarts.append(execution)
+            case .stop(let run): expectedStops.append(run)
+            case .resume(let ticket): expectedResumes.append(ticket)
+            }
+        }
+        model.events = []
+        if isLazy {
+            // Live, different keys are independent: only the order within each is promised.
+            starts = inOrderOfKeys(starts)
+            expectedStarts = inOrderOfKeys(expectedStarts)
+        }
+        guard starts.count == expectedStarts.count else { return "starts \(starts) instead of \(expectedStarts)" }
+        for (start, expected) in zip(starts, expectedStarts) {
+            runs[expected.run] = executions[start.run]?.run
+            var renamed = start
+            if isLazy { renamed.run = expected.run }
+            if renamed != expected { return "starts \(starts) instead of \(expectedStarts)" }
+        }
+        let namedStops = expectedStops.compactMap { runs[$0]?.serial }.map { Int($0) }
+        if stops.sorted() != namedStops.sorted() { return "stops \(stops) instead of \(namedStops)" }
+        if resumes.sorted() != expectedResumes.sorted() { return "resumes \(resumes) instead of \(expectedResumes)" }
+        if fates != model.fates { return "the fates are \(fates) instead of \(model.fates)" }
+        let counters = Counters(model.fates)
+        if engine.counters != counters { return "the counters are \(engine.counters) instead of \(counters)" }
+        executionCount += starts.count
+        (starts, stops, resumes) = ([], [], [])
+        return unseenDifferences()
+    }
+
+    private func unseenDifferences() -> String? {
+        if engine.runningExecutions != model.runningExecutions { return "the number of running executions" }
+        // An idle gate may be remembered until the next wake-up.
+        if engine.openKeys < model.openKeys { return "\(engine.openKeys) open keys instead of \(model.openKeys)" }
+        if let due = model.alarm, engine.alarm.nanoseconds > due {
+            return "the alarm is set for \(engine.alarm.nanoseconds), but \(due) is due"
+        }
+        return engine.checkInvariants().first
+    }
+
+    private func inOrderOfKeys(_ starts: [ReferenceExecution]) -> [ReferenceExecution] {
+        Dictionary(grouping: starts) { $0.key }.sorted { $0.key < $1.key }.flatMap { $0.value }
+    }
+
+    private func describe(_ instant: CoreInstant?) -> String { instant.map { "\($0.nanoseconds)" } ?? "never" }
+
+    private func describe(_ instant: Int?) -> String { instant.map { "\($0)" } ?? "never" }
+}
+
+/// How far a trial came, and what went wrong.
+struct Finding: CustomStringConvertible {
+    var trial: Trial
+    var step: Int
+    var difference: String
+
+    var description: String {
+        let calls = trial.operations.prefix(step + 1).map { "    \($0)" }.joined(separator: "\n")
+        return "\(trial.setup)\(trial.isLazy ? ", late timer" : "")\n\(calls)\n=> \(difference)"
+    }
+}
+
+extension Trial {
+    /// - Returns: The first disagreement, or nil; and the number of executions.
+    func run() throws(PolicyError) -> (finding: Finding?, executions: Int) {
+        let comparison = try Comparison(setup, isLazy: isLazy)
+        for (step, operation) in operations.enumerated() {
+            if let difference = comparison.apply(operation) {
+                return (Finding(trial: self, step: step, difference: difference), comparison.executionCount)
+            }
+        }
+        let difference = comparison.synchronise()
+        let finding = difference.map { Finding(trial: self, step: operations.count - 1, difference: $0) }
+        return (finding, comparison.executionCount)
+    }
+
+    /// The same finding, or another one, from as few calls as leaving out one after the other leads to.
+    func shrunk() throws(PolicyError) -> Finding? {
+        guard var finding = try run().finding else { return nil }
+        var length = max(1, finding.step / 2)
+        while true {
+            var start = 0
+            var hasShrunk = false
+            while start < finding.trial.operations.count {
+                var smaller = finding.trial
+                smaller.operations = Array(smaller.operations.prefix(finding.step + 1))
+                guard start < smaller.operations.count else { break }
+                smaller.operations.removeSubrange(start..<min(start + length, smaller.operations.count))
+                if let found = try smaller.run().finding {
+                    finding = found
+                    hasShrunk = true
+                } else {
+                    start += length
+                }
+            }
+            if length == 1, !hasShrunk { return finding }
+            length = max(1, length / 2)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+public import LullCore
+import LullReference
+
+// The words of the reference model in those of the engine. A unit of the reference's time is a nanosecond here.
+
+extension CoreInstant {
+    init(_ instant: Int) { self.init(nanoseconds: Int64(instant)) }
+}
+
+extension CoreDuration {
+    init(_ duration: Int) { self.init(nanoseconds: Int64(duration)) }
+}
+
+extension CoreDuration: ExpressibleByIntegerLiteral {
+    /// A literal counts nanoseconds.
+    public init(integerLiteral value: Int64) { self.init(nanoseconds: value) }
+}
+
+extension Policy {
+    init(_ policy: ReferencePolicy) throws(PolicyError) {
+        var edges: Edges = []
+        if policy.leading { edges.insert(.leading) }
+        if policy.trailing { edges.insert(.trailing) }
+        switch policy.kind {
+        case .debounce:
+            self = try .debounce(
+                wait: CoreDuration(policy.wait), maxWait: policy.maxWait.map { CoreDuration($0) }, edges: edges,
+                delayRule: policy.extends ? .extend : .restart, maxCount: policy.maxCount)
+        case .throttle:
+            self = try .throttle(interval: CoreDuration(policy.wait), edges: edges, maxCount: policy.maxCount)
+        }
+    }
+}
+
+extension Setup {
+    init(_ setup: ReferenceSetup) throws(PolicyError) {
+        let combination: Combination =
+            switch setup.combination {
+            case .latest: .latest
+            case .first: .first
+            case .collect: .collect
+            }
+        let whileRunning: WhileRunning =
+            switch setup.whileRunning {
+            case .queue: .queue
+            case .cancelRunning: .cancelRunning
+            case .concurrent: .concurrent
+            case .skip: .skip
+            }
+        try self.init(
+            Policy(setup.policy), combination: combination, whileRunning: whileRunning,
+            maxConcurrent: setup.maxConcurrent, capacity: setup.capacity)
+    }
+}
+
+extension ReferenceEdge {
+    init(_ edge: Edge) {
+        self =
+            switch edge {
+            case .leading: .leading
+            case .trailing: .trailing
+            case .maxWait: .maxWait
+            case .maxCount: .maxCount
+            case .flush: .flush
+            }
+    }
+}
+
+extension ReferenceFate {
+    init(_ fate: Fate) {
+        self =
+            switch fate {
+            case .superseded: .superseded
+            case .absorbed: .absorbed
+            case .cancelled: .cancelled
+            case .rejected(.shutDown): .rejectedByShutDown
+            case .rejected(.overCapacity): .rejectedByCapacity
+            }
+    }
+
+    init(_ verdict: Verdict) {
+        self =
+            switch verdict {
+            case .executed: .executed
+            case .failed: .failed
+            case .superseded: .superseded
+            case .cancelled: .cancelled
+            }
+    }
+}
+
+extension ReferenceExecution {
+    init(_ execution: Execution<String, Int>) {
+        self.init(
+            run: Int(execution.run.serial), key: execution.key, values: execution.batch.values, count: execution.count,
+            edge: ReferenceEdge(execution.edge), at: Int(execution.at.nanoseconds),
+            first: Int(execution.first.nanoseconds))
+    }
+}
+
+extension Counters {
+    /// The counters that the reference model's fates amount to.
+    init(_ fates: [ReferenceFate]) {
+        self.init()
+        submitted = fates.count
+        for fate in fates {
+            switch fate {
+            case .pending: pending += 1
+            case .running: running += 1
+            case .executed: executed += 1
+            case .failed: failed += 1
+            case .superseded: superseded += 1
+            case .absorbed: absorbed += 1
+            case .cancelled: cancelled += 1
+            case .rejectedByShutDown, .rejectedByCapacity: rejected += 1
+            }
+        }
+    }
+}

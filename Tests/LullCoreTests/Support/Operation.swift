@@ -1,0 +1,98 @@
+import LullReference
+
+/// One call on an engine and on the reference model alike.
+enum Operation: Sendable, CustomStringConvertible {
+    case submit(String, at: Int, wait: Int?)
+    case flush(String?, at: Int)
+    case cancel(String?, running: Bool, at: Int)
+    case shutDown(flushing: Bool, at: Int)
+    /// Time arrives; the engine may be asked to do no more than `limit` executions a call.
+    case advance(to: Int, limit: Int?)
+    /// One of the running executions ends: the n-th, modulo their number.
+    case ended(Int, threw: Bool)
+    case watch(String?)
+    /// What is pending, now or in the future?
+    case ask(at: Int)
+
+    var description: String {
+        switch self {
+        case .submit(let key, let at, let wait): "\(at) submit \(key)" + (wait.map { " wait \($0)" } ?? "")
+        case .flush(let key, let at): "\(at) flush \(key ?? "all")"
+        case .cancel(let key, let running, let at): "\(at) cancel \(key ?? "all")" + (running ? " and running" : "")
+        case .shutDown(let flushing, let at): "\(at) shut down " + (flushing ? "flushing" : "dropping")
+        case .advance(let at, let limit): "\(at) advance" + (limit.map { " limit \($0)" } ?? "")
+        case .ended(let number, let threw): "run \(number) " + (threw ? "throws" : "returns")
+        case .watch(let key): "watch \(key ?? "all")"
+        case .ask(let at): "ask about \(at)"
+        }
+    }
+}
+
+/// A setup and a list of calls: what is made from one seed.
+struct Trial: Sendable {
+    var setup: ReferenceSetup
+    var operations: [Operation]
+    /// Whether the engine is only told the time by the calls on each key, as by a shell whose timer is late.
+    var isLazy: Bool
+
+    init(setup: ReferenceSetup, operations: [Operation], isLazy: Bool = false) {
+        self.setup = setup
+        self.operations = operations
+        self.isLazy = isLazy
+    }
+
+    /// Few keys and small whole times, so that ties are the rule; now and then the ends of the range.
+    init(length: Int, using random: inout SplitMix) {
+        isLazy = random.oneIn(4)
+        setup = ReferenceSetup(random: &random)
+        if isLazy { setup.maxConcurrent = nil }
+        let keys = Array("abcdef".prefix(Int.random(in: 1...6, using: &random)).map { String($0) })
+        let ends = Int.random(in: 1...12, using: &random)
+        let restless = Int.random(in: 1...4, using: &random)
+        var now = random.oneIn(8) ? random.pick([.min, -8, Int.max - 40]) : 0
+        operations = []
+        for _ in 0..<length {
+            now = later(now, by: random.oneIn(restless) ? random.pick([1, 1, 2, 3, 5, 9]) : 0)
+            let at = random.oneIn(20) && now > .min + 9 ? now - 3 : now
+            switch Int.random(in: 0..<40, using: &random) {
+            case 0: operations.append(.flush(random.oneIn(4) ? nil : random.pick(keys), at: at))
+            case 1:
+                let key = random.oneIn(4) ? nil : random.pick(keys)
+                operations.append(.cancel(key, running: random.oneIn(2), at: at))
+            case 2: operations.append(.watch(random.oneIn(3) ? nil : random.pick(keys)))
+            case 3...5: operations.append(.ask(at: later(at, by: random.pick([0, 0, 1, 2, 5, 20]))))
+            case 6...8: operations.append(.advance(to: at, limit: random.oneIn(3) ? random.pick([1, 2]) : nil))
+            case 9..<(9 + ends):
+                operations.append(.ended(Int.random(in: 0..<8, using: &random), threw: random.oneIn(3)))
+            case 9...20 where random.oneIn(120): operations.append(.shutDown(flushing: random.oneIn(2), at: at))
+            default:
+                let wait = random.oneIn(4) ? random.pick([0, 1, 2, 4, 8, -1, .min, .max, .max - 3, 1 << 40]) : nil
+                operations.append(.submit(random.pick(keys), at: at, wait: wait))
+            }
+        }
+    }
+}
+
+extension ReferenceSetup {
+    init(random: inout SplitMix) {
+        let edges = random.pick([(true, false), (false, true), (true, true)])
+        let wait = random.oneIn(20) ? .max : Int.random(in: 0...6, using: &random)
+        var policy = ReferencePolicy(
+            random.pick(ReferencePolicy.Kind.allCases), wait: wait, leading: edges.0, trailing: edges.1,
+            extends: random.oneIn(3))
+        if policy.kind == .debounce, random.oneIn(2), wait < .max {
+            policy.maxWait = random.oneIn(12) ? .max - 5 : wait + Int.random(in: 0...8, using: &random)
+        }
+        if policy.trailing, random.oneIn(3) { policy.maxCount = random.pick([1, 2, 3, 5]) }
+        self.init(
+            policy, combination: random.pick(Combination.allCases), whileRunning: random.pick(WhileRunning.allCases),
+            maxConcurrent: random.oneIn(2) ? random.pick([1, 1, 2, 3]) : nil,
+            capacity: random.oneIn(3) ? random.pick([1, 2, 3, 4]) : nil)
+    }
+}
+
+/// `duration` after `instant`, or the last instant there is.
+func later(_ instant: Int, by duration: Int) -> Int {
+    let (sum, overflow) = instant.addingReportingOverflow(duration)
+    return overflow ? .max : sum
+}

@@ -1,0 +1,142 @@
+@testable import LullCore
+import LullReference
+
+/// An engine with a shell that writes down what it is told, for tests that read like a story.
+///
+/// Keys and values are words; the instants are small whole numbers. Handlers end at once and return, unless the rig is
+/// made with `handlersTakeTime`; then they end when the test says so.
+final class Rig {
+    private(set) var engine: Engine<String, String>
+    /// What was started: the due instant, the edge, the key if it is not `k`, the values, and the count if it is not 1.
+    private(set) var executions: [String] = []
+    /// The instants of the oldest submits behind the executions.
+    private(set) var firsts: [Int] = []
+    /// The values whose executions were told to stop.
+    private(set) var stopped: [String] = []
+    /// The tickets that were resumed.
+    private(set) var resumed: [Ticket] = []
+    /// The keys that were handed out to be released.
+    private(set) var released: [String] = []
+    /// The answer to the last call.
+    private(set) var last = Actions<String, String>()
+
+    private var fates: [String: ReferenceFate] = [:]
+    private var running: [(value: String, execution: Execution<String, String>)] = []
+    private let handlersTakeTime: Bool
+
+    init(
+        _ policy: Policy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
+        maxConcurrent: Int? = nil, capacity: Int? = nil, handlersTakeTime: Bool = false
+    ) throws {
+        let setup = try Setup(
+            policy, combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
+            capacity: capacity)
+        engine = Engine(setup)
+        self.handlersTakeTime = handlersTakeTime
+    }
+
+    // MARK: - Calls
+
+    func submit(_ value: String, _ key: String = "k", at instant: Int, wait: CoreDuration? = nil) {
+        fates[value] = .pending
+        note(engine.submit(value, for: key, at: CoreInstant(instant), wait: wait))
+    }
+
+    func advance(to instant: Int, limit: Int = .max) {
+        note(engine.advance(to: CoreInstant(instant), limit: limit))
+    }
+
+    func flush(_ key: String? = nil, at instant: Int) {
+        note(key.map { engine.flush($0, at: CoreInstant(instant)) } ?? engine.flush(at: CoreInstant(instant)))
+    }
+
+    func cancel(_ key: String? = nil, running: Bool = false, at instant: Int) {
+        let at = CoreInstant(instant)
+        note(key.map { engine.cancel($0, running: running, at: at) } ?? engine.cancel(running: running, at: at))
+    }
+
+    func shutDown(flushing: Bool, at instant: Int) {
+        note(engine.shutDown(flushing: flushing, at: CoreInstant(instant)))
+    }
+
+    func watch(_ ticket: Ticket, _ key: String? = nil) -> Bool { engine.watch(ticket, for: key) }
+
+    /// The execution that was given `value` last ends.
+    func end(_ value: String, _ ending: Ending = .returned) {
+        guard let index = running.firstIndex(where: { $0.value == value }) else {
+            executions.append("\(value) is not running")
+            return
+        }
+        let ended = running.remove(at: index).execution
+        let (verdict, actions) = engine.ended(ended.run, ending)
+        for value in ended.batch.values { fates[value] = ReferenceFate(verdict) }
+        note(actions)
+    }
+
+    // MARK: - Questions
+
+    func fate(_ value: String) -> ReferenceFate? { fates[value] }
+
+    func fates(_ values: String...) -> [ReferenceFate?] { values.map { fates[$0] } }
+
+    func due(_ key: String? = "k", at instant: Int) -> Int? {
+        let at = CoreInstant(instant)
+        return (key.map { engine.nextDue($0, at: at) } ?? engine.nextDue(at: at)).map { Int($0.nanoseconds) }
+    }
+
+    func isPending(_ key: String = "k", at instant: Int) -> Bool { engine.isPending(key, at: CoreInstant(instant)) }
+
+    /// The rules of the engine's data that do not hold, and the law of conservation if the fates break it.
+    var broken: [String] {
+        let rules = engine.checkInvariants()
+        return Counters(Array(fates.values)) == engine.counters
+            ? rules : rules + ["the counters are those of the fates"]
+    }
+
+    // MARK: - The shell
+
+    private func note(_ actions: Actions<String, String>) {
+        last = actions
+        if let displaced = actions.displaced { fates[displaced] = ReferenceFate(actions.fate) }
+        for action in actions.more {
+            switch action {
+            case .start(let execution): start(execution)
+            case .cancel(let run): stopped += running.filter { $0.execution.run == run }.map { $0.value }
+            case .settle(let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
+            case .resume(let ticket): resumed.append(ticket)
+            case .release(let key): released.append(key)
+            }
+        }
+        guard !handlersTakeTime else { return }
+        while let value = running.first?.value { end(value) }
+    }
+
+    private func start(_ execution: Execution<String, String>) {
+        var words = ["\(execution.at.nanoseconds)", "\(execution.edge.name)"]
+        if execution.key != "k" { words.append("\(execution.key):") }
+        words.append(execution.batch.values.joined(separator: "+"))
+        if execution.count > 1 { words.append("×\(execution.count)") }
+        executions.append(words.joined(separator: " "))
+        firsts.append(Int(execution.first.nanoseconds))
+        for value in execution.batch.values { fates[value] = .running }
+        running.append((execution.batch.value, execution))
+    }
+}
+
+extension Policy {
+    /// A debounce in whole units.
+    static func debounce(
+        _ wait: Int, maxWait: Int? = nil, _ edges: Edges = .trailing, _ delayRule: DelayRule = .restart,
+        maxCount: Int? = nil
+    ) throws -> Policy {
+        try .debounce(
+            wait: CoreDuration(wait), maxWait: maxWait.map { CoreDuration($0) }, edges: edges, delayRule: delayRule,
+            maxCount: maxCount)
+    }
+
+    /// A throttle in whole units.
+    static func throttle(_ interval: Int, _ edges: Edges = [.leading, .trailing], maxCount: Int? = nil) throws -> Policy
+    {
+        try .throttle(interval: CoreDuration(interval), edges: edges, maxCount: maxCount)
+    }
+}

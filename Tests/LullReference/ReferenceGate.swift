@@ -1,0 +1,112 @@
+/// Sections 3, 4 and 5 of the semantics for one key: when what was submitted is due. It knows nothing of values.
+public struct ReferenceGate: Hashable, Sendable {
+    /// What is due: when and why, and what is behind it.
+    public struct Due: Hashable, Sendable {
+        /// When it is due.
+        public var at: Int
+        /// Why.
+        public var edge: ReferenceEdge
+        /// The number of submits behind it.
+        public var count: Int
+        /// The instant of the oldest of them.
+        public var first: Int
+    }
+
+    /// What becomes of a submit.
+    public enum Answer: Hashable, Sendable {
+        /// It is combined into what is pending.
+        case pending
+        /// It is combined into what is pending, and that is due at once.
+        case completes(Due)
+        /// It is due at once, alone.
+        case leads(Due)
+        /// It is absorbed.
+        case absorbed
+    }
+
+    /// The rules.
+    public let policy: ReferencePolicy
+    /// Until when the gate is open: the `quiet` of a debounce, the `w + interval` of a throttle. None: the gate is idle.
+    public private(set) var openUntil: Int?
+    /// The instants of the submits that are pending.
+    public private(set) var pending: [Int] = []
+    /// The instant of the burst's latest execution on the leading edge.
+    public private(set) var latest = 0
+
+    /// An idle gate.
+    public init(_ policy: ReferencePolicy) {
+        self.policy = policy
+    }
+
+    /// When what is pending is due.
+    public var due: Int? {
+        guard let openUntil, let first = pending.first else { return nil }
+        if policy.kind == .debounce, let maxWait = policy.maxWait { return min(openUntil, later(first, by: maxWait)) }
+        return openUntil
+    }
+
+    /// When something happens to the gate by itself.
+    public var nextChange: Int? { due ?? openUntil }
+
+    /// What happens at `nextChange`: an execution, or the gate becomes idle.
+    public mutating func change() -> Due? {
+        guard let at = due else {
+            openUntil = nil
+            return nil
+        }
+        let edge: ReferenceEdge = at == openUntil ? .trailing : .maxWait
+        if policy.kind == .throttle {
+            // A new window begins at that instant.
+            openUntil = later(at, by: policy.wait)
+        } else if !policy.leading {
+            // With trailing only, idle at any execution.
+            openUntil = nil
+        }
+        return take(at: at, edge)
+    }
+
+    /// A submit, when all that was due by `now` has been done.
+    public mutating func submit(at now: Int, wait: Int?) -> Answer {
+        let wasIdle = openUntil == nil
+        switch policy.kind {
+        case .debounce:
+            let quiet = later(now, by: max(0, wait ?? policy.wait))
+            openUntil = policy.extends ? max(quiet, openUntil ?? quiet) : quiet
+        case .throttle:
+            openUntil = openUntil ?? later(now, by: policy.wait)
+        }
+        if wasIdle, policy.leading { return lead(at: now) }
+        if policy.trailing {
+            pending.append(now)
+            guard pending.count == policy.maxCount else { return .pending }
+            if policy.kind == .debounce, !policy.leading { openUntil = nil }
+            return .completes(take(at: now, .maxCount))
+        }
+        if policy.kind == .debounce, let maxWait = policy.maxWait, now >= later(latest, by: maxWait) {
+            return lead(at: now)
+        }
+        return .absorbed
+    }
+
+    /// A flush, when all that was due by `now` has been done.
+    public mutating func flush(at now: Int) -> Due? {
+        openUntil = nil
+        return pending.isEmpty ? nil : take(at: now, .flush)
+    }
+
+    /// A cancel.
+    public mutating func cancel() {
+        openUntil = nil
+        pending = []
+    }
+
+    private mutating func lead(at now: Int) -> Answer {
+        latest = now
+        return .leads(Due(at: now, edge: .leading, count: 1, first: now))
+    }
+
+    private mutating func take(at: Int, _ edge: ReferenceEdge) -> Due {
+        defer { pending = [] }
+        return Due(at: at, edge: edge, count: pending.count, first: pending[0])
+    }
+}

@@ -1,0 +1,204 @@
+/// The semantics, naively: every key that was ever seen in a list, searched from one end to the other at every step.
+///
+/// A value is the number of its submit, counted from 0, so that the fate of each submit can be asked for.
+public struct ReferenceModel: Sendable {
+    /// All that is known of one key.
+    struct KeyState: Sendable {
+        var key: String
+        var gate: ReferenceGate
+        /// The number of the burst, in the order in which bursts began.
+        var burst = 0
+        /// The values that are pending, by the combination.
+        var values: [Int] = []
+        var waiting: Waiting?
+        var running: [Run] = []
+    }
+
+    /// A value that is due and has not started.
+    struct Waiting: Sendable {
+        var values: [Int]
+        var due: ReferenceGate.Due
+        /// The order in which values fell due.
+        var turn: Int
+    }
+
+    /// An execution that has started and not ended.
+    struct Run: Sendable {
+        var number: Int
+        var values: [Int]
+        /// How its submits end if it throws.
+        var fateIfItThrows: ReferenceFate = .failed
+    }
+
+    /// Somebody who waits for what runs (by number) and what waits (by key).
+    struct Watch: Sendable {
+        var ticket: Int
+        var runs: [Int]
+        var keys: [String]
+    }
+
+    /// What it was set up with.
+    public let setup: ReferenceSetup
+    /// The fate of every submit, by its number.
+    public internal(set) var fates: [ReferenceFate] = []
+    /// Every execution that was started, in that order.
+    public internal(set) var executions: [ReferenceExecution] = []
+    /// What the shell was told to do, since the list was last emptied.
+    public var events: [ReferenceEvent] = []
+    /// The last instant handled.
+    public private(set) var now = Int.min
+
+    var keys: [KeyState] = []
+    var watches: [Watch] = []
+    var bursts = 0
+    var turns = 0
+    var isShutDown = false
+
+    /// A model with nothing pending.
+    public init(_ setup: ReferenceSetup) {
+        self.setup = setup
+    }
+
+    // MARK: - Section 2
+
+    /// Time arrives at `instant`, or stays if that is earlier: everything due by then is done, in order of due instants,
+    /// equal ones in the order in which the bursts began.
+    public mutating func advance(to instant: Int) {
+        now = max(now, instant)
+        while true {
+            let changing = keys.indices.filter { isOpen($0) && nextChange($0) <= now }
+            let next = changing.min { (nextChange($0), keys[$0].burst) < (nextChange($1), keys[$1].burst) }
+            guard let next else { return }
+            if let due = keys[next].gate.change() { fallDue(next, takeValues(next), due) }
+        }
+    }
+
+    func nextChange(_ index: Int) -> Int { keys[index].gate.nextChange ?? .max }
+
+    func isOpen(_ index: Int) -> Bool { keys[index].gate.openUntil != nil }
+
+    mutating func takeValues(_ index: Int) -> [Int] {
+        defer { keys[index].values = [] }
+        return keys[index].values
+    }
+
+    // MARK: - Sections 3 and 4
+
+    /// Offers the next value under a key.
+    ///
+    /// - Returns: The number of the submit.
+    @discardableResult
+    public mutating func submit(_ key: String, at instant: Int, wait: Int? = nil) -> Int {
+        advance(to: instant)
+        let number = fates.count
+        fates.append(.pending)
+        if isShutDown {
+            fates[number] = .rejectedByShutDown
+            return number
+        }
+        let index = keys.firstIndex { $0.key == key }
+        if let capacity = setup.capacity, index.map(countsForCapacity) != true {
+            if keys.indices.filter(countsForCapacity).count >= capacity {
+                fates[number] = .rejectedByCapacity
+                return number
+            }
+        }
+        submit(number, to: index ?? add(key), wait)
+        return number
+    }
+
+    /// Capacity bounds the keys with an open gate or a waiting value.
+    func countsForCapacity(_ index: Int) -> Bool { isOpen(index) || keys[index].waiting != nil }
+
+    mutating func add(_ key: String) -> Int {
+        keys.append(KeyState(key: key, gate: ReferenceGate(setup.policy)))
+        return keys.count - 1
+    }
+
+    mutating func submit(_ number: Int, to index: Int, _ wait: Int?) {
+        if !isOpen(index) {
+            bursts += 1
+            keys[index].burst = bursts
+        }
+        switch keys[index].gate.submit(at: now, wait: wait) {
+        case .pending:
+            keys[index].values = combine(keys[index].values, with: [number])
+        case .completes(let due):
+            let values = combine(takeValues(index), with: [number])
+            fallDue(index, values, due)
+        case .leads(let due):
+            fallDue(index, [number], due)
+        case .absorbed:
+            fates[number] = .absorbed
+        }
+    }
+
+    /// Section 8: what stays of older values when newer ones come, and the fate of those that do not.
+    mutating func combine(_ older: [Int], with newer: [Int]) -> [Int] {
+        if older.isEmpty { return newer }
+        switch setup.combination {
+        case .latest:
+            for value in older { fates[value] = .superseded }
+            return newer
+        case .first:
+            for value in newer { fates[value] = .absorbed }
+            return older
+        case .collect:
+            return older + newer
+        }
+    }
+
+    // MARK: - Section 5
+
+    /// Executes what is pending under a key, or under all in the order in which the bursts began.
+    public mutating func flush(_ key: String? = nil, at instant: Int) {
+        advance(to: instant)
+        for index in inOrderOfBursts(key) {
+            if let due = keys[index].gate.flush(at: now) { fallDue(index, takeValues(index), due) }
+        }
+    }
+
+    /// Drops what is pending or waiting under a key or under all.
+    public mutating func cancel(_ key: String? = nil, running: Bool = false, at instant: Int) {
+        advance(to: instant)
+        for index in inOrderOfBursts(key) {
+            keys[index].gate.cancel()
+            for value in takeValues(index) { fates[value] = .cancelled }
+            cancelWaiting(index)
+            if running { tell(index, .cancelled) }
+        }
+    }
+
+    /// Takes no more submits, and flushes or drops what is pending.
+    public mutating func shutDown(flushing: Bool, at instant: Int) {
+        isShutDown = true
+        if flushing { flush(at: instant) } else { cancel(at: instant) }
+    }
+
+    func inOrderOfBursts(_ key: String?) -> [Int] {
+        keys.indices.filter { key == nil || keys[$0].key == key }.sorted { keys[$0].burst < keys[$1].burst }
+    }
+
+    /// When time has to be advanced next: the earliest due instant but the far future.
+    public var alarm: Int? { keys.compactMap { $0.gate.due }.filter { $0 < .max }.min() }
+
+    /// When what is pending under a key, or under any, is due, as if everything due by `instant` had been done.
+    public func nextDue(_ key: String? = nil, at instant: Int) -> Int? {
+        var then = self
+        then.advance(to: instant)
+        return then.keys.filter { key == nil || $0.key == key }.compactMap { $0.gate.due }.min()
+    }
+
+    /// Whether a key has a value that is not yet due.
+    public func isPending(_ key: String, at instant: Int) -> Bool { nextDue(key, at: instant) != nil }
+
+    /// The number of keys with an open gate or a waiting value, when all that was due by `now` has been done.
+    public var openKeys: Int { keys.indices.filter(countsForCapacity).count }
+
+    // MARK: - Section 6
+
+    /// How many submits have each fate.
+    public func counts() -> [ReferenceFate: Int] {
+        fates.reduce(into: [:]) { counts, fate in counts[fate, default: 0] += 1 }
+    }
+}

@@ -1,0 +1,195 @@
+/// When values fall due: a debounce or a throttle with its options, in the words of the semantics.
+///
+/// Instants and lengths of time are whole numbers of whatever unit the test likes; `Int.max` is the far future.
+public struct ReferencePolicy: Hashable, Sendable {
+    /// The two families of policies.
+    public enum Kind: String, Codable, CaseIterable, Sendable {
+        /// Section 3.
+        case debounce
+        /// Section 4.
+        case throttle
+    }
+
+    /// Debounce or throttle.
+    public var kind: Kind
+    /// The wait of a debounce, the interval of a throttle.
+    public var wait: Int
+    /// No value of a debounce waits longer, if it is set.
+    public var maxWait: Int?
+    /// Whether `edges` contains `leading`.
+    public var leading: Bool
+    /// Whether `edges` contains `trailing`.
+    public var trailing: Bool
+    /// Whether the delay rule is `extend`.
+    public var extends: Bool
+    /// That many submits are executed at once, if it is set.
+    public var maxCount: Int?
+
+    /// A policy of these parts, which are not checked.
+    public init(
+        _ kind: Kind, wait: Int, maxWait: Int? = nil, leading: Bool, trailing: Bool, extends: Bool = false,
+        maxCount: Int? = nil
+    ) {
+        self.kind = kind
+        self.wait = wait
+        self.maxWait = maxWait
+        self.leading = leading
+        self.trailing = trailing
+        self.extends = extends
+        self.maxCount = maxCount
+    }
+}
+
+/// A policy, and what becomes of values under it.
+public struct ReferenceSetup: Hashable, Sendable {
+    /// Section 8, without `merge`, which is `collect` folded.
+    public enum Combination: String, CaseIterable, Sendable {
+        /// The last value stays.
+        case latest
+        /// The first value stays.
+        case first
+        /// All of them stay, in order.
+        case collect
+    }
+
+    /// Section 7.
+    public enum WhileRunning: String, CaseIterable, Sendable {
+        /// A due value waits for the running one.
+        case queue
+        /// The running one is told to stop, and awaited.
+        case cancelRunning
+        /// Both run.
+        case concurrent
+        /// A due value is dropped, unless it was flushed.
+        case skip
+    }
+
+    /// When values fall due.
+    public var policy: ReferencePolicy
+    /// How values become one.
+    public var combination: Combination
+    /// What becomes of a value that falls due while its key is busy.
+    public var whileRunning: WhileRunning
+    /// How many executions may run at once, if there is a limit.
+    public var maxConcurrent: Int?
+    /// How many keys may be open or waiting, if there is a limit.
+    public var capacity: Int?
+
+    /// A setup of these parts.
+    public init(
+        _ policy: ReferencePolicy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
+        maxConcurrent: Int? = nil, capacity: Int? = nil
+    ) {
+        self.policy = policy
+        self.combination = combination
+        self.whileRunning = whileRunning
+        self.maxConcurrent = maxConcurrent
+        self.capacity = capacity
+    }
+}
+
+extension ReferenceSetup: CustomStringConvertible {
+    /// The settings that are not the usual ones, on one line.
+    public var description: String {
+        var words = ["\(policy.kind) \(policy.wait)"]
+        if let maxWait = policy.maxWait { words.append("maxWait \(maxWait)") }
+        if policy.leading { words.append("leading") }
+        if policy.trailing { words.append("trailing") }
+        if policy.extends { words.append("extend") }
+        if let maxCount = policy.maxCount { words.append("maxCount \(maxCount)") }
+        words.append("\(combination)")
+        words.append("\(whileRunning)")
+        if let maxConcurrent { words.append("maxConcurrent \(maxConcurrent)") }
+        if let capacity { words.append("capacity \(capacity)") }
+        return words.joined(separator: ", ")
+    }
+}
+
+/// Why an execution happened.
+public enum ReferenceEdge: String, Codable, Sendable {
+    /// The first submit of a burst or of a window.
+    case leading
+    /// The burst came to rest, or the window ended.
+    case trailing
+    /// A value had waited for the longest time allowed.
+    case maxWait
+    /// As many submits were pending as are allowed.
+    case maxCount
+    /// Somebody asked for it.
+    case flush
+}
+
+/// One run of the handler.
+public struct ReferenceExecution: Hashable, Sendable {
+    /// Its number, from 1, in the order in which executions start.
+    public var run: Int
+    /// The key.
+    public var key: String
+    /// The numbers of the submits whose values it handles.
+    public var values: [Int]
+    /// The number of submits behind it.
+    public var count: Int
+    /// Why it happens.
+    public var edge: ReferenceEdge
+    /// When it was due.
+    public var at: Int
+    /// The instant of the oldest submit behind it.
+    public var first: Int
+
+    /// An execution of these parts.
+    public init(run: Int, key: String, values: [Int], count: Int, edge: ReferenceEdge, at: Int, first: Int) {
+        self.run = run
+        self.key = key
+        self.values = values
+        self.count = count
+        self.edge = edge
+        self.at = at
+        self.first = first
+    }
+}
+
+/// What became of one submit: section 6, and the two states before it.
+public enum ReferenceFate: String, CaseIterable, Sendable {
+    /// Not yet due, or due and not started.
+    case pending
+    /// Being handled.
+    case running
+    /// Handled successfully.
+    case executed
+    /// The handler threw.
+    case failed
+    /// A later submit took its place.
+    case superseded
+    /// Another value stood for it.
+    case absorbed
+    /// Withdrawn.
+    case cancelled
+    /// Not taken after the shut-down.
+    case rejectedByShutDown
+    /// Not taken for want of room.
+    case rejectedByCapacity
+}
+
+/// What the shell is told to do.
+public enum ReferenceEvent: Hashable, Sendable {
+    /// Run the handler.
+    case start(ReferenceExecution)
+    /// Tell a running execution, by its number, to stop.
+    case stop(Int)
+    /// Resume who waits under this ticket.
+    case resume(Int)
+}
+
+/// `duration` after `instant`, saturating at the far future (section 10).
+func later(_ instant: Int, by duration: Int) -> Int {
+    if duration == .max { return .max }
+    let (sum, overflow) = instant.addingReportingOverflow(duration)
+    return overflow ? .max : sum
+}
+
+extension ReferenceExecution: CustomStringConvertible {
+    /// The parts on one line.
+    public var description: String {
+        "#\(run) \(key) \(values) of \(count) at \(at) \(edge) first \(first)"
+    }
+}

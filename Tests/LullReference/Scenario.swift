@@ -1,0 +1,134 @@
+import Foundation
+
+/// One conformance case: calls, and the executions that they must lead to. Times are milliseconds.
+public struct Scenario: Codable, Hashable, Sendable {
+    /// The policy as it is written in the file.
+    public struct Policy: Codable, Hashable, Sendable {
+        /// Debounce or throttle.
+        public var kind: ReferencePolicy.Kind
+        /// The wait of a debounce.
+        public var wait: Int?
+        /// The interval of a throttle.
+        public var interval: Int?
+        /// The longest wait of a debounce.
+        public var maxWait: Int?
+        /// `leading`, `trailing`, or both.
+        public var edges: [String]
+        /// `restart` or `extend`.
+        public var delayRule: String?
+        /// The number of submits that are executed at once.
+        public var maxCount: Int?
+    }
+
+    /// What a caller does.
+    public enum Call: String, Codable, Sendable {
+        /// Offers a value under a key.
+        case submit
+        /// Executes what is pending, of all keys if none is named.
+        case flush
+        /// Drops what is pending, of all keys if none is named.
+        case cancel
+    }
+
+    /// One call.
+    public struct Operation: Codable, Hashable, Sendable {
+        /// When.
+        public var at: Int
+        /// What.
+        public var op: Call
+        /// At which key.
+        public var key: String?
+        /// With which value. (`null` is read as none, which is what ``ScenarioValue/null`` stands for.)
+        public var value: ScenarioValue?
+        /// With which delay of its own.
+        public var wait: Int?
+    }
+
+    /// One execution.
+    public struct Expectation: Codable, Hashable, Sendable {
+        /// When it is due.
+        public var at: Int
+        /// Of which key.
+        public var key: String
+        /// With which value.
+        public var value: ScenarioValue
+        /// How many submits are behind it.
+        public var count: Int
+        /// Why.
+        public var edge: ReferenceEdge
+        /// The instant of the oldest submit behind it.
+        public var first: Int
+
+        /// An execution of these parts.
+        public init(at: Int, key: String, value: ScenarioValue, count: Int, edge: ReferenceEdge, first: Int) {
+            self.at = at
+            self.key = key
+            self.value = value
+            self.count = count
+            self.edge = edge
+            self.first = first
+        }
+    }
+
+    /// Its name.
+    public var id: String
+    /// Where the situation was taken from.
+    public var source: String
+    /// The policy in force.
+    public var policy: Policy
+    /// The calls, in order.
+    public var ops: [Operation]
+    /// The executions, in order.
+    public var expected: [Expectation]
+
+    /// All cases of `scenarios.json`.
+    public static func all() throws -> [Scenario] {
+        guard let file = Bundle.module.url(forResource: "scenarios", withExtension: "json") else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        return try JSONDecoder().decode([Scenario].self, from: Data(contentsOf: file))
+    }
+
+    /// The setup of the case in the words of the reference.
+    public var setup: ReferenceSetup {
+        ReferenceSetup(
+            ReferencePolicy(
+                policy.kind, wait: policy.wait ?? policy.interval ?? 0, maxWait: policy.maxWait,
+                leading: policy.edges.contains("leading"), trailing: policy.edges.contains("trailing"),
+                extends: policy.delayRule == "extend", maxCount: policy.maxCount))
+    }
+
+    /// What the reference model makes of the case.
+    public func reference() -> [Expectation] {
+        var model = ReferenceModel(setup)
+        var values: [ScenarioValue] = []
+        for operation in ops {
+            model.advance(to: operation.at)
+            model.endAll()
+            switch operation.op {
+            case .submit:
+                model.submit(operation.key ?? "", at: operation.at, wait: operation.wait)
+                values.append(operation.value ?? .null)
+            case .flush: model.flush(operation.key, at: operation.at)
+            case .cancel: model.cancel(operation.key, at: operation.at)
+            }
+            model.endAll()
+        }
+        while let due = model.alarm {
+            model.advance(to: due)
+            model.endAll()
+        }
+        return model.executions.map { execution in
+            Expectation(
+                at: execution.at, key: execution.key, value: values[execution.values[0]], count: execution.count,
+                edge: execution.edge, first: execution.first)
+        }
+    }
+}
+
+extension ReferenceModel {
+    /// In a simulation handlers take no time.
+    public mutating func endAll() {
+        while let run = running.first { ended(run) }
+    }
+}

@@ -28,7 +28,8 @@ let package = Package(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],
             resources: [.copy("scenarios.json")], swiftSettings: settings),
         .testTarget(name: "LullCoreTests", dependencies: ["LullCore", "LullReference"], swiftSettings: settings),
-        .testTarget(name: "LullTests", dependencies: ["Lull", "LullTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "LullTests", dependencies: ["Lull", "LullTesting", "LullReference"], swiftSettings: settings),
         .testTarget(name: "LullCommandTests", dependencies: ["LullCommand"], swiftSettings: settings),
     ]
 )

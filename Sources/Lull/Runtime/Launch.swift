@@ -16,7 +16,9 @@ package func launch<R: Sendable>(
     guard let isolation else {
         // A handler without isolation runs on the executor that its task prefers, which sees where it pauses.
         let executor = WatchedExecutor(work, observer)
-        return Task.detached(executorPreference: executor) { try await Work.$current.withValue(work) { try await job() } }
+        return Task.detached(executorPreference: executor) {
+            try await Work.$current.withValue(work) { try await job() }
+        }
     }
     return Task.detached {
         try await Work.$current.withValue(work) { try await enter(work, observer, on: isolation, job) }

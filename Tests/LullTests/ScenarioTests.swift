@@ -1,0 +1,83 @@
+import Lull
+import LullReference
+import LullTesting
+import Testing
+
+/// The published conformance cases in live time: the whole runtime, on a manual clock.
+@Suite("Scenarios in live time")
+struct ScenarioTests {
+    struct Executed: Hashable, Sendable {
+        let at: Int
+        let key: String
+        let value: ScenarioValue
+    }
+
+    @Test("every scenario's values are executed at their instants")
+    func all() async throws {
+        let scenarios = try Scenario.all()
+        for scenario in scenarios {
+            let found = try await run(scenario)
+            let expected = scenario.expected.map { Executed(at: $0.at, key: $0.key, value: $0.value) }
+            // Keys are independent when they are live: the order holds within each.
+            for key in Set(expected.map(\.key) + found.map(\.key)) {
+                #expect(
+                    found.filter { $0.key == key } == expected.filter { $0.key == key },
+                    "\(scenario.id): \(scenario.source)")
+            }
+        }
+    }
+
+    private func run(_ scenario: Scenario) async throws -> [Executed] {
+        let clock = ManualClock()
+        let found = Record<Executed>()
+        @Sendable func handle(_ key: String, _ value: ScenarioValue) {
+            let elapsed = clock.now.sinceStart.components
+            let at = Int(elapsed.seconds) * 1000 + Int(elapsed.attoseconds / 1_000_000_000_000_000)
+            found.add(Executed(at: at, key: key, value: value))
+        }
+        let policy = scenario.policy
+        var edges: Edges = []
+        if policy.edges.contains("leading") { edges.insert(.leading) }
+        if policy.edges.contains("trailing") { edges.insert(.trailing) }
+        switch policy.kind {
+        case .debounce:
+            let it = KeyedDebouncer(
+                for: .milliseconds(policy.wait ?? 0), maxWait: policy.maxWait.map { .milliseconds($0) }, edges: edges,
+                delayRule: policy.delayRule == "extend" ? .extend : .restart, maxCount: policy.maxCount, clock: clock
+            ) { (key: String, value: ScenarioValue) in handle(key, value) }
+            try await perform(scenario, on: it, clock) { value, key, wait in
+                if let wait {
+                    it.submit(value, for: key, after: .milliseconds(wait))
+                } else {
+                    it.submit(value, for: key)
+                }
+            }
+        case .throttle:
+            let it = KeyedThrottler(
+                every: .milliseconds(policy.interval ?? 0), edges: edges, maxCount: policy.maxCount, clock: clock
+            ) { (key: String, value: ScenarioValue) in handle(key, value) }
+            try await perform(scenario, on: it, clock) { value, key, _ in it.submit(value, for: key) }
+        }
+        return found.all
+    }
+
+    private func perform(
+        _ scenario: Scenario, on it: some KeyedCoalescer<String, ScenarioValue, Void>, _ clock: ManualClock,
+        submit: (ScenarioValue, String, Int?) -> Void
+    ) async throws {
+        for operation in scenario.ops {
+            await clock.advance(to: ManualClock.Instant.zero.advanced(by: .milliseconds(operation.at)))
+            switch (operation.op, operation.key) {
+            case (.submit, let key): submit(operation.value ?? .null, try #require(key), operation.wait)
+            case (.flush, let key?): it.flush(key)
+            case (.flush, nil): it.flush()
+            case (.cancel, let key?): it.cancel(key)
+            case (.cancel, nil): it.cancel()
+            }
+            await clock.advance(by: .zero)
+        }
+        while let due = it.untilDue { await clock.advance(by: due) }
+        #expect(it.counters.addUp)
+        #expect(it.counters.pending + it.counters.running == 0)
+    }
+}

@@ -107,10 +107,11 @@ public struct Gate: Hashable, Sendable {
         return ripe
     }
 
+    // All that a submit comes through is always inlined: calls, with a copy of the policy for each, took as long as the work.
+
     /// Takes a submit at `now`, after ``settle(at:by:)`` at the same instant.
     ///
     /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it.
-    // All that a submit comes through is always inlined: calls, with a copy of the policy for each, took as long as the work.
     @inlinable
     @inline(__always)
     public mutating func submit(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) -> Decision {

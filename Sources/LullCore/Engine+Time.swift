@@ -1,8 +1,8 @@
 extension Engine {
     /// Does everything that was due at `instant` or before, in the order of due instants, and sets ``alarm`` anew.
     ///
-    /// It stops after `limit` executions, so that a shell holds its lock for a short time only; then ``alarm`` may be at
-    /// `instant` or before: call again.
+    /// It stops after `limit` executions, so that a shell holds its lock for a short time only; then ``alarm`` may be
+    /// at `instant` or before: call again.
     @inlinable
     public mutating func advance(to instant: CoreInstant, limit: Int = .max) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
@@ -97,7 +97,8 @@ extension Engine {
         fading = idle
     }
 
-    /// Gives the gate of a key that has none, or whose gate changes at `now`, to a submit: settled, and open or about to be.
+    /// Gives the gate of a key that has none, or whose gate changes at `now`, to a submit: settled, and open or about
+    /// to be.
     ///
     /// - Returns: The place of the key, or `UInt32.max` if there is no room for it.
     @inlinable

@@ -10,8 +10,8 @@ extension ManualClock {
     /// #expect(try await outcome.value …)
     /// ```
     ///
-    /// With `until: .started`, ``advance(by:until:)`` returns when the task has run as far as it could; without, when it has
-    /// ended or sleeps on the clock. To wait for an execution on this clock counts as sleeping on it.
+    /// With `until: .started`, ``advance(by:until:)`` returns when the task has run as far as it could; without, when
+    /// it has ended or sleeps on the clock. To wait for an execution on this clock counts as sleeping on it.
     public func task<R: Sendable>(
         @_inheritActorContext _ body: @escaping @Sendable @isolated(any) () async throws -> R
     ) -> Task<R, any Error> {

@@ -2,7 +2,7 @@
 # `swift test` as they are.
 SCRATCH ?= .build
 FLAGS ?=
-export SCRATCH FLAGS
+export SCRATCH FLAGS JSON ROWS QUICK
 
 .PHONY: help run test bench check format lint embedded docs ci clean
 

@@ -42,7 +42,8 @@ extension Coalescer {
     /// Drops what is pending, and what is due and has not started, under every key (<doc:Semantics>, section 5).
     ///
     /// - Parameter running: Whether executions that are running are told to stop as well, by cancelling their tasks.
-    ///   One that then throws ends as ``Outcome/cancelled``; synchronous handlers are not interrupted.
+    ///   One that then throws ends as ``Outcome/cancelled``, and so does one whose handler has not been entered yet,
+    ///   because its actor or its queue was busy: it never is. Synchronous handlers are not interrupted.
     @inlinable
     public func cancel(running: Bool = false) {
         runtime.report { engine, now in engine.cancel(running: running, at: now) }

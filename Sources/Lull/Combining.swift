@@ -21,4 +21,9 @@ public enum Combining<Value: Sendable>: Sendable {
         case .merge: .collect
         }
     }
+
+    /// How many values a sequence may hold, where that is not one: merging keeps them until the execution starts.
+    var limit: Int? {
+        if case .merge = self { 1024 } else { nil }
+    }
 }

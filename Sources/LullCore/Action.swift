@@ -95,8 +95,8 @@ public enum Action<Key, Value> {
     case start(Execution<Key, Value>)
     /// Cancel a running execution cooperatively.
     case cancel(RunID)
-    /// Tell whoever waits what became of these values.
-    case settle(Batch<Value>, Fate)
+    /// Tell whoever waits what became of these values of a key.
+    case settle(Key, Batch<Value>, Fate)
     /// Resume who waits under this ticket.
     case resume(Ticket)
     /// Nothing: the key is handed out so that its last reference is released outside the shell's lock.

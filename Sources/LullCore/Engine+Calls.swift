@@ -61,7 +61,7 @@ extension Engine {
     mutating func cancel(_ place: UInt32, _ running: Bool, _ actions: inout Actions<Key, Value>) {
         let slot = slots[place]
         slot.pointee.gate.close()
-        if slot.pointee.batch != nil { drop(takeBatch(slot), .cancelled, &actions) }
+        if slot.pointee.batch != nil { drop(takeBatch(slot), of: slot.pointee.key, .cancelled, &actions) }
         let lane = slot.pointee.lane
         if lane != .max {
             dropWaiting(lane, &actions)

@@ -1,8 +1,8 @@
 extension Engine {
     /// Does everything that was due at `instant` or before, in the order of due instants, and sets ``alarm`` anew.
     ///
-    /// It stops after `limit` executions, so that a shell holds its lock for a short time only; then ``alarm`` may be
-    /// at `instant` or before: call again.
+    /// It stops after `limit` executions, or keys forgotten, so that a shell holds its lock for a short time only; then
+    /// ``alarm`` may be at `instant` or before: call again.
     @inlinable
     public mutating func advance(to instant: CoreInstant, limit: Int = .max) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
@@ -19,8 +19,10 @@ extension Engine {
                 executions += 1
             }
         }
-        forgetIdle(at: now, atMost: .max, &actions)
+        forgetIdle(at: now, atMost: limit - executions, &actions)
         ring = agenda.next ?? .farFuture
+        // Nobody is woken to forget, but who is awake is asked to come back for the rest.
+        if let idle = fading.next, idle <= now { ring = min(ring, now) }
         actions.movesAlarm = ring != .farFuture
         return actions
     }

@@ -86,13 +86,13 @@ struct Lane<Value> {
         return others.remove(at: index)
     }
 
-    /// Tells all runs to stop that were not told before, and returns their names.
+    /// Tells runs to stop that were not told before, and returns their names.
     @inlinable
     mutating func tell(_ told: Told) -> [UInt64] {
         var serials: [UInt64] = []
-        if run != nil, run?.told == .nothing {
+        if let only = run, only.told == .nothing {
             run?.told = told
-            if let serial = run?.serial { serials.append(serial) }
+            serials.append(only.serial)
         }
         for index in others.indices where others[index].told == .nothing {
             others[index].told = told

@@ -37,7 +37,12 @@ extension Runtime {
                 self.observer?.paused(work)
             }
             let outcome: Outcome<Result>
-            do { outcome = .executed(try body(execution.key, execution.batch)) } catch { outcome = .failed(error) }
+            do {
+                try self.begin(execution.run)
+                outcome = .executed(try body(execution.key, execution.batch))
+            } catch {
+                outcome = .failed(error)
+            }
             if let failure = self.end(execution, outcome) {
                 Task.detached {
                     await self.tell(failure, execution.key)
@@ -56,13 +61,22 @@ extension Runtime {
         let work = announce(execution.key)
         let task = launch(work, observer, on: isolation) {
             let outcome: Outcome<Result>
-            do { outcome = .executed(try await body(execution.key, execution.batch)) } catch {
+            do {
+                try self.begin(execution.run)
+                outcome = .executed(try await body(execution.key, execution.batch))
+            } catch {
                 outcome = .failed(error)
             }
             if let failure = self.end(execution, outcome) { await self.tell(failure, execution.key) }
             self.observer?.ended(work)
         }
         register(Launched(task: task, work: work, observer: observer, isolation: isolation), execution.run)
+    }
+
+    /// Asks, where the handler runs and right before it is entered, whether it has been told to stop meanwhile.
+    @inlinable
+    func begin(_ run: RunID) throws {
+        if lock.withLock({ engine.isToldToStop(run) }) { throw CancellationError() }
     }
 
     /// Keeps a task within reach of a cancel, unless it has ended already.

@@ -77,7 +77,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
                 start(execution)
             case .cancel(let run):
                 lock.withLock { tasks[run.serial] }?.cancel()
-            case .settle(let batch, let fate):
+            case .settle(_, let batch, let fate):
                 deliver(Outcome(fate), to: batch)
             case .resume(let ticket):
                 lock.withLock { waiters.removeValue(forKey: ticket) }?.deliver(())

@@ -119,7 +119,7 @@ final class Comparison {
                 executions[Int(execution.run.serial)] = execution
                 for value in execution.batch.values { fates[value] = .running }
             case .cancel(let run): stops.append(Int(run.serial))
-            case .settle(let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
+            case .settle(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
             case .resume(let ticket): resumes.append(ticket)
             case .release: break
             }

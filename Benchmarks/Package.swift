@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// A package of its own, because users' code is in another package too: what is fast only within one is not measured.
+let package = Package(
+    name: "LullBenchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "swift-lull", path: "..")],
+    targets: [
+        .target(name: "Allocations"),
+        .executableTarget(
+            name: "LullBenchmarks",
+            dependencies: [
+                "Allocations",
+                .product(name: "Lull", package: "swift-lull"),
+                .product(name: "LullCore", package: "swift-lull"),
+            ],
+            swiftSettings: [
+                .swiftLanguageMode(.v6),
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+            ]),
+    ]
+)

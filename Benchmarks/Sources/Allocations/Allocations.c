@@ -1,0 +1,84 @@
+#define _GNU_SOURCE
+#include "Allocations.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <time.h>
+
+// Threads count in lines of the cache of their own, mostly, so that counting does not make them wait for each other.
+enum { lines = 64 };
+static struct { _Alignas(64) atomic_uint_fast64_t made; } counts[lines];
+static atomic_uint threads;
+static _Thread_local unsigned line;
+
+static inline void count(void) {
+    if (line == 0) line = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % lines + 1;
+    atomic_fetch_add_explicit(&counts[line - 1].made, 1, memory_order_relaxed);
+}
+
+uint64_t allocations_made(void) {
+    uint64_t sum = 0;
+    for (int index = 0; index < lines; index++) {
+        sum += atomic_load_explicit(&counts[index].made, memory_order_relaxed);
+    }
+    return sum;
+}
+
+static int64_t nanoseconds(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+int64_t thread_cpu_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
+int64_t process_cpu_nanoseconds(void) { return nanoseconds(CLOCK_PROCESS_CPUTIME_ID); }
+
+uint64_t voluntary_switches(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_nvcsw;
+}
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+
+int64_t boot_nanoseconds(void) { return nanoseconds(CLOCK_BOOTTIME); }
+
+// An executable's own malloc takes the place of the C library's, for all shared libraries too.
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t number, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *memory);
+
+void *malloc(size_t size) { count(); return __libc_malloc(size); }
+void *calloc(size_t number, size_t size) { count(); return __libc_calloc(number, size); }
+void *realloc(void *memory, size_t size) { count(); return __libc_realloc(memory, size); }
+void *memalign(size_t alignment, size_t size) { count(); return __libc_memalign(alignment, size); }
+void *aligned_alloc(size_t alignment, size_t size) { count(); return __libc_memalign(alignment, size); }
+void free(void *memory) { __libc_free(memory); }
+
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+    count();
+    void *new = __libc_memalign(alignment, size);
+    if (new == NULL) return ENOMEM;
+    *memory = new;
+    return 0;
+}
+
+uint64_t heap_bytes(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+#else
+#include <malloc/malloc.h>
+
+int64_t boot_nanoseconds(void) { return nanoseconds(CLOCK_MONOTONIC); }
+
+uint64_t heap_bytes(void) {
+    struct mstats stats = mstats();
+    return stats.bytes_used;
+}
+#endif

@@ -1,0 +1,18 @@
+#pragma once
+#include <stdint.h>
+
+/// The number of allocations that the process has made so far, on all threads.
+uint64_t allocations_made(void);
+
+/// The bytes of the heap in use, the allocator's own overhead included.
+uint64_t heap_bytes(void);
+
+/// Nanoseconds on the clock that counts while the machine sleeps, where there is one.
+int64_t boot_nanoseconds(void);
+
+/// Nanoseconds of processor time, of the calling thread or of the whole process.
+int64_t thread_cpu_nanoseconds(void);
+int64_t process_cpu_nanoseconds(void);
+
+/// How often the process has given up a processor by itself, to wait.
+uint64_t voluntary_switches(void);

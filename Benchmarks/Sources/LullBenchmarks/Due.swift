@@ -1,0 +1,48 @@
+import Allocations
+import Dispatch
+import Foundation
+import Lull
+
+// Row: keys that fall due one shortly after the other, each executed by a synchronous handler on a serial queue.
+
+enum Due {
+    static func oneByOne(_ effort: Effort) -> [Line] {
+        let keys = 1_000_000
+        let queue = DispatchQueue(label: "due")
+        let taken = Interleaved(
+            rounds: max(1, effort.rounds / 3),
+            [
+                {
+                    // What cannot be had for less: a block on the queue for each, as they fall due.
+                    let sink = Sink()
+                    return Sample.of(keys) {
+                        for key in 0..<keys { queue.async { sink.take(key) } }
+                        sink.waitFor(keys)
+                    }
+                },
+                {
+                    let sink = Sink()
+                    let debouncer = KeyedDebouncer<Int, Int, Void>(for: .seconds(2), on: queue) { _, value in
+                        sink.take(value)
+                    }
+                    let first = boot_nanoseconds() + 2_000_000_000
+                    for key in 0..<keys {
+                        let delay = first + Int64(key) * 1000 - boot_nanoseconds()
+                        debouncer.submit(key, for: key, after: .nanoseconds(delay))
+                    }
+                    precondition(sink.count == 0, "submitting a million keys took longer than the wait")
+                    while boot_nanoseconds() < first - 10_000_000 { usleep(1000) }
+                    return Sample.of(keys) { sink.waitFor(keys) }
+                },
+            ])
+        let cpu = taken.spread(1, \.cpu)
+        return [
+            Line(
+                "an execution", cpu, "ns", against: "a block on the queue", taken.spread(0, \.cpu),
+                target: .figureAtMost(1000)),
+            Line(
+                "allocations an execution", taken.spread(1, \.allocations), "", against: "a block's",
+                taken.spread(0, \.allocations)),
+        ]
+    }
+}

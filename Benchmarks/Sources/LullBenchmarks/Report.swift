@@ -1,0 +1,119 @@
+import Foundation
+
+/// One line of the table: a figure, what it is held against, and whether it is what it should be.
+struct Line: Codable {
+    /// What is judged.
+    enum Target: Codable {
+        case ratioAtMost(Double)
+        case ratioAtLeast(Double)
+        case figureAtMost(Double)
+        /// Stated for comparison only.
+        case none
+    }
+
+    var row: String
+    var subject: String
+    var figure: Spread
+    var unit: String
+    var reference: String?
+    var referenceFigure: Spread?
+    var ratio: Spread?
+    var target: Target
+
+    init(
+        _ subject: String, _ figure: Spread, _ unit: String, against reference: String? = nil,
+        _ referenceFigure: Spread? = nil, ratio: Spread? = nil, target: Target = .none
+    ) {
+        row = ""
+        self.subject = subject
+        self.figure = figure
+        self.unit = unit
+        self.reference = reference
+        self.referenceFigure = referenceFigure
+        self.ratio = ratio
+        self.target = target
+    }
+
+    var isMet: Bool? {
+        switch target {
+        case .ratioAtMost(let bound): ratio.map { $0.median <= bound }
+        case .ratioAtLeast(let bound): ratio.map { $0.median >= bound }
+        case .figureAtMost(let bound): figure.median <= bound
+        case .none: nil
+        }
+    }
+}
+
+/// Prints lines as they come, and keeps them.
+struct Report {
+    private(set) var lines: [Line] = []
+
+    static let columns = [14, 34, 15, 26, 20, 9, 7]
+
+    init() {
+        print(Self.line(["row", "what", "figure", "held against", "ratio (quartiles)", "target", "verdict"]))
+        print(Self.line(Self.columns.map { String(repeating: "-", count: $0) }))
+    }
+
+    mutating func add(_ row: String, _ new: [Line]) {
+        for (index, line) in new.enumerated() {
+            var line = line
+            line.row = row
+            lines.append(line)
+            print(
+                Self.line([
+                    index == 0 ? row : "", line.subject, Self.figure(line.figure.median, line.unit),
+                    line.reference.map { reference in
+                        reference + (line.referenceFigure.map { " " + Self.figure($0.median, line.unit) } ?? "")
+                    } ?? "",
+                    line.ratio.map(Self.ratio) ?? "", Self.target(line), line.isMet.map { $0 ? "ok" : "MISSED" } ?? "",
+                ]))
+        }
+        fflush(nil)
+    }
+
+    func writeJSON(to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        struct Entry: Encodable {
+            var line: Line
+            var met: Bool?
+        }
+        try encoder.encode(lines.map { Entry(line: $0, met: $0.isMet) }).write(to: URL(fileURLWithPath: path))
+    }
+
+    private static func line(_ cells: [String]) -> String {
+        var text = ""
+        for (cell, width) in zip(cells, columns) {
+            text += cell + String(repeating: " ", count: max(0, width - cell.count)) + "  "
+        }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    private static func figure(_ value: Double, _ unit: String) -> String {
+        let digits = abs(value) >= 100 || value == value.rounded() ? 0 : abs(value) >= 10 ? 1 : 2
+        return String(format: "%.\(digits)f", value) + " " + unit
+    }
+
+    private static func ratio(_ ratio: Spread) -> String {
+        let digits = ratio.median >= 10 ? 0 : 2
+        return String(
+            format: "%.\(digits)f (%.\(digits)f–%.\(digits)f)", ratio.median, ratio.lowerQuartile, ratio.upperQuartile)
+    }
+
+    private static func target(_ line: Line) -> String {
+        switch line.target {
+        case .ratioAtMost(let bound): "≤ \(number(bound)) ×"
+        case .ratioAtLeast(let bound): "≥ \(number(bound)) ×"
+        case .figureAtMost(let bound): "≤ \(number(bound))"
+        case .none: ""
+        }
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() ? String(Int(value)) : String(value)
+    }
+}

@@ -1,0 +1,93 @@
+import Allocations
+
+/// What one run of one side of a row cost, for each operation.
+struct Sample {
+    /// Nanoseconds that passed.
+    var wall: Double
+    /// Nanoseconds of processor time of the thread that ran it. Unlike `wall` it does not count when other processes ran.
+    var thread: Double
+    /// Nanoseconds of processor time of all threads.
+    var cpu: Double
+    /// Calls of the allocator, by all threads.
+    var allocations: Double
+
+    /// Runs `body`, which does `operations` of something.
+    static func of(_ operations: Int, _ body: () -> Void) -> Sample {
+        let allocations = allocations_made()
+        let cpu = process_cpu_nanoseconds()
+        let thread = thread_cpu_nanoseconds()
+        let wall = boot_nanoseconds()
+        body()
+        let wallEnd = boot_nanoseconds()
+        let threadEnd = thread_cpu_nanoseconds()
+        let cpuEnd = process_cpu_nanoseconds()
+        let allocationsEnd = allocations_made()
+        let each = Double(operations)
+        return Sample(
+            wall: Double(wallEnd - wall) / each, thread: Double(threadEnd - thread) / each,
+            cpu: Double(cpuEnd - cpu) / each, allocations: Double(allocationsEnd - allocations) / each)
+    }
+}
+
+/// The samples of several sides of a row, taken in turns, so that a busy moment of the machine hits all of them.
+struct Interleaved {
+    private(set) var sides: [[Sample]]
+
+    init(rounds: Int, _ bodies: [() -> Sample]) {
+        sides = bodies.map { _ in [] }
+        for round in 0..<rounds {
+            // Back and forth: nobody always comes first.
+            let order = round.isMultiple(of: 2) ? Array(bodies.indices) : bodies.indices.reversed()
+            for side in order { sides[side].append(bodies[side]()) }
+        }
+    }
+
+    func spread(_ side: Int, _ figure: KeyPath<Sample, Double>) -> Spread {
+        Spread(sides[side].map { $0[keyPath: figure] })
+    }
+
+    /// The line of one side, held against another.
+    func line(
+        _ subject: String, _ side: Int, against reference: String, _ other: Int,
+        by figure: KeyPath<Sample, Double> = \.thread, _ target: Line.Target = .none
+    ) -> Line {
+        Line(
+            subject, spread(side, figure), "ns", against: reference, spread(other, figure),
+            ratio: ratio(side, to: other, figure), target: target)
+    }
+
+    /// The ratio of two sides, taken round by round.
+    func ratio(_ side: Int, to other: Int, _ figure: KeyPath<Sample, Double>) -> Spread {
+        Spread(zip(sides[side], sides[other]).map { $0[keyPath: figure] / $1[keyPath: figure] })
+    }
+}
+
+/// Where repeated measurements of one thing lie.
+struct Spread: Codable {
+    var median: Double
+    var lowerQuartile: Double
+    var upperQuartile: Double
+    var least: Double
+    var most: Double
+
+    init(_ values: [Double]) {
+        let sorted = values.sorted()
+        func quantile(_ share: Double) -> Double {
+            guard !sorted.isEmpty else { return .nan }
+            let position = share * Double(sorted.count - 1)
+            let below = Int(position)
+            let above = min(below + 1, sorted.count - 1)
+            return sorted[below] + (position - Double(below)) * (sorted[above] - sorted[below])
+        }
+        median = quantile(0.5)
+        lowerQuartile = quantile(0.25)
+        upperQuartile = quantile(0.75)
+        least = sorted.first ?? .nan
+        most = sorted.last ?? .nan
+    }
+
+    /// A figure that was measured once.
+    init(_ value: Double) {
+        self.init([value])
+    }
+}

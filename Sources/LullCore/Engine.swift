@@ -46,6 +46,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @inlinable
     public var counters: Counters { tally }
     /// The instant at which ``advance(to:limit:)`` wants to be called next; ``CoreInstant/farFuture`` for never.
+    ///
+    /// It may come before anything is due: a submit that only puts something off leaves it where it is.
     @inlinable
     public var alarm: CoreInstant { ring }
     /// Whether ``shutDown(flushing:at:)`` has been called.

@@ -7,11 +7,11 @@ public import Lull
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// let save = Debouncer(for: .seconds(2), clock: clock) { (draft: String) in await store.save(draft) }
-/// save("a")
-/// save("ab")
+/// let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }
+/// save(Draft("a"))
+/// save(Draft("ab"))
 /// await clock.advance(by: .seconds(2))
-/// #expect(await store.saved == ["ab"])
+/// #expect(await store.drafts == [Draft("ab")])
 /// ```
 ///
 /// A handler may sleep on the clock: it counts as done for the present then, and goes on when time has come. For one

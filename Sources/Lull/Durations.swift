@@ -2,7 +2,7 @@ public import LullCore
 
 extension CoreDuration {
     /// A standard duration in whole nanoseconds, rounded towards zero; what cannot be counted becomes
-    /// ``CoreDuration/infinite``.
+    /// ``/LullCore/CoreDuration/infinite``.
     @inlinable
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components

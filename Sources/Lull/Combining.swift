@@ -1,6 +1,6 @@
 internal import LullCore
 
-/// How the values behind one execution become the one that the handler gets (SEMANTICS, section 8).
+/// How the values behind one execution become the one that the handler gets (<doc:Semantics>, section 8).
 ///
 /// To get all of them, use the initialisers with `collecting`.
 public enum Combining<Value: Sendable>: Sendable {

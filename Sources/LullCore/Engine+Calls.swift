@@ -76,7 +76,8 @@ extension Engine {
 
     /// Takes no more submits, and flushes or drops what is pending.
     ///
-    /// What is waiting, being due already, is executed after a flush and dropped otherwise. Repeating the call is harmless.
+    /// What is waiting, being due already, is executed after a flush and dropped otherwise. Repeating the call is
+    /// harmless.
     @inlinable
     public mutating func shutDown(flushing: Bool, at instant: CoreInstant) -> Actions<Key, Value> {
         isClosed = true

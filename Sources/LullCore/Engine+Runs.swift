@@ -38,8 +38,8 @@ extension Engine {
 
     /// Whether an execution has been told to stop.
     ///
-    /// Between ``Action/start(_:)`` and the handler lie a queue or an actor that may be busy: a shell that asks right before
-    /// it enters the handler can leave it out, and report the end as ``Ending/threw``.
+    /// Between ``Action/start(_:)`` and the handler lie a queue or an actor that may be busy: a shell that asks right
+    /// before it enters the handler can leave it out, and report the end as ``Ending/threw``.
     @inlinable
     public func isToldToStop(_ run: RunID) -> Bool {
         guard slots.contains(run.slot) else { return false }

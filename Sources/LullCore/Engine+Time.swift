@@ -99,7 +99,8 @@ extension Engine {
         fading = idle
     }
 
-    /// Gives the gate of a key that has none, or whose gate changes at `now`, to a submit: settled, and open or about to be.
+    /// Gives the gate of a key that has none, or whose gate changes at `now`, to a submit: settled, and open or about
+    /// to be.
     ///
     /// - Returns: The place of the key, or `UInt32.max` if there is no room for it.
     @inlinable

@@ -1,4 +1,4 @@
-/// The executions of one key: those that run, and the one that has fallen due and waits (SEMANTICS, section 7).
+/// The executions of one key: those that run, and the one that has fallen due and waits (<doc:Semantics>, section 7).
 ///
 /// A key has a lane only while it has one or the other.
 @frozen
@@ -102,10 +102,11 @@ struct Lane<Value> {
     }
 }
 
-/// The keys that wait for one of the slots of `maxConcurrent`, in order of due instants, equal ones in the order in which
-/// the values fell due: a binary heap.
+/// The keys that wait for one of the slots of `maxConcurrent`, in order of due instants, equal ones in the order in
+/// which the values fell due: a binary heap.
 ///
-/// Whoever leaves the queue by another way than its front is found out when it is popped: its lane's turn is another one.
+/// Whoever leaves the queue by another way than its front is found out when it is popped: its lane's turn is another
+/// one.
 @frozen
 @usableFromInline
 struct SlotQueue {

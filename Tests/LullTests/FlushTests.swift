@@ -2,7 +2,7 @@ import Lull
 import LullTesting
 import Testing
 
-/// SEMANTICS, section 5.
+/// Semantics, section 5.
 @Suite("Flush, cancel and shut-down")
 struct FlushTests {
     let clock = ManualClock()

@@ -5,8 +5,8 @@ public import LullCore
 ///
 /// Not used directly. It is public because code that is inlined into its users needs it.
 ///
-/// The lock is held for one event of the engine at a time. Handlers, callbacks, continuations and the release of values all
-/// happen after it has been let go.
+/// The lock is held for one event of the engine at a time. Handlers, callbacks, continuations and the release of values
+/// all happen after it has been let go.
 public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Sendable>: @unchecked Sendable {
     /// A submitted value, and the promise of its outcome if somebody has asked for it.
     @frozen
@@ -175,7 +175,7 @@ extension Runtime {
         var isBehind = true
         while isBehind {
             let now = timekeeper.now()
-            // As many executions between two takings of the lock as make it cheap, and few enough not to hold up submits.
+            // As many executions between two takings of the lock as make it cheap, few enough not to hold up submits.
             let actions = lock.withLock {
                 let actions = engine.advance(to: now, limit: 64)
                 if isWatched { note(actions, at: now) }

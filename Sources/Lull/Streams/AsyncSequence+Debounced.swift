@@ -1,21 +1,21 @@
 public import LullCore
 
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-    /// Delivers an element when no other has come for a while (SEMANTICS, section 3).
+    /// Delivers an element when no other has come for a while (<doc:Semantics>, section 3).
     ///
     /// ```swift
     /// for await query in queries.debounced(for: .milliseconds(300)) { … }
     /// ```
     ///
-    /// Stops with a message if a setting breaks a rule (SEMANTICS, section 10).
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst is at rest.
     ///   - maxWait: No element waits longer than this before it falls due; at least `wait`.
     ///   - edges: Where in a burst elements are delivered.
     ///   - maxCount: This many elements fall due at once; only with the trailing edge.
-    ///   - combining: How the elements behind one delivery become one. With `merge`, the upstream is not read while 1,024
-    ///     elements wait to be merged.
+    ///   - combining: How the elements behind one delivery become one. With `merge`, the upstream is not read while
+    ///     1,024 elements wait to be merged.
     ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
     ///   - clock: The clock that waits are measured by.
     public func debounced(
@@ -36,11 +36,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
 
     /// Delivers, for each key, an element when no other has come for a while.
     ///
-    /// Keys take turns with the consumer, in order of due instants.
-    ///
-    /// The other parameters are those of the form without keys.
-    ///
-    /// - Parameter key: Says which elements belong together.
+    /// The function `key` says which elements belong together. Keys take turns with the consumer, in order of due
+    /// instants. The other parameters are those of the form without keys.
     public func debounced<Key: Hashable & Sendable>(
         for wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int? = nil, combining: Combining<Element> = .latest,
@@ -60,10 +57,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
 
     /// Delivers all the elements of a burst together, in order.
     ///
-    /// The upstream is not read while `maxCount` elements are held. The other parameters are those of the form without
-    /// `collecting`.
-    ///
-    /// - Parameter maxCount: This many elements fall due at once, and no more are kept while the consumer is busy.
+    /// When there are `maxCount` elements, they fall due at once. No more than that are kept while the consumer is
+    /// busy: the upstream is not read meanwhile. The other parameters are those of the form without `collecting`.
     public func debounced(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int,
         droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock()

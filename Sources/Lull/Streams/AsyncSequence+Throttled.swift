@@ -1,20 +1,20 @@
 public import LullCore
 
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-    /// Delivers at most one element an interval, the newest (SEMANTICS, section 4).
+    /// Delivers at most one element an interval, the newest (<doc:Semantics>, section 4).
     ///
     /// ```swift
     /// for await position in positions.throttled(for: .seconds(1)) { … }
     /// ```
     ///
-    /// Stops with a message if a setting breaks a rule (SEMANTICS, section 10).
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
     ///
     /// - Parameters:
     ///   - interval: The length of a window.
     ///   - edges: Whether a window delivers at its beginning, at its end, or at both.
     ///   - maxCount: This many elements fall due at once; only with the trailing edge.
-    ///   - combining: How the elements behind one delivery become one. With `merge`, the upstream is not read while 1,024
-    ///     elements wait to be merged.
+    ///   - combining: How the elements behind one delivery become one. With `merge`, the upstream is not read while
+    ///     1,024 elements wait to be merged.
     ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
     ///   - clock: The clock that waits are measured by.
     public func throttled(
@@ -34,11 +34,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
 
     /// Delivers, for each key, at most one element an interval, the newest.
     ///
-    /// Keys take turns with the consumer, in order of due instants.
-    ///
-    /// The other parameters are those of the form without keys.
-    ///
-    /// - Parameter key: Says which elements belong together.
+    /// The function `key` says which elements belong together. Keys take turns with the consumer, in order of due
+    /// instants. The other parameters are those of the form without keys.
     public func throttled<Key: Hashable & Sendable>(
         for interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],
         maxCount: Int? = nil, combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
@@ -57,10 +54,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
 
     /// Delivers all the elements of a window together, in order.
     ///
-    /// The upstream is not read while `maxCount` elements are held. The other parameters are those of the form without
-    /// `collecting`.
-    ///
-    /// - Parameter maxCount: This many elements fall due at once, and no more are kept while the consumer is busy.
+    /// When there are `maxCount` elements, they fall due at once. No more than that are kept while the consumer is
+    /// busy: the upstream is not read meanwhile. The other parameters are those of the form without `collecting`.
     public func throttled(
         collectingFor interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int,
         droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock()

@@ -1,9 +1,9 @@
 /// The elements of another sequence, debounced or throttled.
 ///
-/// An element counts from the moment at which it arrives: the upstream is read all the time, from the first `next()` on, not
-/// only when the consumer asks. While the consumer is busy with an element, at most one more waits for him (of each key),
-/// the newest; memory does not grow. When the upstream ends or throws, what is pending is delivered first. Cancelling the
-/// consuming task, or leaving its loop, ends everything at once.
+/// An element counts from the moment at which it arrives: the upstream is read all the time, from the first `next()`
+/// on, not only when the consumer asks. While the consumer is busy with an element, at most one more waits for him (of
+/// each key), the newest; memory does not grow. When the upstream ends or throws, what is pending is delivered first.
+/// Cancelling the consuming task, or leaving its loop, ends everything at once.
 ///
 /// Iterating it a second time reads the upstream a second time.
 public struct AsyncCoalescedSequence<Base: AsyncSequence & Sendable, Element: Sendable>: AsyncSequence, Sendable

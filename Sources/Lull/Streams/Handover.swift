@@ -1,7 +1,8 @@
 /// Where the executions of a debounced sequence meet its consumer.
 ///
 /// An execution hands its value over and lasts until the consumer asks for the next one. So what falls due while the
-/// consumer is busy waits as it does for any handler: at most one value, or one a key, the newest (semantics, section 7).
+/// consumer is busy waits as it does for any handler: at most one value, or one a key, the newest (semantics, section
+/// 7).
 final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// What a consumer is told.
     typealias Answer = Swift.Result<Element?, Failure>
@@ -23,8 +24,9 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
         var reader: UnsafeContinuation<Void, Never>?
     }
 
-    // Proof of @unchecked Sendable: `state` is only touched while `lock` is held. Proof of the unchecked continuations: each
-    // is taken out of the state, under the lock, by whoever resumes it, and everything that ends takes out all of them.
+    // Proof of @unchecked Sendable: `state` is only touched while `lock` is held. Proof of the unchecked continuations:
+    // each is taken out of the state, under the lock, by whoever resumes it, and everything that ends takes out all of
+    // them.
     private let lock = Lock()
     private var state = State()
 

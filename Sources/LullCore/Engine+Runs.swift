@@ -6,7 +6,7 @@ extension Engine {
     @inlinable
     public mutating func ended(_ run: RunID, _ ending: Ending) -> (Verdict, Actions<Key, Value>) {
         var actions = Actions<Key, Value>()
-        let place = slots[run.slot].pointee.lane
+        let place = slots.contains(run.slot) ? slots[run.slot].pointee.lane : .max
         guard place != .max, let ended = lanes[place].pointee.remove(run.serial) else {
             preconditionFailure("an execution that is not running was reported as ended")
         }

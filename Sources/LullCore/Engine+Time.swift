@@ -113,18 +113,16 @@ extension Engine {
             settle(place, at: now, &actions)
             if slots[place].pointee.gate.isOpen { return place }
         }
-        if openCount >= setup.capacity, place == .max || !slots[place].pointee.isCounted {
+        if !hasRoom(for: place) {
             // Whether there is room is a question of what is due by now, not of when a timer got round to it.
             if place != .max { rest(place, &actions) }
             let earlier = advance(to: now)
             actions.more += earlier.more
             actions.movesAlarm = actions.movesAlarm || earlier.movesAlarm
             place = find(key)
-            if openCount >= setup.capacity, place == .max || !slots[place].pointee.isCounted { return .max }
+            guard hasRoom(for: place) else { return .max }
         }
         forgetIdle(at: now, atMost: 2, &actions)
-        // The key itself may have been among the forgotten.
-        if place != .max, place != recent { place = find(key) }
         if place == .max {
             place = slots.insert(Slot(key: key))
             index.insert(KeyIndex.hash(key), place: place)
@@ -138,6 +136,12 @@ extension Engine {
             openCount += 1
         }
         return place
+    }
+
+    /// Whether a key, perhaps a new one, may be open.
+    @inlinable
+    func hasRoom(for place: UInt32) -> Bool {
+        openCount < setup.capacity || (place != .max && slots[place].pointee.isCounted)
     }
 
     /// Does what the gate of one key had due at `now` or before.
@@ -170,7 +174,7 @@ extension Engine {
         openCount += counts ? 1 : -1
     }
 
-    /// Called when nothing is pending at a key any more: it is forgotten now or when its gate is idle.
+    /// Called when nothing is pending at a key: it is forgotten now, or when its gate is idle and its last run has ended.
     @inlinable
     mutating func rest(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         recount(place)
@@ -184,6 +188,7 @@ extension Engine {
         }
     }
 
+    /// Gives back what is kept for a key.
     @inlinable
     mutating func forget(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         if recent == place { recent = .max }

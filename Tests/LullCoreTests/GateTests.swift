@@ -108,6 +108,18 @@ struct GateTests {
         #expect(!gate.isOpen && gate.count == 0)
     }
 
+    @Test("under .extend a gate that was closed does not remember its last delay")
+    func extendAfterClose() throws {
+        let policy = try Policy.debounce(10, .trailing, .extend)
+        var gate = Gate()
+        _ = gate.submit(at: CoreInstant(0), wait: 50, by: policy)
+        _ = gate.submit(at: CoreInstant(1), wait: nil, by: policy)
+        #expect(gate.due(by: policy) == CoreInstant(50))
+        gate.close()
+        _ = gate.submit(at: CoreInstant(2), wait: nil, by: policy)
+        #expect(gate.due(by: policy) == CoreInstant(12))
+    }
+
     @Test("a delay of a call: negative counts as zero, infinite as the far future")
     func delays() throws {
         let policy = try Policy.debounce(10)

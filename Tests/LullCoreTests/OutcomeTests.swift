@@ -71,6 +71,17 @@ struct OutcomeTests {
         #expect(counters.addUp)
     }
 
+    @Test("an execution that is reported as ended twice is a mistake that stops the program")
+    func endedTwice() async {
+        await #expect(processExitsWith: .failure) {
+            var engine = Engine<Int, Int>(try Setup(.debounce(wait: 0)))
+            _ = engine.submit(1, for: 1, at: .origin)
+            guard case .start(let execution)? = engine.advance(to: .origin).more.first else { return }
+            _ = engine.ended(execution.run, .returned)
+            _ = engine.ended(execution.run, .returned)
+        }
+    }
+
     @Test("an execution is named once and for all")
     func names() throws {
         let rig = try Rig(.debounce(0), whileRunning: .concurrent, handlersTakeTime: true)

@@ -111,9 +111,12 @@ extension Runtime {
             hasThrown = true
             failure = error
         }
+        var hasWatchers = false
         let (verdict, actions, task) = lock.withLock {
             let task = tasks.isEmpty ? nil : tasks.removeValue(forKey: execution.run.serial)
             let (verdict, actions) = engine.ended(execution.run, hasThrown ? .threw : .returned)
+            if isWatched { noteEnd(of: execution, verdict, actions) }
+            hasWatchers = isWatched
             return (verdict, actions, task)
         }
         withExtendedLifetime(task) {}
@@ -128,6 +131,7 @@ extension Runtime {
             failure = nil
         }
         perform(actions)
+        if hasWatchers { wakeWatchers() }
         return failure
     }
 

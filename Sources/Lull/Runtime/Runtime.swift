@@ -22,10 +22,9 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         }
     }
 
-    @usableFromInline typealias Events = Actions<Key, Item>
+    @usableFromInline typealias Answer = Actions<Key, Item>
 
-    // Proof of @unchecked Sendable: `engine`, `tasks`, `waiters` and `tickets` are only touched while `lock` is held;
-    // everything else is constant.
+    // Proof of @unchecked Sendable: everything that varies is only touched while `lock` is held.
     @usableFromInline let lock = Lock()
     // The lock is what keeps accesses to the engine apart; the runtime's own check of that took a sixth of a submit.
     @exclusivity(unchecked) @usableFromInline var engine: Engine<Key, Item>
@@ -35,8 +34,14 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @usableFromInline var waiters: [Ticket: Promise<Void>] = [:]
     @usableFromInline var tickets: Ticket = 0
 
+    /// Those who want to know what happens, and whether there are any.
+    @usableFromInline var watchers: [EventBuffer<Key>] = []
+    @exclusivity(unchecked) @usableFromInline var isWatched = false
+
     @usableFromInline let timekeeper: Timekeeper
     @usableFromInline let observer: (any WorkObserver)?
+    /// When it was made.
+    @usableFromInline let origin: CoreInstant
     @usableFromInline let handler: Handler
     @usableFromInline let onFailure: (@Sendable (any Error, Key) async -> Void)?
     @usableFromInline let atEnd: AtEnd
@@ -48,9 +53,14 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         engine = Engine(setup)
         timekeeper = Timekeeper.make(for: clock)
         observer = timekeeper.observer
+        origin = timekeeper.now()
         self.handler = handler
         self.onFailure = onFailure
         self.atEnd = atEnd
+    }
+
+    deinit {
+        for watcher in watchers { watcher.end() }
     }
 
     // MARK: - Submitting
@@ -61,15 +71,22 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     ) {
         let item = Item(value: value, promise: promise)
         let now = timekeeper.now()
-        let actions = lock.withLock { engine.submit(item, for: key, at: now, wait: wait) }
+        var isWatched = false
+        let actions = lock.withLock {
+            let actions = engine.submit(item, for: key, at: now, wait: wait)
+            isWatched = self.isWatched
+            if isWatched { noteSubmit(of: key, actions, at: now) }
+            return actions
+        }
         if !actions.isQuiet || actions.displaced?.promise != nil { perform(actions) }
+        if isWatched { wakeWatchers() }
     }
 
     // MARK: - Doing what the engine says
 
     @inlinable
     @inline(never)
-    func perform(_ actions: Events, isWaking: Bool = false) {
+    func perform(_ actions: Answer, isWaking: Bool = false) {
         actions.displaced?.promise?.deliver(Outcome(actions.fate))
         for action in actions.more {
             switch action {
@@ -96,9 +113,15 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 
     /// Calls an event of the engine at the present instant, and does what it says.
     @inlinable
-    func report(_ event: (inout Engine<Key, Item>, CoreInstant) -> Events) {
+    func report(_ event: (inout Engine<Key, Item>, CoreInstant) -> Answer) {
         let now = timekeeper.now()
-        perform(lock.withLock { event(&engine, now) })
+        perform(
+            lock.withLock {
+                let actions = event(&engine, now)
+                if isWatched { note(actions, at: now) }
+                return actions
+            })
+        wakeWatchers()
     }
 
     /// The same, and waits for what runs and waits afterwards, of one key or of all, to have ended.
@@ -106,12 +129,13 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     /// From inside a handler of the same debouncer it does not wait: nobody can wait for himself.
     @inlinable
     nonisolated(nonsending) func reportAndWait(
-        for key: Key? = nil, _ event: (inout Engine<Key, Item>, CoreInstant) -> Events
+        for key: Key? = nil, _ event: (inout Engine<Key, Item>, CoreInstant) -> Answer
     ) async {
         let isInside = isInsideHandler
         let now = timekeeper.now()
-        let (actions, promise) = lock.withLock { () -> (Events, Promise<Void>?) in
+        let (actions, promise) = lock.withLock { () -> (Answer, Promise<Void>?) in
             let actions = event(&engine, now)
+            if isWatched { note(actions, at: now) }
             tickets += 1
             guard !isInside, engine.watch(tickets, for: key) else { return (actions, nil) }
             let promise = Promise<Void>()
@@ -119,6 +143,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
             return (actions, promise)
         }
         perform(actions)
+        wakeWatchers()
         _ = await promise?.value(observer: observer)
     }
 
@@ -153,11 +178,13 @@ extension Runtime {
             // As many executions between two takings of the lock as make it cheap, few enough not to hold up submits.
             let actions = lock.withLock {
                 let actions = engine.advance(to: now, limit: 64)
+                if isWatched { note(actions, at: now) }
                 isBehind = engine.alarm <= now
                 return actions
             }
             perform(actions, isWaking: true)
         }
+        wakeWatchers()
         rearm()
     }
 }

@@ -61,7 +61,7 @@ enum Tool {
 
     private static func show(_ page: String) throws(Failure) -> Int32 {
         var output = Outlet(STDOUT_FILENO)
-        output.text.append(page)
+        output.text.append(string: page)
         _ = try output.drain()
         return ExitStatus.success
     }
@@ -69,7 +69,7 @@ enum Tool {
     private static func explainUsage(_ message: String) -> Int32 {
         var log = Outlet(STDERR_FILENO)
         log.report(message)
-        log.text.append(Help.overview)
+        log.text.append(string: Help.overview)
         // If messages cannot be written, there is no place to say so.
         _ = try? log.drain()
         return ExitStatus.wrongUsage

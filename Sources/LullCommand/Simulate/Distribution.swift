@@ -1,6 +1,6 @@
-/// Lengths of time, and the percentiles of them: exact for as many as are kept, and after that within 0.1 %.
+/// Lengths of time, and the percentiles of them: exact for as many as are kept, and after that within 0.02 %.
 ///
-/// The memory is bounded, however long the trace. Beyond the limit the lengths are counted in classes: 1024 of equal width
+/// The memory is bounded, however long the trace. Beyond the limit the lengths are counted in classes: 8192 of equal width
 /// between a power of two and the next. A class remembers the largest length in it and answers with that, so that lengths
 /// which repeat themselves, as those behind a debounce do, still come out exact.
 struct Distribution {
@@ -11,7 +11,7 @@ struct Distribution {
 
     /// The number of lengths that are kept themselves.
     static let limit = 1 << 18
-    private static let classBits = 10
+    private static let classBits = 13
 
     private(set) var count = 0
     private(set) var largest: Int64 = 0
@@ -38,7 +38,7 @@ struct Distribution {
     }
 
     private mutating func classify(_ length: Int64) {
-        // Lengths of up to ten bits have a class each.
+        // Short lengths have a class each.
         let bits = Int64.bitWidth - length.leadingZeroBitCount
         let shift = max(0, bits - Self.classBits - 1)
         let index = Int(length >> Int64(shift))

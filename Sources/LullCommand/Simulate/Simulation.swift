@@ -8,7 +8,7 @@ struct Simulation: ~Copyable {
     private let isCollecting: Bool
     private let name: String
     private var reader: RecordReader
-    private var engine: Engine<UInt32, Record>
+    private var engine: Engine<KeyNumber, Record>
     private var keys = KeyTable()
     private var summary = Summary()
     private var output = Outlet(STDOUT_FILENO)
@@ -126,15 +126,16 @@ struct Simulation: ~Copyable {
         if !actions.more.isEmpty { perform(actions.more) }
     }
 
-    private mutating func perform(_ actions: [Action<UInt32, Record>]) {
+    private mutating func perform(_ actions: [Action<KeyNumber, Record>]) {
         for case .start(let execution) in actions {
-            let key = keys[execution.key]
-            summary.add(execution.edge, at: execution.at, first: execution.first, last: key.latest)
             if execution.edge != .leading { keys.setPending(execution.key, false) }
             if format == .jsonl {
                 ExecutionLine.append(
                     execution, isCollecting: isCollecting, to: &output.text,
-                    key: { $1.append(contentsOf: keys[$0].text) }, value: { $1.append(contentsOf: $0) })
+                    key: { number, line in keys.withText(of: number) { line.append(contentsOf: $0) } },
+                    value: { value, line in line.append(contentsOf: value) })
+            } else {
+                summary.add(execution, last: keys[execution.key].latest)
             }
             _ = engine.ended(execution.run, .returned)
         }

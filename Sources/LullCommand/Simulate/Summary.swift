@@ -15,11 +15,13 @@ struct Summary {
     private static let edges: [Edge] = [.leading, .trailing, .maxWait, .maxCount, .flush]
 
     /// Counts an execution.
-    mutating func add(_ edge: Edge, at: CoreInstant, first: CoreInstant, last: CoreInstant) {
+    ///
+    /// - Parameter last: The instant of the last submit behind it.
+    mutating func add<Key, Value>(_ execution: Execution<Key, Value>, last: CoreInstant) {
         executions += 1
-        delayFromLast.add(last.duration(to: at).nanoseconds)
-        delayFromFirst.add(first.duration(to: at).nanoseconds)
-        switch edge {
+        delayFromLast.add(last.duration(to: execution.at).nanoseconds)
+        delayFromFirst.add(execution.first.duration(to: execution.at).nanoseconds)
+        switch execution.edge {
         case .leading: byEdge[0] += 1
         case .trailing: byEdge[1] += 1
         case .maxWait: byEdge[2] += 1
@@ -41,21 +43,21 @@ struct Summary {
 
     /// One JSON object; lengths of time in seconds.
     func appendJSON(to text: inout [UInt8]) {
-        text.append("{\"submits\":\(submits),\"executions\":\(executions),\"saved\":\(saved)")
+        text.append(string: "{\"submits\":\(submits),\"executions\":\(executions),\"saved\":\(saved)")
         for (name, distribution) in [("delayFromLast", delayFromLast), ("delayFromFirst", delayFromFirst)] {
-            text.append(",\"\(name)\":")
+            text.append(string: ",\"\(name)\":")
             guard let delays = Self.delays(distribution) else {
                 text.append("null")
                 continue
             }
             for (index, delay) in delays.enumerated() {
-                text.append("\(index == 0 ? "{" : ",")\"\(delay.name)\":")
+                text.append(string: "\(index == 0 ? "{" : ",")\"\(delay.name)\":")
                 DecimalSeconds.append(delay.length, to: &text)
             }
             text.append("}")
         }
         let edges = zip(Self.edges, byEdge).map { "\"\($0.name)\":\($1)" }.joined(separator: ",")
-        text.append(",\"edges\":{\(edges)},\"keys\":\(keys),\"longestBacklog\":\(longestBacklog),\"span\":")
+        text.append(string: ",\"edges\":{\(edges)},\"keys\":\(keys),\"longestBacklog\":\(longestBacklog),\"span\":")
         DecimalSeconds.append(length, to: &text)
         text.append("}\n")
     }
@@ -76,9 +78,9 @@ struct Summary {
             ("delay from the first submit", Self.shown(delayFromFirst)),
         ]
         for (name, value) in rows {
-            text.append(name)
-            text.append(String(repeating: " ", count: 29 - name.count))
-            text.append(value)
+            text.append(string: name)
+            text.append(string: String(repeating: " ", count: 29 - name.count))
+            text.append(string: value)
             text.append("\n")
         }
     }

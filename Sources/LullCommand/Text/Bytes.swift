@@ -30,8 +30,8 @@ extension [UInt8] {
         append(contentsOf: ByteSlice(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends the text.
-    mutating func append(_ text: String) {
+    /// Appends the text. (Labelled, so that a literal is not taken for a `String`, which costs more.)
+    mutating func append(string text: String) {
         append(contentsOf: text.utf8)
     }
 
@@ -43,12 +43,16 @@ extension [UInt8] {
 
     /// Appends decimal digits, with zeros in front where there are too few.
     mutating func appendDigits(_ number: UInt64, atLeast least: Int) {
-        var rest = number
-        let start = count
-        repeat {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0 || count - start < least
-        self[start...].reverse()
+        // 64 bits have twenty digits.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var rest = number
+            var start = 20
+            while rest > 0 || 20 - start < least {
+                start -= 1
+                digits.initializeElement(at: start, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+                rest /= 10
+            }
+            append(contentsOf: digits[start...])
+        }
     }
 }

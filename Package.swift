@@ -26,6 +26,7 @@ let package = Package(
         .executableTarget(name: "LullCommand", dependencies: ["LullCore", "CLullSystem"], swiftSettings: settings),
         .testTarget(name: "LullCoreTests", dependencies: ["LullCore"], swiftSettings: settings),
         .testTarget(name: "LullTests", dependencies: ["Lull", "LullTesting"], swiftSettings: settings),
-        .testTarget(name: "LullCommandTests", dependencies: ["LullCommand"], swiftSettings: settings),
+        .testTarget(
+            name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem"], swiftSettings: settings),
     ]
 )

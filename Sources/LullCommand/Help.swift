@@ -7,9 +7,9 @@ enum Help {
         (throttle).
 
         Usage:
-          lull filter   OPTION…                      records in, the last of each burst out
-          lull run      OPTION… -- COMMAND [ARG…]    runs COMMAND when a burst is over
-          lull simulate OPTION… TRACE                tries a policy on a recorded trace
+          lull filter   OPTION…                    records in, each burst's last one out
+          lull run      OPTION… -- COMMAND [ARG…]  runs COMMAND when a burst is over
+          lull simulate OPTION… TRACE              tries a policy on a recorded trace
           lull COMMAND --help                        explains one of these
           lull --version
 
@@ -74,7 +74,7 @@ enum Help {
         Examples:
           tail -F app.log | lull filter --throttle 1s
           mosquitto_sub -v -t 'home/#' | lull filter --wait 2s --key-field 1
-          events | lull filter --wait 1s --combine collect --key-json /user --format jsonl
+          events | lull filter --wait 1s --key-json /user --format jsonl
 
         """
 
@@ -106,7 +106,7 @@ enum Help {
         Examples:
           inotifywait -mr src | lull run --wait 300ms --while-running cancel -- make
           events | lull run --throttle 1m --key-field 1 -- notify {key} '{count} times'
-          paths | lull run --wait 1s --max-wait 10s --combine collect -- xargs rsync-these
+          paths | lull run --wait 1s --max-wait 9s --combine collect -- xargs upload
 
         """
 
@@ -116,9 +116,9 @@ enum Help {
         Replays a recorded trace (a file, or - for standard input) in virtual time, and
         says what would have been executed. A trace is JSON Lines in order of time:
           {"at":12.5,"key":"lamp","value":7}
-        `at` is in seconds, or an RFC 3339 time; key and value are any JSON. Optional:
-        "op":"submit", "flush" or "cancel" (without a key: all keys), and "wait":"500ms",
-        the delay of this call alone.
+        "at" is in seconds, or an RFC 3339 time; key and value are any JSON. Optional:
+        "op":"submit", "flush" or "cancel" (without a key: all keys), and
+        "wait":"500ms", the delay of this call alone.
 
         \(policy)
         Output:

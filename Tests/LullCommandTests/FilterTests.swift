@@ -155,6 +155,18 @@ struct FilterTests {
         _ = try process.end()
     }
 
+    @Test func whatFellDueWhileTheProcessWasStoppedComesPromptlyAndOnce() throws {
+        let process = try ToolProcess(["filter", "--wait", "200ms", "--key-field", "1", "--format", "jsonl"])
+        process.send("b 1\na 1\n")
+        usleep(20_000)
+        process.signal(SIGSTOP)
+        usleep(400_000)
+        process.signal(SIGCONT)
+        #expect(try process.line().contains(#""value":"b 1","count":1,"edge":"trailing""#))
+        #expect(try process.line().contains(#""value":"a 1","count":1,"edge":"trailing""#))
+        #expect(try process.finish().output == "")
+    }
+
     @Test func keysAreIndependentAndInOrderOfTheirInstants() throws {
         let process = try ToolProcess(["filter", "--wait", "300ms", "--key-field", "1"])
         process.send("b 1\n")

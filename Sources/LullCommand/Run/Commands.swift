@@ -16,6 +16,16 @@ struct Commands: Performer {
         var isStopping = false
     }
 
+    /// A process group that was told to stop.
+    private struct StoppingGroup {
+        let group: pid_t
+        /// When it is killed.
+        let deadline: CoreInstant
+        /// Whether the command itself has ended. What else is in its group ends unseen: it is looked for now and then.
+        var isLeaderless = false
+        var nextLook = CoreInstant.farFuture
+    }
+
     private let name: String
     private let path: [UInt8]
     private let firstArgument: [UInt8]
@@ -26,8 +36,8 @@ struct Commands: Performer {
     private let killAfter: CoreDuration
 
     private var children: [pid_t: Child] = [:]
-    /// The process groups that were told to stop, and when they are killed.
-    private var deadlines: [(at: CoreInstant, group: pid_t)] = []
+    /// The process groups that were told to stop.
+    private var stopping: [StoppingGroup] = []
 
     var writesOutput: Bool { false }
 
@@ -155,16 +165,25 @@ struct Commands: Performer {
         guard let group = children.first(where: { $0.value.run == run })?.key else { return }
         children[group]?.isStopping = true
         CLullSystem.kill(-group, SIGTERM)
-        deadlines.append((now.advanced(by: killAfter), group))
+        stopping.append(StoppingGroup(group: group, deadline: now.advanced(by: killAfter)))
     }
 
-    var alarm: CoreInstant { deadlines.first?.at ?? .farFuture }
+    var isAtRest: Bool { stopping.isEmpty }
+
+    var alarm: CoreInstant {
+        stopping.reduce(.farFuture) { min($0, $1.deadline, $1.nextLook) }
+    }
 
     mutating func wake(at now: CoreInstant) {
-        // All deadlines are equally long, so that they are in order.
-        while let first = deadlines.first, first.at <= now {
-            CLullSystem.kill(-first.group, SIGKILL)
-            deadlines.removeFirst()
+        stopping.removeAll { stopping in
+            if stopping.deadline <= now {
+                CLullSystem.kill(-stopping.group, SIGKILL)
+                return true
+            }
+            return stopping.isLeaderless && CLullSystem.kill(-stopping.group, 0) != 0
+        }
+        for index in stopping.indices where stopping[index].isLeaderless {
+            stopping[index].nextLook = now.advanced(by: .milliseconds(50))
         }
     }
 
@@ -176,8 +195,10 @@ struct Commands: Performer {
             if group <= 0 { return ended }
             guard let child = children.removeValue(forKey: group) else { continue }
             if child.pipe >= 0 { close(child.pipe) }
-            // What a stopped command leaves behind in its group is killed in time, if there is anything.
-            if child.isStopping, CLullSystem.kill(-group, 0) != 0 { deadlines.removeAll { $0.group == group } }
+            if let index = stopping.firstIndex(where: { $0.group == group }) {
+                stopping[index].isLeaderless = true
+                stopping[index].nextLook = .farPast
+            }
             let ending = lull_ending(status)
             if ending != 0, !child.isStopping {
                 let how = ending > 0 ? "failed with status \(ending)" : "was ended by signal \(-ending)"
@@ -189,7 +210,7 @@ struct Commands: Performer {
 
     func kill() {
         for group in children.keys { CLullSystem.kill(-group, SIGKILL) }
-        for deadline in deadlines { CLullSystem.kill(-deadline.group, SIGKILL) }
+        for group in stopping { CLullSystem.kill(-group.group, SIGKILL) }
     }
 
     /// What a message about an execution begins with.

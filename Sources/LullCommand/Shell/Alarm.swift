@@ -7,7 +7,8 @@ internal import LullCore
 /// the nanosecond, and prompt when a machine wakes that slept across it. Elsewhere it is the time limit of `poll`.
 struct Alarm {
     private let clock: Clock
-    private var setting = CoreInstant.farFuture
+    /// Nil when it has gone off.
+    private var setting: CoreInstant? = .farFuture
     /// To be polled for reading; -1 where there is none.
     let descriptor: Int32
 
@@ -44,6 +45,6 @@ struct Alarm {
 
     /// To be called when the alarm has gone off, so that it can be set to the same instant again.
     mutating func acknowledge() {
-        setting = .farPast
+        setting = nil
     }
 }

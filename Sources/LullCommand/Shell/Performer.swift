@@ -27,6 +27,9 @@ protocol Performer {
     /// Hands over the executions that have ended since it was last asked.
     mutating func reap(_ streams: inout Streams) -> [(run: RunID, ending: Ending)]
 
+    /// Whether nothing is left to do, beyond the executions that the engine knows of.
+    var isAtRest: Bool { get }
+
     /// When ``wake(at:)`` is to be called next.
     var alarm: CoreInstant { get }
     mutating func wake(at now: CoreInstant)
@@ -42,6 +45,7 @@ protocol Performer {
 
 /// Executions that are over when they have begun need nothing more.
 extension Performer {
+    var isAtRest: Bool { true }
     var alarm: CoreInstant { .farFuture }
     mutating func stop(_ run: RunID, at now: CoreInstant) {}
     mutating func reap(_ streams: inout Streams) -> [(run: RunID, ending: Ending)] { [] }

@@ -55,7 +55,7 @@ struct Session<Work: Performer>: ~Copyable {
     }
 
     private var isDone: Bool {
-        !isReading && engine.counters.pending == 0 && engine.counters.running == 0
+        !isReading && engine.counters.pending == 0 && engine.counters.running == 0 && work.isAtRest
     }
 
     // MARK: - The loop

@@ -36,23 +36,18 @@ extension [UInt8] {
     }
 
     /// Appends a number in decimal digits.
-    mutating func appendDecimal(_ number: some BinaryInteger) {
+    mutating func appendDecimal(_ number: Int) {
         if number < 0 { append(UInt8(ascii: "-")) }
-        appendDigits(UInt64(number.magnitude), atLeast: 1)
-    }
-
-    /// Appends decimal digits, with zeros in front where there are too few.
-    mutating func appendDigits(_ number: UInt64, atLeast least: Int) {
         // 64 bits have twenty digits.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var rest = number
+            var rest = UInt64(number.magnitude)
             var start = 20
-            while rest > 0 || 20 - start < least {
+            repeat {
                 start -= 1
                 digits.initializeElement(at: start, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
                 rest /= 10
-            }
-            append(contentsOf: digits[start...])
+            } while rest > 0
+            append(contentsOf: ByteSlice(rebasing: ByteSlice(digits)[start...]))
         }
     }
 }

@@ -31,13 +31,33 @@ enum DecimalSeconds {
 
     /// Writes an instant, or a length of time, in seconds with as many digits after the point as it needs.
     static func append(_ nanoseconds: Int64, to text: inout [UInt8]) {
-        if nanoseconds < 0 { text.append(UInt8(ascii: "-")) }
-        let (seconds, rest) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
-        text.appendDigits(seconds, atLeast: 1)
-        guard rest > 0 else { return }
-        text.append(UInt8(ascii: "."))
-        text.appendDigits(rest, atLeast: 9)
-        while text.last == UInt8(ascii: "0") { text.removeLast() }
+        var (seconds, fraction) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
+        // A sign, ten digits of seconds, a point and nine digits of nanoseconds: written from the end.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { digits in
+            var start = 21
+            func put(_ byte: UInt8) {
+                start -= 1
+                digits.initializeElement(at: start, to: byte)
+            }
+            if fraction > 0 {
+                var places = 9
+                while fraction % 10 == 0 {
+                    fraction /= 10
+                    places -= 1
+                }
+                for _ in 0..<places {
+                    put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction % 10))
+                    fraction /= 10
+                }
+                put(UInt8(ascii: "."))
+            }
+            repeat {
+                put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: seconds % 10))
+                seconds /= 10
+            } while seconds > 0
+            if nanoseconds < 0 { put(UInt8(ascii: "-")) }
+            text.append(contentsOf: ByteSlice(rebasing: ByteSlice(digits)[start...]))
+        }
     }
 
     private static func times(_ number: UInt64, powerOfTen: Int) -> UInt64? {

@@ -25,7 +25,8 @@ let package = Package(
         .target(name: "Lull", dependencies: ["LullCore", "CLullClock"], swiftSettings: settings),
         .target(name: "LullDispatch", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
-        .executableTarget(name: "LullCommand", dependencies: ["LullCore"], swiftSettings: settings),
+        .systemLibrary(name: "CLullSystem"),
+        .executableTarget(name: "LullCommand", dependencies: ["LullCore", "CLullSystem"], swiftSettings: settings),
         .target(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],
             resources: [.copy("scenarios.json")], swiftSettings: settings),
@@ -34,6 +35,7 @@ let package = Package(
             name: "LullTests", dependencies: ["Lull", "LullTesting", "LullReference"], swiftSettings: settings),
         .testTarget(
             name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting"], swiftSettings: settings),
-        .testTarget(name: "LullCommandTests", dependencies: ["LullCommand"], swiftSettings: settings),
+        .testTarget(
+            name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem"], swiftSettings: settings),
     ]
 )

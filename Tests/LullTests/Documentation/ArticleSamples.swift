@@ -259,6 +259,6 @@ struct ArticleSamples {
 
 extension ArticleSamples.Feed {
     fileprivate func loadAll() async {
-        while load.isPending { await load.flushAndWait() }
+        while load.counters.pending + load.counters.running > 0 { await load.flushAndWait() }
     }
 }

@@ -68,6 +68,12 @@ extension KeyedCoalescer {
         runtime.report { engine, now in engine.cancel(key, running: running, at: now) }
     }
 
+    /// Whether nothing of a key is pending, waiting to start, or running.
+    @inlinable
+    public func isIdle(_ key: Key) -> Bool {
+        runtime.lock.withLock { runtime.engine.isIdle(key) }
+    }
+
     /// Whether a value is pending under a key: submitted, and not yet due. One that is due and waits to start is not.
     @inlinable
     public func isPending(_ key: Key) -> Bool {

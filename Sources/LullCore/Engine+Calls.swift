@@ -92,6 +92,13 @@ extension Engine {
         nextDue(key, at: instant) != nil
     }
 
+    /// Whether nothing of a key is pending, waiting or running.
+    @inlinable
+    public func isIdle(_ key: Key) -> Bool {
+        guard let place = index.find(KeyIndex.hash(key), matches: { slots[$0].pointee.key == key }) else { return true }
+        return slots[place].pointee.batch == nil && slots[place].pointee.lane == .max
+    }
+
     /// When what is pending under a key falls due, as if everything due at `instant` or before had been done.
     @inlinable
     public func nextDue(_ key: Key, at instant: CoreInstant) -> CoreInstant? {

@@ -26,35 +26,6 @@ extension Runtime {
     }
 
     @inlinable
-    func startOnQueue(
-        _ execution: Execution<Key, Item>, _ queue: DispatchQueue, _ body: @escaping QueueBody
-    ) {
-        let work = observer == nil ? nil : announce(execution.key)
-        queue.async {
-            if let work {
-                // What a synchronous handler waits for cannot be seen: it counts as having come as far as it could.
-                self.observer?.resumed(work)
-                self.observer?.paused(work)
-            }
-            let outcome: Outcome<Result>
-            do {
-                try self.begin(execution.run)
-                outcome = .executed(try body(execution.key, execution.batch))
-            } catch {
-                outcome = .failed(error)
-            }
-            if let failure = self.end(execution, outcome) {
-                Task.detached {
-                    await self.tell(failure, execution.key)
-                    if let work { self.observer?.ended(work) }
-                }
-            } else if let work {
-                self.observer?.ended(work)
-            }
-        }
-    }
-
-    @inlinable
     func startTask(
         _ execution: Execution<Key, Item>, _ isolation: (any Actor)?, _ body: @escaping TaskBody
     ) {

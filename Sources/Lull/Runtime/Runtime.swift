@@ -30,6 +30,8 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @exclusivity(unchecked) @usableFromInline var engine: Engine<Key, Item>
     /// The tasks of running executions, by serial number, for those that may have to be cancelled.
     @usableFromInline var tasks: [UInt64: Launched] = [:]
+    /// Executions on their way to the queue of a synchronous handler.
+    @usableFromInline var ready = Fifo<QueueRun>()
     /// Those who wait for executions to end.
     @usableFromInline var waiters: [Ticket: Promise<Void>] = [:]
     @usableFromInline var tickets: Ticket = 0
@@ -88,12 +90,14 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @inline(never)
     func perform(_ actions: Answer, isWaking: Bool = false) {
         actions.displaced?.promise?.deliver(Outcome(actions.fate))
+        var hasCancelled = false
         for action in actions.more {
             switch action {
             case .start(let execution):
                 start(execution)
             case .cancel(let run):
                 lock.withLock { tasks[run.serial] }?.cancel()
+                hasCancelled = true
             case .settle(_, let batch, let fate):
                 deliver(Outcome(fate), to: batch)
             case .resume(let ticket):
@@ -102,6 +106,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
                 break
             }
         }
+        if hasCancelled { takeBackReady() }
         if actions.movesAlarm, !isWaking { rearm() }
     }
 

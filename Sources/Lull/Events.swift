@@ -1,6 +1,6 @@
 public import LullCore
 
-/// Something that a debouncer or throttler did: its story as it happens (SEMANTICS, section 6).
+/// Something that a debouncer or throttler did: its story as it happens (<doc:Semantics>, section 6).
 public struct Event<Key: Sendable>: Sendable {
     /// What happened.
     public enum Kind: Hashable, Sendable {

@@ -2,7 +2,7 @@ import Lull
 import LullTesting
 import Testing
 
-/// The stream of events of SEMANTICS, section 6.
+/// Semantics, section 6: the stream of events.
 @Suite("The events of a debouncer")
 struct EventTests {
     let clock = ManualClock()

@@ -1,7 +1,7 @@
 public import LullCore
 
-// The story that observers are told. It is noted where the engine answers, with the lock held, so that it has the order in
-// which things happened; the observers are woken afterwards.
+// The story that observers are told. It is noted where the engine answers, with the lock held, so that it has the order
+// in which things happened; the observers are woken afterwards.
 extension Runtime {
     func observe(with buffer: EventBuffer<Key>) {
         lock.withLock {

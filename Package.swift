@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "LullCore", targets: ["LullCore"]),
         .library(name: "Lull", targets: ["Lull"]),
+        .library(name: "LullDispatch", targets: ["LullDispatch"]),
         .library(name: "LullTesting", targets: ["LullTesting"]),
         .executable(name: "lull", targets: ["LullCommand"]),
     ],
@@ -22,14 +23,19 @@ let package = Package(
         .target(name: "LullCore", swiftSettings: settings),
         .target(name: "CLullClock"),
         .target(name: "Lull", dependencies: ["LullCore", "CLullClock"], swiftSettings: settings),
+        .target(name: "LullDispatch", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
-        .executableTarget(name: "LullCommand", dependencies: ["LullCore"], swiftSettings: settings),
+        .systemLibrary(name: "CLullSystem"),
+        .executableTarget(name: "LullCommand", dependencies: ["LullCore", "CLullSystem"], swiftSettings: settings),
         .target(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],
             resources: [.copy("scenarios.json")], swiftSettings: settings),
         .testTarget(name: "LullCoreTests", dependencies: ["LullCore", "LullReference"], swiftSettings: settings),
         .testTarget(
             name: "LullTests", dependencies: ["Lull", "LullTesting", "LullReference"], swiftSettings: settings),
-        .testTarget(name: "LullCommandTests", dependencies: ["LullCommand"], swiftSettings: settings),
+        .testTarget(
+            name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem"], swiftSettings: settings),
     ]
 )

@@ -2,9 +2,9 @@ public import LullCore
 
 /// What debouncers and throttlers have in common, with keys and without.
 ///
-/// All calls are synchronous or say that they wait, take the instant there and then, may be made from any thread, task or
-/// actor, and from inside a handler; none of them runs a handler on the caller's stack. A call costs about as much as
-/// taking a lock, beyond the work that it causes.
+/// All calls are synchronous or say that they wait, take the instant there and then, may be made from any thread, task
+/// or actor, and from inside a handler; none of them runs a handler on the caller's stack. A call costs about as much
+/// as taking a lock, beyond the work that it causes.
 public protocol Coalescer<Value, Result>: AnyObject, Sendable {
     /// What tells the submits apart that are coalesced with each other.
     associatedtype Key: Hashable & Sendable
@@ -18,15 +18,19 @@ public protocol Coalescer<Value, Result>: AnyObject, Sendable {
 }
 
 extension Coalescer {
-    /// Executes what is pending now, under every key in the order in which the bursts began (SEMANTICS, section 5).
+    /// Executes what is pending now, under every key in the order in which the bursts began
+    /// (<doc:Semantics>, section 5).
     ///
-    /// All gates become idle: with a leading edge, the next submit executes at once.
+    /// Returns at once; the handlers run where they always do. All gates become idle: with a leading edge, the next
+    /// submit executes at once. The cost grows with the number of open keys.
     @inlinable
     public func flush() {
         runtime.report { engine, now in engine.flush(at: now) }
     }
 
     /// Executes what is pending now, and returns when it has ended, together with everything that was running already.
+    ///
+    /// It waits for handlers, not for the callbacks that are told of outcomes and failures afterwards.
     ///
     /// From inside a handler of the same debouncer it does not wait. When the awaiting task is cancelled it returns at
     /// once, and the work goes on.
@@ -35,10 +39,11 @@ extension Coalescer {
         await runtime.reportAndWait { engine, now in engine.flush(at: now) }
     }
 
-    /// Drops what is pending, and what is due and has not started, under every key (SEMANTICS, section 5).
+    /// Drops what is pending, and what is due and has not started, under every key (<doc:Semantics>, section 5).
     ///
-    /// - Parameter running: Whether executions that are running are told to stop as well, by cancelling their tasks. One
-    ///   that then throws ends as ``Outcome/cancelled``; synchronous handlers are not interrupted.
+    /// - Parameter running: Whether executions that are running are told to stop as well, by cancelling their tasks.
+    ///   One that then throws ends as ``Outcome/cancelled``, and so does one whose handler has not been entered yet,
+    ///   because its actor or its queue was busy: it never is. Synchronous handlers are not interrupted.
     @inlinable
     public func cancel(running: Bool = false) {
         runtime.report { engine, now in engine.cancel(running: running, at: now) }
@@ -46,7 +51,8 @@ extension Coalescer {
 
     /// Takes no more submits, and executes what is pending, or drops it.
     ///
-    /// Later submits end as ``Outcome/rejected(_:)``. Repeating the call is harmless.
+    /// Later submits end as ``Outcome/rejected(_:)``. Running executions go on to their end. Repeating the call is
+    /// harmless; a second one that drops takes along what the first one has left waiting.
     ///
     /// - Parameter dropping: Whether what is pending or has not started is dropped instead.
     @inlinable
@@ -63,19 +69,28 @@ extension Coalescer {
         await runtime.reportAndWait { engine, now in engine.shutDown(flushing: !dropping, at: now) }
     }
 
-    /// How many submits there were, and what became of them (SEMANTICS, section 6).
+    /// How many submits there were, and what became of them (<doc:Semantics>, section 6).
+    ///
+    /// They tell of what has been handled so far: a value whose instant has come stays in ``LullCore/Counters/pending``
+    /// until the timer, or another call, has got round to it. Reading them costs a lock and nothing for those who
+    /// submit.
     @inlinable
     public var counters: Counters {
         runtime.lock.withLock { runtime.engine.counters }
     }
 
     /// Whether a value is pending under any key: submitted, and not yet due. Looks at every open key.
+    ///
+    /// A value that is due and waits for its key or for a slot is no longer pending in this sense, though
+    /// ``LullCore/Counters/pending`` counts it.
     @inlinable
     public var isPending: Bool {
         untilDue != nil
     }
 
     /// How long it is until the first pending value falls due, or nil if nothing is pending. Looks at every open key.
+    ///
+    /// A value that is due in the far future has some 292 years to go.
     @inlinable
     public var untilDue: Duration? {
         let now = runtime.timekeeper.now()

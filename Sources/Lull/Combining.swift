@@ -1,6 +1,6 @@
 internal import LullCore
 
-/// How the values behind one execution become the one that the handler gets (SEMANTICS, section 8).
+/// How the values behind one execution become the one that the handler gets (<doc:Semantics>, section 8).
 ///
 /// To get all of them, use the initialisers with `collecting`.
 public enum Combining<Value: Sendable>: Sendable {
@@ -20,5 +20,10 @@ public enum Combining<Value: Sendable>: Sendable {
         case .first: .first
         case .merge: .collect
         }
+    }
+
+    /// How many values a sequence may hold, where that is not one: merging keeps them until the execution starts.
+    var limit: Int? {
+        if case .merge = self { 1024 } else { nil }
     }
 }

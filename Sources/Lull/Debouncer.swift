@@ -11,7 +11,7 @@ public import LullCore
 /// A debouncer without a value is written `Debouncer(for: .seconds(2)) { … }` and asked by `save()`.
 ///
 /// It may be used from any thread, task or actor. A submit costs a look at the clock and a lock, and no allocation; a
-/// debouncer at rest costs nothing. What falls due when is section 3 of the semantics.
+/// debouncer at rest costs nothing. What falls due when: <doc:Semantics>, section 3.
 public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
     /// The machinery; not for direct use.
     public let runtime: Runtime<Sole, Value, Result>
@@ -27,10 +27,12 @@ public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
         runtime.ownerHasGone()
     }
 
-    /// Offers a value with a delay of its own, in place of the debouncer's wait (SEMANTICS, section 3).
+    /// Offers a value with a delay of its own, in place of the debouncer's wait (<doc:Semantics>, section 3).
     ///
-    /// - Parameter delay: The quiet period from now on; a negative one counts as zero. It may exceed `maxWait`, which then
-    ///   rules.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - delay: The quiet period from now on; a negative one counts as zero. It may exceed `maxWait`, which then
+    ///     rules.
     @inlinable
     public func submit(_ value: Value, after delay: Duration) {
         runtime.submit(value, for: Sole(), wait: CoreDuration(delay))
@@ -39,6 +41,7 @@ public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
     /// Offers a value with a delay of its own, and calls back with what became of it.
     ///
     /// - Parameters:
+    ///   - value: The value.
     ///   - delay: The quiet period from now on; a negative one counts as zero.
     ///   - completion: Called once, in a task of its own on the actor where it was written.
     public func submit(
@@ -63,8 +66,11 @@ public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
 extension Debouncer {
     /// Makes a debouncer whose handler runs in a task of its own, on the actor where it was written.
     ///
-    /// Stops with a message if a setting breaks a rule (SEMANTICS, section 10); what comes from outside can be checked first
-    /// with `Policy.debounce`.
+    /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
+    /// `{ @MainActor [weak self] … in … }`.
+    ///
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10); what comes from outside can be
+    /// checked first with `Policy.debounce`.
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst is at rest. With zero nothing is coalesced.
@@ -98,10 +104,9 @@ extension Debouncer {
 
     /// Makes a debouncer whose handler is synchronous and runs on a queue.
     ///
-    /// A serial queue is shared by whatever else runs there: a handler that blocks delays the rest. A synchronous
-    /// handler is never interrupted. The other parameters are those of the form without a queue.
-    ///
-    /// - Parameter queue: The queue that the handler runs on.
+    /// A serial `queue` is shared by whatever else runs there: a handler that blocks delays the rest. A
+    /// synchronous handler is never interrupted. With the default clock neither timer nor handler needs a thread of the
+    /// cooperative pool. The other parameters are those of the form without a queue.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,
@@ -122,8 +127,8 @@ extension Debouncer {
 
     /// Makes a debouncer whose handler gets all the values behind an execution, in order, in a task of its own.
     ///
-    /// The values are kept until then: give a `maxCount` or a `maxWait` where many may come. The other parameters are those of the
-    /// form without `collecting`.
+    /// The values are kept until then: give a `maxCount` or a `maxWait` where many may come. The other parameters are
+    /// those of the form without `collecting`.
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,

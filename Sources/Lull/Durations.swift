@@ -1,7 +1,8 @@
 public import LullCore
 
 extension CoreDuration {
-    /// A standard duration in whole nanoseconds, rounded down; what cannot be counted becomes ``CoreDuration/infinite``.
+    /// A standard duration in whole nanoseconds, rounded towards zero; what cannot be counted becomes
+    /// ``/LullCore/CoreDuration/infinite``.
     @inlinable
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
@@ -20,7 +21,7 @@ extension Duration {
 }
 
 extension Policy {
-    /// A debounce (SEMANTICS, section 3), checked: for settings that come from outside.
+    /// A debounce (<doc:Semantics>, section 3), checked: for settings that come from outside.
     ///
     /// - Parameters:
     ///   - wait: The quiet period, zero or more.
@@ -38,7 +39,7 @@ extension Policy {
             maxCount: maxCount)
     }
 
-    /// A throttle (SEMANTICS, section 4), checked: for settings that come from outside.
+    /// A throttle (<doc:Semantics>, section 4), checked: for settings that come from outside.
     ///
     /// - Parameters:
     ///   - interval: The length of a window, zero or more.

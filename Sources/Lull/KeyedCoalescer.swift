@@ -10,9 +10,14 @@ extension KeyedCoalescer {
         runtime.submit(value, for: key)
     }
 
-    /// Offers a value under a key and calls back with what became of it.
+    /// Offers a value under a key and calls back with what became of it. For callers that cannot await; costs a few
+    /// allocations.
     ///
-    /// - Parameter completion: Called once, in a task of its own on the actor where it was written.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    ///   - completion: Called once, in a task of its own on the actor where it was written. Between callbacks there is
+    ///     no order.
     public func submit(
         _ value: Value, for key: Key,
         @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
@@ -22,7 +27,8 @@ extension KeyedCoalescer {
 
     /// Offers a value under a key and returns what became of it.
     ///
-    /// The value is submitted before the call first suspends, in order with other submits of the same actor.
+    /// The value is submitted before the call first suspends, in order with other submits of the same actor, and also
+    /// if the task has been cancelled already. A handler that awaits an outcome of its own key waits for itself.
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
     @inlinable
@@ -32,13 +38,18 @@ extension KeyedCoalescer {
         try await runtime.outcome(of: value, for: key)
     }
 
-    /// Executes what is pending under a key now, and makes its gate idle (SEMANTICS, section 5).
+    /// Executes what is pending under a key now, and makes its gate idle (<doc:Semantics>, section 5).
+    ///
+    /// Returns at once; a key that has nothing pending costs a look-up.
     @inlinable
     public func flush(_ key: Key) {
         runtime.report { engine, now in engine.flush(key, at: now) }
     }
 
-    /// Executes what is pending under a key now, and returns when it has ended, together with what was running of the key.
+    /// Executes what is pending under a key now, and returns when it has ended, together with what was running of the
+    /// key.
+    ///
+    /// It waits for handlers, not for the callbacks that are told of outcomes and failures afterwards.
     ///
     /// From inside a handler of the same debouncer it does not wait. When the awaiting task is cancelled it returns at
     /// once, and the work goes on.
@@ -47,15 +58,23 @@ extension KeyedCoalescer {
         await runtime.reportAndWait(for: key) { engine, now in engine.flush(key, at: now) }
     }
 
-    /// Drops what is pending under a key, and what is due and has not started (SEMANTICS, section 5).
+    /// Drops what is pending under a key, and what is due and has not started (<doc:Semantics>, section 5).
     ///
-    /// - Parameter running: Whether executions of the key that are running are told to stop as well.
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - running: Whether executions of the key that are running are told to stop as well, by cancelling their tasks.
     @inlinable
     public func cancel(_ key: Key, running: Bool = false) {
         runtime.report { engine, now in engine.cancel(key, running: running, at: now) }
     }
 
-    /// Whether a value is pending under a key: submitted, and not yet due.
+    /// Whether nothing of a key is pending, waiting to start, or running.
+    @inlinable
+    public func isIdle(_ key: Key) -> Bool {
+        runtime.lock.withLock { runtime.engine.isIdle(key) }
+    }
+
+    /// Whether a value is pending under a key: submitted, and not yet due. One that is due and waits to start is not.
     @inlinable
     public func isPending(_ key: Key) -> Bool {
         untilDue(key) != nil
@@ -68,7 +87,9 @@ extension KeyedCoalescer {
         return runtime.lock.withLock { runtime.engine.nextDue(key, at: now) }.map { Duration(now.duration(to: $0)) }
     }
 
-    /// The number of keys that have an open gate or a value waiting to start.
+    /// The number of keys that have an open gate or a value waiting to start: what a capacity bounds. Costs a lock.
+    ///
+    /// Like ``Coalescer/counters`` it tells of what has been handled so far.
     @inlinable
     public var openKeys: Int {
         runtime.lock.withLock { runtime.engine.openKeys }

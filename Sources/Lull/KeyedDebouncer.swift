@@ -10,9 +10,9 @@ public import LullCore
 /// levels.submit(8, for: lamp, after: .seconds(5))
 /// ```
 ///
-/// It may be used from any thread, task or actor. One timer serves all keys. A submit costs a look at the clock, a lock and
-/// a look-up, whatever the number of keys; a key's memory is given back when it is idle. What falls due when is section 3
-/// of the semantics.
+/// It may be used from any thread, task or actor. One timer serves all keys. A submit costs a look at the clock, a lock
+/// and a look-up, whatever the number of keys; a key's memory is given back when it is idle. What falls due when:
+/// <doc:Semantics>, section 3.
 public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Result: Sendable>: KeyedCoalescer {
     /// The machinery; not for direct use.
     public let runtime: Runtime<Key, Value, Result>
@@ -28,10 +28,14 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Res
         runtime.ownerHasGone()
     }
 
-    /// Offers a value under a key with a delay of its own, in place of the debouncer's wait (SEMANTICS, section 3).
+    /// Offers a value under a key with a delay of its own, in place of the debouncer's wait
+    /// (<doc:Semantics>, section 3).
     ///
-    /// - Parameter delay: The quiet period from now on; a negative one counts as zero. It may exceed `maxWait`, which then
-    ///   rules.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    ///   - delay: The quiet period from now on; a negative one counts as zero. It may exceed `maxWait`, which then
+    ///     rules.
     @inlinable
     public func submit(_ value: Value, for key: Key, after delay: Duration) {
         runtime.submit(value, for: key, wait: CoreDuration(delay))
@@ -40,6 +44,8 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Res
     /// Offers a value under a key with a delay of its own, and calls back with what became of it.
     ///
     /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
     ///   - delay: The quiet period from now on; a negative one counts as zero.
     ///   - completion: Called once, in a task of its own on the actor where it was written.
     public func submit(
@@ -64,8 +70,11 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Res
 extension KeyedDebouncer {
     /// Makes a debouncer whose handler runs in a task of its own, on the actor where it was written.
     ///
-    /// Stops with a message if a setting breaks a rule (SEMANTICS, section 10); what comes from outside can be checked first
-    /// with `Policy.debounce`.
+    /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
+    /// `{ @MainActor [weak self] … in … }`.
+    ///
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10); what comes from outside can be
+    /// checked first with `Policy.debounce`.
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst is at rest. With zero nothing is coalesced.
@@ -75,8 +84,8 @@ extension KeyedDebouncer {
     ///   - delayRule: What a shorter delay of a single call does to a longer one that is running.
     ///   - maxCount: This many submits are executed at once; only with the trailing edge.
     ///   - combining: How the values behind one execution become one.
-    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of its
-    ///     key.
+    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of
+    ///     its key.
     ///   - maxConcurrent: How many executions may run at once, of all keys; nil for no limit.
     ///   - capacity: How many keys may be open or waiting at once; a submit that would add one is rejected. Nil for no
     ///     limit.
@@ -106,10 +115,9 @@ extension KeyedDebouncer {
 
     /// Makes a debouncer whose handler is synchronous and runs on a queue.
     ///
-    /// A serial queue is shared by whatever else runs there, other keys included: a handler that blocks delays the rest. A synchronous
-    /// handler is never interrupted. The other parameters are those of the form without a queue.
-    ///
-    /// - Parameter queue: The queue that the handler runs on.
+    /// A serial `queue` is shared by whatever else runs there, other keys included: a handler that blocks delays the
+    /// rest. A synchronous handler is never interrupted. With the default clock neither timer nor handler needs a
+    /// thread of the cooperative pool. The other parameters are those of the form without a queue.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,
@@ -133,8 +141,8 @@ extension KeyedDebouncer {
 
     /// Makes a debouncer whose handler gets all the values behind an execution, in order, in a task of its own.
     ///
-    /// The values are kept until then: give a `maxCount` or a `maxWait` where many may come. The other parameters are those of the
-    /// form without `collecting`.
+    /// The values are kept until then: give a `maxCount` or a `maxWait` where many may come. The other parameters are
+    /// those of the form without `collecting`.
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,

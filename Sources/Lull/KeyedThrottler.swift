@@ -7,9 +7,9 @@ public import LullCore
 /// sync.submit((), for: .steps)
 /// ```
 ///
-/// It may be used from any thread, task or actor. One timer serves all keys. A submit costs a look at the clock, a lock and
-/// a look-up, whatever the number of keys; a key's memory is given back when it is idle. What falls due when is section 4
-/// of the semantics.
+/// It may be used from any thread, task or actor. One timer serves all keys. A submit costs a look at the clock, a lock
+/// and a look-up, whatever the number of keys; a key's memory is given back when it is idle. What falls due when:
+/// <doc:Semantics>, section 4.
 public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Result: Sendable>: KeyedCoalescer {
     /// The machinery; not for direct use.
     public let runtime: Runtime<Key, Value, Result>
@@ -29,16 +29,19 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Res
 extension KeyedThrottler {
     /// Makes a throttler whose handler runs in a task of its own, on the actor where it was written.
     ///
-    /// Stops with a message if a setting breaks a rule (SEMANTICS, section 10); what comes from outside can be checked first
-    /// with `Policy.throttle`.
+    /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
+    /// `{ @MainActor [weak self] … in … }`.
+    ///
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10); what comes from outside can be
+    /// checked first with `Policy.throttle`.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
     ///   - edges: Whether a window executes at its beginning, at its end, or at both.
     ///   - maxCount: This many submits are executed at once; only with the trailing edge.
     ///   - combining: How the values behind one execution become one.
-    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of its
-    ///     key.
+    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of
+    ///     its key.
     ///   - maxConcurrent: How many executions may run at once, of all keys; nil for no limit.
     ///   - capacity: How many keys may be open or waiting at once; a submit that would add one is rejected. Nil for no
     ///     limit.
@@ -67,10 +70,9 @@ extension KeyedThrottler {
 
     /// Makes a throttler whose handler is synchronous and runs on a queue.
     ///
-    /// A serial queue is shared by whatever else runs there, other keys included: a handler that blocks delays the rest. A synchronous
-    /// handler is never interrupted. The other parameters are those of the form without a queue.
-    ///
-    /// - Parameter queue: The queue that the handler runs on.
+    /// A serial `queue` is shared by whatever else runs there, other keys included: a handler that blocks delays the
+    /// rest. A synchronous handler is never interrupted. With the default clock neither timer nor handler needs a
+    /// thread of the cooperative pool. The other parameters are those of the form without a queue.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,

@@ -1,12 +1,13 @@
 public import LullCore
 
-/// What became of one submit (SEMANTICS, section 6). Every submit ends in exactly one of these.
+/// What became of one submit (<doc:Semantics>, section 6). Every submit ends in exactly one of these.
 public enum Outcome<Result: Sendable>: Sendable {
     /// This value, or a combination that contains it, was handled, with this result.
     case executed(Result)
     /// The same, and the handler threw this error.
     case failed(any Error)
-    /// A later submit of the key took its place.
+    /// A later submit of the key took its place, before it was executed or, under
+    /// ``LullCore/WhileRunning/cancelRunning``, while it was.
     case superseded
     /// Another value stood for it: the one that had opened a leading-only window, one that was still running under
     /// ``LullCore/WhileRunning/skip``, or the first one under ``Combining/first``.

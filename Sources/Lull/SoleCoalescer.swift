@@ -16,9 +16,12 @@ extension SoleCoalescer {
         runtime.submit(value, for: Sole())
     }
 
-    /// Offers a value and calls back with what became of it.
+    /// Offers a value and calls back with what became of it. For callers that cannot await; costs a few allocations.
     ///
-    /// - Parameter completion: Called once, in a task of its own on the actor where it was written.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - completion: Called once, in a task of its own on the actor where it was written. Between callbacks there is
+    ///     no order.
     public func submit(
         _ value: Value,
         @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
@@ -28,7 +31,8 @@ extension SoleCoalescer {
 
     /// Offers a value and returns what became of it.
     ///
-    /// The value is submitted before the call first suspends, in order with other submits of the same actor.
+    /// The value is submitted before the call first suspends, in order with other submits of the same actor, and also
+    /// if the task has been cancelled already. A handler that awaits an outcome of its own key waits for itself.
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
     @inlinable

@@ -7,11 +7,11 @@ public import LullCore
 /// report(position)              // as often as it changes
 /// ```
 ///
-/// By default the first value is handled at once and the last one at the end of the interval, so that none that matters is
-/// lost. Unlike most throttles it never runs twice within an interval.
+/// By default the first value is handled at once and the last one at the end of the interval, so that none that matters
+/// is lost. Unlike most throttles it never runs twice within an interval.
 ///
 /// It may be used from any thread, task or actor. A submit costs a look at the clock and a lock, and no allocation; a
-/// throttler at rest costs nothing. What falls due when is section 4 of the semantics.
+/// throttler at rest costs nothing. What falls due when: <doc:Semantics>, section 4.
 public final class Throttler<Value: Sendable, Result: Sendable>: SoleCoalescer {
     /// The machinery; not for direct use.
     public let runtime: Runtime<Sole, Value, Result>
@@ -31,8 +31,11 @@ public final class Throttler<Value: Sendable, Result: Sendable>: SoleCoalescer {
 extension Throttler {
     /// Makes a throttler whose handler runs in a task of its own, on the actor where it was written.
     ///
-    /// Stops with a message if a setting breaks a rule (SEMANTICS, section 10); what comes from outside can be checked first
-    /// with `Policy.throttle`.
+    /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
+    /// `{ @MainActor [weak self] … in … }`.
+    ///
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10); what comes from outside can be
+    /// checked first with `Policy.throttle`.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
@@ -63,10 +66,9 @@ extension Throttler {
 
     /// Makes a throttler whose handler is synchronous and runs on a queue.
     ///
-    /// A serial queue is shared by whatever else runs there: a handler that blocks delays the rest. A synchronous
-    /// handler is never interrupted. The other parameters are those of the form without a queue.
-    ///
-    /// - Parameter queue: The queue that the handler runs on.
+    /// A serial `queue` is shared by whatever else runs there: a handler that blocks delays the rest. A
+    /// synchronous handler is never interrupted. With the default clock neither timer nor handler needs a thread of the
+    /// cooperative pool. The other parameters are those of the form without a queue.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,

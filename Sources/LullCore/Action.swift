@@ -45,7 +45,7 @@ public struct RunID: Hashable, Sendable {
     }
 }
 
-/// What became of a submit that no handler was given (SEMANTICS, section 6).
+/// What became of a submit that no handler was given (<doc:Semantics>, section 6).
 @frozen
 public enum Fate: Hashable, Sendable {
     /// A later submit of the key took its place.
@@ -95,8 +95,8 @@ public enum Action<Key, Value> {
     case start(Execution<Key, Value>)
     /// Cancel a running execution cooperatively.
     case cancel(RunID)
-    /// Tell whoever waits what became of these values.
-    case settle(Batch<Value>, Fate)
+    /// Tell whoever waits what became of these values of a key.
+    case settle(Key, Batch<Value>, Fate)
     /// Resume who waits under this ticket.
     case resume(Ticket)
     /// Nothing: the key is handed out so that its last reference is released outside the shell's lock.
@@ -110,15 +110,15 @@ public typealias Ticket = Int
 
 /// The answer of the engine to an event: what the shell has to do.
 ///
-/// The answer to a submit that joins what is pending, by far the most frequent one, is at most a displaced value; it costs
-/// no allocation.
+/// The answer to a submit that joins what is pending, by far the most frequent one, is at most a displaced value; it
+/// costs no allocation.
 @frozen
 public struct Actions<Key, Value> {
-    /// The value that lost its place to the submitted one, or the submitted one itself if it was not kept. It is handed out
-    /// also so that it is released outside the shell's lock.
+    /// The value that lost its place to the submitted one, or the submitted one itself if it was not kept. It is handed
+    /// out also so that it is released outside the shell's lock.
     public var displaced: Value?
-    // It stands here, away from `fate`, for speed: bytes that were stored one by one and are then loaded as one word make
-    // the processor wait, and a submit does just that with the tag of `displaced`.
+    // It stands here, away from `fate`, for speed: bytes that were stored one by one and are then loaded as one word
+    // make the processor wait, and a submit does just that with the tag of `displaced`.
     /// Everything else.
     public var more: [Action<Key, Value>]
     /// What became of ``displaced``.

@@ -1,9 +1,10 @@
 /// The instants at which gates want to be looked at: a priority queue for times that never run backwards.
 ///
-/// It is a radix heap. An entry lies in the bucket that is numbered by the highest bit in which its instant differs from
-/// the last instant popped, so that adding one costs the same however many there are and however far they lie apart; when
-/// the front bucket is reached its entries are dealt out to the buckets below, each entry at most once a bit. Entries are
-/// written and read in sequence, which is what makes it faster than a binary heap with its jumps through memory.
+/// It is a radix heap. An entry lies in the bucket that is numbered by the highest bit in which its instant differs
+/// from the last instant popped, so that adding one costs the same however many there are and however far they lie
+/// apart; when the front bucket is reached its entries are dealt out to the buckets below, each entry at most once a
+/// bit. Entries are written and read in sequence, which is what makes it faster than a binary heap with its jumps
+/// through memory.
 ///
 /// An entry cannot be taken back: whoever pops one asks whether it still holds.
 @frozen
@@ -16,7 +17,8 @@ struct Agenda {
         @usableFromInline var at: Int64
         /// At which gate.
         @usableFromInline var slot: UInt32
-        /// The order in which bursts began, modulo 2³²: it breaks ties, and tells a slot's present burst from an earlier one.
+        /// The order in which bursts began, modulo 2³²: it breaks ties, and tells a slot's present burst from an
+        /// earlier one.
         @usableFromInline var birth: UInt32
 
         @inlinable
@@ -89,7 +91,8 @@ struct Agenda {
         buckets[bucket].append(entry)
     }
 
-    /// Takes the earliest entry, if it is not later than `now`; of several at one instant the one whose burst is oldest.
+    /// Takes the earliest entry, if it is not later than `now`; of several at one instant the one whose burst is
+    /// oldest.
     @inlinable
     mutating func pop(notAfter now: CoreInstant) -> Entry? {
         guard let next, next <= now else { return nil }

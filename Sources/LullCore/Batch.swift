@@ -1,7 +1,7 @@
-/// How the values behind one execution become one (SEMANTICS, section 8).
+/// How the values behind one execution become one (<doc:Semantics>, section 8).
 ///
-/// A merge by a function of the user's is `collect`, folded by the shell when the execution starts: user code never runs
-/// inside the engine.
+/// A merge by a function of the user's is `collect`, folded by the shell when the execution starts: user code never
+/// runs inside the engine.
 @frozen
 public enum Combination: Hashable, Sendable {
     /// The last value stays.

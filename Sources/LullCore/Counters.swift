@@ -1,4 +1,4 @@
-/// How many submits there were, and what became of them (SEMANTICS, section 6).
+/// How many submits there were, and what became of them (<doc:Semantics>, section 6).
 ///
 /// At every instant `submitted` is the sum of all the other counts.
 @frozen

@@ -61,7 +61,7 @@ extension Engine {
     mutating func cancel(_ place: UInt32, _ running: Bool, _ actions: inout Actions<Key, Value>) {
         let slot = slots[place]
         slot.pointee.gate.close()
-        if slot.pointee.batch != nil { drop(takeBatch(slot), .cancelled, &actions) }
+        if slot.pointee.batch != nil { drop(takeBatch(slot), of: slot.pointee.key, .cancelled, &actions) }
         let lane = slot.pointee.lane
         if lane != .max {
             dropWaiting(lane, &actions)
@@ -76,7 +76,8 @@ extension Engine {
 
     /// Takes no more submits, and flushes or drops what is pending.
     ///
-    /// What is waiting, being due already, is executed after a flush and dropped otherwise. Repeating the call is harmless.
+    /// What is waiting, being due already, is executed after a flush and dropped otherwise. Repeating the call is
+    /// harmless.
     @inlinable
     public mutating func shutDown(flushing: Bool, at instant: CoreInstant) -> Actions<Key, Value> {
         isClosed = true
@@ -89,6 +90,13 @@ extension Engine {
     @inlinable
     public func isPending(_ key: Key, at instant: CoreInstant) -> Bool {
         nextDue(key, at: instant) != nil
+    }
+
+    /// Whether nothing of a key is pending, waiting or running.
+    @inlinable
+    public func isIdle(_ key: Key) -> Bool {
+        guard let place = index.find(KeyIndex.hash(key), matches: { slots[$0].pointee.key == key }) else { return true }
+        return slots[place].pointee.batch == nil && slots[place].pointee.lane == .max
     }
 
     /// When what is pending under a key falls due, as if everything due at `instant` or before had been done.
@@ -118,7 +126,8 @@ extension Engine {
         return gate.due(by: setup.policy)
     }
 
-    /// The number of keys with an open gate or a waiting value.
+    /// The number of keys with an open gate or a waiting value; a gate that is idle by now is among them until somebody is
+    /// woken.
     @inlinable
     public var openKeys: Int { openCount }
 

@@ -26,31 +26,32 @@ extension Engine {
     private func checkSlots(_ broken: inout Broken) {
         var open = 0
         slots.forEach { place, slot in
-            let (slot, key) = (slot.pointee, "\(slot.pointee.key)")
+            let slot = slot.pointee
             let gate = slot.gate
             let found = index.find(KeyIndex.hash(slot.key)) { slots[$0].pointee.key == slot.key }
-            broken.unless(found == place, "the index finds key \(key) where it is")
+            broken.unless(found == place, "the index finds key \(place) where it is")
             broken.unless(
-                (slot.batch != nil) == (gate.count > 0), "key \(key) has values exactly if its gate counts some")
-            broken.unless(gate.count == 0 || gate.isOpen, "the gate of key \(key) is open when something is pending")
-            broken.unless(gate.isOpen || slot.lane != .max, "key \(key) is forgotten when nothing is left of it")
+                (slot.batch != nil) == (gate.count > 0), "key \(place) has values exactly if its gate counts some")
+            broken.unless(gate.count == 0 || gate.isOpen, "the gate of key \(place) is open when something is pending")
+            broken.unless(gate.isOpen || slot.lane != .max, "key \(place) is forgotten when nothing is left of it")
             let expected = setup.combination == .collect ? gate.count : 1
-            broken.unless(slot.batch.map { $0.size == expected } ?? true, "key \(key) keeps the right number of values")
+            broken.unless(
+                slot.batch.map { $0.size == expected } ?? true, "key \(place) keeps the right number of values")
             let entry = Agenda.Entry(at: slot.scheduled, slot: place, birth: slot.birth)
             if slot.batch != nil {
-                broken.unless(slot.scheduled <= gate.pendingDue(by: setup.policy), "key \(key) is looked at in time")
-                broken.unless(ring <= slot.scheduled, "the alarm rings in time for key \(key)")
-                broken.unless(holds(entry, pending: true) && agenda.contains(entry), "the agenda has key \(key)")
+                broken.unless(slot.scheduled <= gate.pendingDue(by: setup.policy), "key \(place) is looked at in time")
+                broken.unless(ring <= slot.scheduled, "the alarm rings in time for key \(place)")
+                broken.unless(holds(entry, pending: true) && agenda.contains(entry), "the agenda has key \(place)")
             } else if gate.isOpen {
-                broken.unless(slot.scheduled <= gate.quiet, "key \(key) is forgotten in time")
-                broken.unless(holds(entry, pending: false) && fading.contains(entry), "key \(key) will be forgotten")
+                broken.unless(slot.scheduled <= gate.quiet, "key \(place) is forgotten in time")
+                broken.unless(holds(entry, pending: false) && fading.contains(entry), "key \(place) will be forgotten")
             }
             let isWaiting = slot.lane != .max && lanes[slot.lane].pointee.waiting != nil
-            broken.unless(slot.isCounted == (gate.isOpen || isWaiting), "key \(key) is counted exactly if it is open")
+            broken.unless(slot.isCounted == (gate.isOpen || isWaiting), "key \(place) is counted exactly if it is open")
             if slot.isCounted { open += 1 }
-            broken.unless(slot.birth <= births, "the burst of key \(key) has begun")
+            broken.unless(slot.birth <= births, "the burst of key \(place) has begun")
             broken.unless(
-                slot.lane == .max || lanes[slot.lane].pointee.slot == place, "key \(key) has a lane of its own")
+                slot.lane == .max || lanes[slot.lane].pointee.slot == place, "key \(place) has a lane of its own")
         }
         broken.unless(index.count == slots.count, "the index has as many keys as there are")
         broken.unless(openCount == open, "\(open) keys are counted as open, not \(openCount)")
@@ -98,7 +99,7 @@ extension Engine {
         }
         broken.unless(tally.pending == pending, "\(pending) submits are pending, not \(tally.pending)")
         broken.unless(tally.running == running, "\(running) submits are running, not \(tally.running)")
-        broken.unless(tally.addUp, "the counters add up: \(tally)")
+        broken.unless(tally.addUp, "the counters add up")
     }
 }
 
@@ -119,7 +120,7 @@ extension Agenda {
             guard number > 0 else { continue }
             let isOccupied = occupied & (1 << UInt64(number - 1)) != 0
             broken.unless(isOccupied != bucket.isEmpty, "bucket \(number) is known to be empty or not")
-            guard let first = bucket.map(\.at).min() else { continue }
+            guard let first = bucket.map({ $0.at }).min() else { continue }
             broken.unless(earliest[number] == first, "the earliest instant of bucket \(number) is known")
         }
         return broken.rules

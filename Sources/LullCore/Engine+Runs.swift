@@ -6,7 +6,7 @@ extension Engine {
     @inlinable
     public mutating func ended(_ run: RunID, _ ending: Ending) -> (Verdict, Actions<Key, Value>) {
         var actions = Actions<Key, Value>()
-        let place = slots[run.slot].pointee.lane
+        let place = slots.contains(run.slot) ? slots[run.slot].pointee.lane : .max
         guard place != .max, let ended = lanes[place].pointee.remove(run.serial) else {
             preconditionFailure("an execution that is not running was reported as ended")
         }
@@ -36,7 +36,10 @@ extension Engine {
         return (verdict, actions)
     }
 
-    /// Whether a running execution has been told to stop, for a shell that learns late how to reach it.
+    /// Whether an execution has been told to stop.
+    ///
+    /// Between ``Action/start(_:)`` and the handler lie a queue or an actor that may be busy: a shell that asks right
+    /// before it enters the handler can leave it out, and report the end as ``Ending/threw``.
     @inlinable
     public func isToldToStop(_ run: RunID) -> Bool {
         guard slots.contains(run.slot) else { return false }
@@ -68,13 +71,13 @@ extension Engine {
         }
         let lane = lanes[place]
         if setup.whileRunning == .skip, ripe.edge != .flush, lane.pointee.isRunning {
-            drop(batch, .absorbed, &actions)
+            drop(batch, of: slots[slot].pointee.key, .absorbed, &actions)
             return
         }
         turns += 1
         var new = Lane.Waiting(batch: batch, ripe: ripe, turn: turns)
         if let earlier = lane.pointee.waiting.take() {
-            new = join(new, to: earlier, &actions)
+            new = join(new, to: earlier, of: slot, &actions)
         } else if !isBlocked(lane), active < setup.maxConcurrent {
             return start(place, new, &actions)
         }
@@ -86,10 +89,11 @@ extension Engine {
     /// Lets a due value replace, or join, the one that waits: counts are added, and `first` is the earlier's.
     @inlinable
     mutating func join(
-        _ later: Lane<Value>.Waiting, to earlier: consuming Lane<Value>.Waiting, _ actions: inout Actions<Key, Value>
+        _ later: Lane<Value>.Waiting, to earlier: consuming Lane<Value>.Waiting, of slot: UInt32,
+        _ actions: inout Actions<Key, Value>
     ) -> Lane<Value>.Waiting {
         if let lost = earlier.batch.add(later.batch, by: setup.combination) {
-            drop(lost, setup.combination.fateOfDisplaced, &actions)
+            drop(lost, of: slots[slot].pointee.key, setup.combination.fateOfDisplaced, &actions)
         }
         earlier.ripe.at = later.ripe.at
         earlier.ripe.edge = later.ripe.edge
@@ -160,10 +164,10 @@ extension Engine {
 
     /// Hands out values that were pending or waiting and are not executed.
     @inlinable
-    mutating func drop(_ batch: Batch<Value>, _ fate: Fate, _ actions: inout Actions<Key, Value>) {
+    mutating func drop(_ batch: Batch<Value>, of key: Key, _ fate: Fate, _ actions: inout Actions<Key, Value>) {
         tally.pending -= batch.size
         tally.add(batch.size, fate)
-        actions.more.append(.settle(batch, fate))
+        actions.more.append(.settle(key, batch, fate))
     }
 
     /// Drops a lane, and perhaps its key, if nothing runs or waits there.
@@ -182,7 +186,7 @@ extension Engine {
     @inlinable
     mutating func dropWaiting(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         guard place != .max, let waiting = lanes[place].pointee.waiting.take() else { return }
-        drop(waiting.batch, .cancelled, &actions)
+        drop(waiting.batch, of: slots[lanes[place].pointee.slot].pointee.key, .cancelled, &actions)
         redeem(waiting.tickets, &actions)
         recount(lanes[place].pointee.slot)
     }

@@ -1,8 +1,8 @@
 extension Engine {
     /// Does everything that was due at `instant` or before, in the order of due instants, and sets ``alarm`` anew.
     ///
-    /// It stops after `limit` executions, so that a shell holds its lock for a short time only; then ``alarm`` may be at
-    /// `instant` or before: call again.
+    /// It stops after `limit` executions, or keys forgotten, so that a shell holds its lock for a short time only; then
+    /// ``alarm`` may be at `instant` or before: call again.
     @inlinable
     public mutating func advance(to instant: CoreInstant, limit: Int = .max) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
@@ -19,8 +19,10 @@ extension Engine {
                 executions += 1
             }
         }
-        forgetIdle(at: now, atMost: .max, &actions)
+        forgetIdle(at: now, atMost: limit - executions, &actions)
         ring = agenda.next ?? .farFuture
+        // Nobody is woken to forget, but who is awake is asked to come back for the rest.
+        if let idle = fading.next, idle <= now { ring = min(ring, now) }
         actions.movesAlarm = ring != .farFuture
         return actions
     }
@@ -97,7 +99,8 @@ extension Engine {
         fading = idle
     }
 
-    /// Gives the gate of a key that has none, or whose gate changes at `now`, to a submit: settled, and open or about to be.
+    /// Gives the gate of a key that has none, or whose gate changes at `now`, to a submit: settled, and open or about
+    /// to be.
     ///
     /// - Returns: The place of the key, or `UInt32.max` if there is no room for it.
     @inlinable
@@ -110,18 +113,16 @@ extension Engine {
             settle(place, at: now, &actions)
             if slots[place].pointee.gate.isOpen { return place }
         }
-        if openCount >= setup.capacity, place == .max || !slots[place].pointee.isCounted {
+        if !hasRoom(for: place) {
             // Whether there is room is a question of what is due by now, not of when a timer got round to it.
             if place != .max { rest(place, &actions) }
             let earlier = advance(to: now)
             actions.more += earlier.more
             actions.movesAlarm = actions.movesAlarm || earlier.movesAlarm
             place = find(key)
-            if openCount >= setup.capacity, place == .max || !slots[place].pointee.isCounted { return .max }
+            guard hasRoom(for: place) else { return .max }
         }
         forgetIdle(at: now, atMost: 2, &actions)
-        // The key itself may have been among the forgotten.
-        if place != .max, place != recent { place = find(key) }
         if place == .max {
             place = slots.insert(Slot(key: key))
             index.insert(KeyIndex.hash(key), place: place)
@@ -135,6 +136,12 @@ extension Engine {
             openCount += 1
         }
         return place
+    }
+
+    /// Whether a key, perhaps a new one, may be open.
+    @inlinable
+    func hasRoom(for place: UInt32) -> Bool {
+        openCount < setup.capacity || (place != .max && slots[place].pointee.isCounted)
     }
 
     /// Does what the gate of one key had due at `now` or before.
@@ -167,7 +174,7 @@ extension Engine {
         openCount += counts ? 1 : -1
     }
 
-    /// Called when nothing is pending at a key any more: it is forgotten now or when its gate is idle.
+    /// Called when nothing is pending at a key: it is forgotten now, or when its gate is idle and its last run has ended.
     @inlinable
     mutating func rest(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         recount(place)
@@ -181,6 +188,7 @@ extension Engine {
         }
     }
 
+    /// Gives back what is kept for a key.
     @inlinable
     mutating func forget(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         if recent == place { recent = .max }

@@ -1,13 +1,13 @@
-/// The whole decision logic of debouncing and throttling over any number of keys, as a value that knows no clock, no lock
-/// and no task.
+/// The whole decision logic of debouncing and throttling over any number of keys, as a value that knows no clock, no
+/// lock and no task.
 ///
 /// A shell reports what happens, with the instant at which it happened, and does what the returned ``Actions`` say. The
-/// same calls at the same instants always have the same answers (SEMANTICS, section 2). An instant that is earlier than
-/// the last one handled counts as that one.
+/// same calls at the same instants always have the same answers (<doc:Semantics>, section 2). An instant that is
+/// earlier than the last one handled counts as that one.
 ///
-/// A submit costs the same whatever the number of keys: a hash look-up, or none at all for the key of the submit before;
-/// and now and then an entry in a radix heap. A key's memory is given back when its gate is idle and none of its
-/// executions is running.
+/// A submit costs the same whatever the number of keys: a hash look-up, or none at all for the key of the submit
+/// before; and now and then an entry in a radix heap. A key's memory is given back when its gate is idle and none of
+/// its executions is running.
 @frozen
 public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// What is kept for one key.
@@ -22,8 +22,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         @usableFromInline var isCounted: Bool
         /// The place of the key's lane, or `none`.
         @usableFromInline var lane: UInt32
-        /// The instant of an open gate's entry: in `agenda` while something is pending, and in `fading` otherwise. It is
-        /// never later than the gate's next change, and put off only when it has come.
+        /// The instant of an open gate's entry: in `agenda` while something is pending, and in `fading` otherwise. It
+        /// is never later than the gate's next change, and put off only when it has come.
         @usableFromInline var scheduled: CoreInstant
         /// The number of the burst, in the order in which bursts began.
         @usableFromInline var birth: UInt64
@@ -56,6 +56,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @inlinable
     public var counters: Counters { tally }
     /// The instant at which ``advance(to:limit:)`` wants to be called next; ``CoreInstant/farFuture`` for never.
+    ///
+    /// It may come before anything is due: a submit that only puts something off leaves it where it is.
     @inlinable
     public var alarm: CoreInstant { ring }
     /// Whether ``shutDown(flushing:at:)`` has been called.
@@ -111,7 +113,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     // MARK: - Submitting
 
-    /// Offers a value under a key (SEMANTICS, sections 3 and 4).
+    /// Offers a value under a key (<doc:Semantics>, sections 3 and 4).
     ///
     /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it.
     @inlinable

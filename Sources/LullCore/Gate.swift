@@ -1,16 +1,17 @@
-/// The state kept for one key: it decides when what was submitted falls due, and knows nothing of the values themselves.
+/// The state kept for one key: it decides when what was submitted falls due, and knows nothing of the values
+/// themselves.
 ///
-/// A gate is idle, or *open* until an instant; an open gate may have submits *pending*. Each event is a mutating function
-/// that takes the instant and says what is to be done with the value. Before any other event at `now`, ``settle(at:by:)``
-/// does what was due by then: that is what makes the answers a function of the timestamps alone (SEMANTICS, sections 2
-/// to 5).
+/// A gate is idle, or *open* until an instant; an open gate may have submits *pending*. Each event is a mutating
+/// function that takes the instant and says what is to be done with the value. Before any other event at `now`,
+/// ``settle(at:by:)`` does what was due by then: that is what makes the answers a function of the timestamps alone
+/// (<doc:Semantics>, sections 2 to 5).
 @frozen
 public struct Gate: Hashable, Sendable {
     /// Until when the gate is open: a debounce's `quiet`, the end of a throttle's window. Meaningless while idle.
     public var quiet: CoreInstant
 
-    /// While something is pending, the instant of the oldest submit behind it. A debounce on the leading edge alone never
-    /// has anything pending and keeps its latest execution here.
+    /// While something is pending, the instant of the oldest submit behind it. A debounce on the leading edge alone
+    /// never has anything pending and keeps its latest execution here.
     @usableFromInline var anchor: CoreInstant
 
     /// The number of submits behind what is pending; zero when nothing is.
@@ -107,7 +108,8 @@ public struct Gate: Hashable, Sendable {
         return ripe
     }
 
-    // All that a submit comes through is always inlined: calls, with a copy of the policy for each, took as long as the work.
+    // All that a submit comes through is always inlined: calls, with a copy of the policy for each, took as long as the
+    // work.
 
     /// Takes a submit at `now`, after ``settle(at:by:)`` at the same instant.
     ///

@@ -1,4 +1,4 @@
-/// The executions of one key: those that run, and the one that has fallen due and waits (SEMANTICS, section 7).
+/// The executions of one key: those that run, and the one that has fallen due and waits (<doc:Semantics>, section 7).
 ///
 /// A key has a lane only while it has one or the other.
 @frozen
@@ -86,13 +86,13 @@ struct Lane<Value> {
         return others.remove(at: index)
     }
 
-    /// Tells all runs to stop that were not told before, and returns their names.
+    /// Tells runs to stop that were not told before, and returns their names.
     @inlinable
     mutating func tell(_ told: Told) -> [UInt64] {
         var serials: [UInt64] = []
-        if run != nil, run?.told == .nothing {
+        if let only = run, only.told == .nothing {
             run?.told = told
-            if let serial = run?.serial { serials.append(serial) }
+            serials.append(only.serial)
         }
         for index in others.indices where others[index].told == .nothing {
             others[index].told = told
@@ -102,10 +102,11 @@ struct Lane<Value> {
     }
 }
 
-/// The keys that wait for one of the slots of `maxConcurrent`, in order of due instants, equal ones in the order in which
-/// the values fell due: a binary heap.
+/// The keys that wait for one of the slots of `maxConcurrent`, in order of due instants, equal ones in the order in
+/// which the values fell due: a binary heap.
 ///
-/// Whoever leaves the queue by another way than its front is found out when it is popped: its lane's turn is another one.
+/// Whoever leaves the queue by another way than its front is found out when it is popped: its lane's turn is another
+/// one.
 @frozen
 @usableFromInline
 struct SlotQueue {

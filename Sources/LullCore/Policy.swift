@@ -1,4 +1,4 @@
-/// When the values of one key fall due: a debounce or a throttle, with its options (SEMANTICS, sections 3 and 4).
+/// When the values of one key fall due: a debounce or a throttle, with its options (<doc:Semantics>, sections 3 and 4).
 ///
 /// A policy that exists is a valid one: the functions that make it throw a ``PolicyError`` for anything else.
 @frozen
@@ -52,7 +52,7 @@ public struct Policy: Hashable, Sendable {
         largestCount = maxCount ?? .max
     }
 
-    /// Executes the values of a key when no submit has come for `wait` (SEMANTICS, section 3).
+    /// Executes the values of a key when no submit has come for `wait` (<doc:Semantics>, section 3).
     ///
     /// - Parameters:
     ///   - wait: The quiet period, zero or more. With zero nothing is coalesced.
@@ -70,7 +70,7 @@ public struct Policy: Hashable, Sendable {
             kind: .debounce, wait: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount)
     }
 
-    /// Executes the values of a key at most once an interval (SEMANTICS, section 4).
+    /// Executes the values of a key at most once an interval (<doc:Semantics>, section 4).
     ///
     /// - Parameters:
     ///   - interval: The length of a window, zero or more.

@@ -1,4 +1,4 @@
-/// A setting that breaks a rule: what was given, and what is allowed (SEMANTICS, section 10).
+/// A setting that breaks a rule: what was given, and what is allowed (<doc:Semantics>, section 10).
 public enum PolicyError: Error, Hashable, Sendable {
     /// The wait of a debounce is negative.
     case negativeWait(CoreDuration)

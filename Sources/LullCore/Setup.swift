@@ -30,7 +30,8 @@ public struct Setup: Hashable, Sendable {
     }
 }
 
-/// What becomes of a value that falls due while an earlier execution of its key is running (SEMANTICS, section 7).
+/// What becomes of a value that falls due while an earlier execution of its key is running
+/// (<doc:Semantics>, section 7).
 @frozen
 public enum WhileRunning: Hashable, Sendable {
     /// It waits, at most one a key, and starts when the running one has ended.

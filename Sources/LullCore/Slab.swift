@@ -1,8 +1,8 @@
 /// Numbered places for elements that do not move: a place is taken, used by its number, and given back.
 ///
-/// Places come in blocks of 64 with one word of occupancy each. A block whose last element has gone is given back to the
-/// allocator, so that memory follows the number of elements down as well as up. The first block starts small: a debouncer
-/// with one key needs one place.
+/// Places come in blocks of 64 with one word of occupancy each. A block whose last element has gone is given back to
+/// the allocator, so that memory follows the number of elements down as well as up. The first block starts small: a
+/// debouncer with one key needs one place.
 @frozen
 @usableFromInline
 struct Slab<Element>: ~Copyable {

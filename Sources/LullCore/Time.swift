@@ -1,6 +1,7 @@
 /// A point in time, in nanoseconds since an origin that the shell around the core has chosen.
 ///
-/// The core never reads a clock. Arithmetic saturates at ``farFuture`` instead of overflowing (SEMANTICS, section 10).
+/// The core never reads a clock. Arithmetic saturates at ``farFuture`` instead of overflowing
+/// (<doc:Semantics>, section 10).
 @frozen
 public struct CoreInstant: Hashable, Comparable, Sendable {
     /// Nanoseconds since the origin.

@@ -7,15 +7,15 @@ public import Lull
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// let save = Debouncer(for: .seconds(2), clock: clock) { (draft: String) in await store.save(draft) }
-/// save("a")
-/// save("ab")
+/// let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }
+/// save(Draft("a"))
+/// save(Draft("ab"))
 /// await clock.advance(by: .seconds(2))
-/// #expect(await store.saved == ["ab"])
+/// #expect(await store.drafts == [Draft("ab")])
 /// ```
 ///
-/// A handler may sleep on the clock: it counts as done for the present then, and goes on when time has come. For one that
-/// waits for the test itself there is ``Milestone/started``.
+/// A handler may sleep on the clock: it counts as done for the present then, and goes on when time has come. For one
+/// that waits for the test itself there is ``Milestone/started``.
 ///
 /// A submit that is due at once, by a leading edge or a flush, starts at once; `advance(by: .zero)` waits for it.
 public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
@@ -29,8 +29,9 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - patience: How long of real time ``advance(by:until:)`` lets nothing move before it gives up.
-    ///   - onStall: Called when it gives up. By default the program stops with the message; a test suite that wants to go on
-    ///     gives `{ Issue.record("\($0)") }`. After it, ``advance(by:until:)`` returns without waiting any longer.
+    ///   - onStall: Called when it gives up. By default the program stops with the message; a test suite that wants to
+    ///     go on gives `{ Issue.record("\($0)") }`. After it, ``advance(by:until:)`` returns without waiting any
+    ///     longer.
     public init(
         patience: Duration = .seconds(10),
         onStall: @escaping @Sendable (Stall) -> Void = { preconditionFailure($0.description) }
@@ -67,7 +68,8 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     public enum Milestone: Hashable, Sendable {
         /// Every execution that fell due has ended, or sleeps on the clock.
         case ended
-        /// The handler of every execution that fell due has been entered, and has run until it had to wait for something.
+        /// The handler of every execution that fell due has been entered, and has run until it had to wait for
+        /// something.
         case started
     }
 

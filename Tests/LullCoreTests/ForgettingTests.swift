@@ -30,6 +30,19 @@ struct ForgettingTests {
         #expect(rig.released == ["a", "b", "c"])
     }
 
+    @Test("a wake-up with a limit forgets no more keys than that, and asks to be called again")
+    func limit() throws {
+        let rig = try Rig(.throttle(10, .leading))
+        for number in 0..<10 { rig.submit("\(number)", "\(number)", at: 0) }
+        rig.advance(to: 15, limit: 4)
+        #expect(rig.engine.slots.count == 6)
+        #expect(rig.engine.alarm == CoreInstant(15))
+        #expect(rig.last.movesAlarm)
+        rig.advance(to: 15, limit: 100)
+        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.alarm == .farFuture)
+    }
+
     @Test("later submits forget bit by bit")
     func bitByBit() throws {
         let rig = try Rig(.throttle(10, .leading))

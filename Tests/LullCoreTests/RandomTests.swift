@@ -10,10 +10,11 @@ import Testing
 struct RandomTests {
     static let length = 200
 
+    private let seed = environment("LULL_SEED", default: UInt64(20_260_101))
+    private let operations = environment("LULL_OPERATIONS", default: 100_000)
+
     @Test("the engine answers as the reference model does")
     func comparison() throws {
-        let seed = environment("LULL_SEED", default: UInt64(20_260_101))
-        let operations = environment("LULL_OPERATIONS", default: 100_000)
         var executions = 0
         for trial in 0..<UInt64(max(1, operations / Self.length)) {
             var random = SplitMix(seed: seed &+ trial)
@@ -28,5 +29,18 @@ struct RandomTests {
         }
         print("\(operations) random calls, \(executions) executions, no difference")
         #expect(executions > operations / 20)
+    }
+
+    @Test("it does so with many keys, when the structures behind it grow, shrink and are swept")
+    func manyKeys() throws {
+        let length = 1600
+        for trial in 0..<UInt64(max(1, operations / 64 / length)) {
+            var random = SplitMix(seed: seed &+ trial)
+            let trialled = Trial(length: length, keys: 60...300, using: &random)
+            if let finding = try trialled.run(patience: 100).finding {
+                Issue.record("LULL_SEED=\(seed &+ trial) LULL_OPERATIONS=\(length)\n\(finding)")
+                return
+            }
+        }
     }
 }

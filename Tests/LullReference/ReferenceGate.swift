@@ -10,6 +10,14 @@ public struct ReferenceGate: Hashable, Sendable {
         public var count: Int
         /// The instant of the oldest of them.
         public var first: Int
+
+        /// Something due, of these parts.
+        public init(at: Int, edge: ReferenceEdge, count: Int, first: Int) {
+            self.at = at
+            self.edge = edge
+            self.count = count
+            self.first = first
+        }
     }
 
     /// What becomes of a submit.

@@ -1,7 +1,8 @@
 import Lull
 import Testing
 
-/// SEMANTICS, section 10: what stands in code stops with the rule; what comes from outside is checked by a throwing form.
+/// Semantics, section 10: what stands in code stops with the rule; what comes from outside is checked by a throwing
+/// form.
 @Suite("A setting that breaks a rule")
 struct BadInputTests {
     @Test("is refused by the throwing form with the value and the rule")

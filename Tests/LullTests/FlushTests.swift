@@ -2,7 +2,7 @@ import Lull
 import LullTesting
 import Testing
 
-/// SEMANTICS, section 5.
+/// Semantics, section 5.
 @Suite("Flush, cancel and shut-down")
 struct FlushTests {
     let clock = ManualClock()
@@ -114,6 +114,27 @@ struct FlushTests {
         await clock.advance(by: .seconds(5))
         #expect(seen.all == [1])
         #expect(it.counters.addUp)
+    }
+
+    @Test("a handler that was not entered before cancel(running: true) is not entered after it")
+    @MainActor
+    func cancelBeforeEntered() async {
+        let outcomes = Record<Ended<Int>>()
+        var shown: [Int] = []
+        let it = Debouncer(for: .seconds(1), edges: [.leading, .trailing], clock: clock) { (value: Int) in
+            shown.append(value)
+            return value
+        }
+        // The main actor is ours: the handler of the leading edge cannot be entered before we let go of it.
+        it.submit(1, into: outcomes)
+        it.cancel(running: true)
+        await clock.advance(by: .seconds(1))
+        #expect(shown == [])
+        #expect(outcomes.all == [.cancelled])
+        #expect(it.counters.cancelled == 1)
+        it.submit(2, into: outcomes)
+        await clock.advance(by: .seconds(1))
+        #expect(shown == [2])
     }
 
     @Test("a flush makes the gate idle, so that the next submit leads again")

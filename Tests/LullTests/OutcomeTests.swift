@@ -2,7 +2,7 @@ import Lull
 import LullTesting
 import Testing
 
-/// SEMANTICS, section 6: every submit has exactly one outcome.
+/// Semantics, section 6: every submit has exactly one outcome.
 @Suite("The outcome of a submit")
 struct OutcomeTests {
     let clock = ManualClock()

@@ -3,7 +3,7 @@ import LullTesting
 import Synchronization
 import Testing
 
-/// What a handler does to its own debouncer and key (SEMANTICS, section 5).
+/// What a handler does to its own debouncer and key (semantics, section 5).
 @Suite("From inside its handler a debouncer")
 struct ReentrancyTests {
     let clock = ManualClock()

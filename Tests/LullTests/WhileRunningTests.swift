@@ -2,7 +2,7 @@ import Lull
 import LullTesting
 import Testing
 
-/// SEMANTICS, section 7: what becomes of a value that falls due while its key is busy.
+/// Semantics, section 7: what becomes of a value that falls due while its key is busy.
 @Suite("While an execution is running")
 struct WhileRunningTests {
     let clock = ManualClock()

@@ -26,43 +26,28 @@ extension Runtime {
     }
 
     @inlinable
-    func startOnQueue(
-        _ execution: Execution<Key, Item>, _ queue: DispatchQueue, _ body: @escaping QueueBody
-    ) {
-        let work = observer == nil ? nil : announce(execution.key)
-        queue.async {
-            if let work {
-                // What a synchronous handler waits for cannot be seen: it counts as having come as far as it could.
-                self.observer?.resumed(work)
-                self.observer?.paused(work)
-            }
-            let outcome: Outcome<Result>
-            do { outcome = .executed(try body(execution.key, execution.batch)) } catch { outcome = .failed(error) }
-            if let failure = self.end(execution, outcome) {
-                Task.detached {
-                    await self.tell(failure, execution.key)
-                    if let work { self.observer?.ended(work) }
-                }
-            } else if let work {
-                self.observer?.ended(work)
-            }
-        }
-    }
-
-    @inlinable
     func startTask(
         _ execution: Execution<Key, Item>, _ isolation: (any Actor)?, _ body: @escaping TaskBody
     ) {
         let work = announce(execution.key)
         let task = launch(work, observer, on: isolation) {
             let outcome: Outcome<Result>
-            do { outcome = .executed(try await body(execution.key, execution.batch)) } catch {
+            do {
+                try self.begin(execution.run)
+                outcome = .executed(try await body(execution.key, execution.batch))
+            } catch {
                 outcome = .failed(error)
             }
             if let failure = self.end(execution, outcome) { await self.tell(failure, execution.key) }
             self.observer?.ended(work)
         }
         register(Launched(task: task, work: work, observer: observer, isolation: isolation), execution.run)
+    }
+
+    /// Asks, where the handler runs and right before it is entered, whether it has been told to stop meanwhile.
+    @inlinable
+    func begin(_ run: RunID) throws {
+        if lock.withLock({ engine.isToldToStop(run) }) { throw CancellationError() }
     }
 
     /// Keeps a task within reach of a cancel, unless it has ended already.
@@ -97,9 +82,12 @@ extension Runtime {
             hasThrown = true
             failure = error
         }
+        var hasWatchers = false
         let (verdict, actions, task) = lock.withLock {
             let task = tasks.isEmpty ? nil : tasks.removeValue(forKey: execution.run.serial)
             let (verdict, actions) = engine.ended(execution.run, hasThrown ? .threw : .returned)
+            if isWatched { noteEnd(of: execution, verdict, actions) }
+            hasWatchers = isWatched
             return (verdict, actions, task)
         }
         withExtendedLifetime(task) {}
@@ -114,6 +102,7 @@ extension Runtime {
             failure = nil
         }
         perform(actions)
+        if hasWatchers { wakeWatchers() }
         return failure
     }
 

@@ -10,18 +10,14 @@ internal import Dispatch
 package func launch<R: Sendable>(
     _ work: Work, _ observer: (any WorkObserver)?, on isolation: (any Actor)?, _ job: @escaping Job<R>
 ) -> Task<R, any Error> {
-    guard let observer else {
-        return Task.detached { try await Work.$current.withValue(work) { try await job() } }
-    }
-    guard let isolation else {
-        // A handler without isolation runs on the executor that its task prefers, which sees where it pauses.
-        let executor = WatchedExecutor(work, observer)
-        return Task.detached(executorPreference: executor) {
-            try await Work.$current.withValue(work) { try await job() }
+    if let isolation {
+        return Task.detached {
+            try await Work.$current.withValue(work) { try await enter(work, observer, on: isolation, job) }
         }
     }
-    return Task.detached {
-        try await Work.$current.withValue(work) { try await enter(work, observer, on: isolation, job) }
+    // A job without isolation runs on the executor that its task prefers; one that watches sees where it pauses.
+    return Task.detached(executorPreference: observer.map { WatchedExecutor(work, $0) }) {
+        try await Work.$current.withValue(work) { try await job() }
     }
 }
 
@@ -52,12 +48,16 @@ struct Launched: Sendable {
 }
 
 /// Runs a job on an actor, and says that it has paused when it lets go of the actor for the first time.
+///
+/// The job has the actor from its first line to the handler's first pause: nothing comes in between.
 private func enter<R: Sendable>(
-    _ work: Work, _ observer: any WorkObserver, on isolation: isolated any Actor, _ job: Job<R>
+    _ work: Work, _ observer: (any WorkObserver)?, on isolation: isolated any Actor, _ job: Job<R>
 ) async throws -> R {
-    observer.resumed(work)
-    // This task is enqueued at the actor, which is free for it when the job pauses or ends: there is no pause before.
-    Task { pause(work, observer, on: isolation) }
+    if let observer {
+        observer.resumed(work)
+        // This task is enqueued at the actor, which is free for it when the job pauses or ends.
+        Task { pause(work, observer, on: isolation) }
+    }
     return try await job()
 }
 

@@ -49,8 +49,8 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
     nonisolated(nonsending) func value(observer: (any WorkObserver)? = nil) async -> Value? {
         let sleep = observer.flatMap { observer in Work.current.map { Sleep(work: $0, observer: observer) } }
         return await withTaskCancellationHandler {
-            // Every state resumes the continuation exactly once, which is what makes the unchecked one right: `awaited` is
-            // left only by `deliver` and `cancel`, and both take it out under the lock.
+            // Every state resumes the continuation exactly once, which is what makes the unchecked one right: `awaited`
+            // is left only by `deliver` and `cancel`, and both take it out under the lock.
             await withUnsafeContinuation { continuation in
                 let value = lock.withLock { () -> Value?? in
                     switch state {

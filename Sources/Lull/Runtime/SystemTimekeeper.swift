@@ -5,8 +5,9 @@ internal import LullCore
 /// The system's own time, which goes on while the machine sleeps and which nobody can set.
 ///
 /// Two things wake the sleeper, whichever comes first. A timer of Dispatch is precise and needs no thread of the
-/// cooperative pool, which may be starved, but it stands still while the machine sleeps. A sleep on the continuous clock
-/// does not, and is as late as the pool is busy; it is arranged for waits that are long enough for a machine to sleep in.
+/// cooperative pool, which may be starved, but it stands still while the machine sleeps. A sleep on the continuous
+/// clock does not, and is as late as the pool is busy; it is arranged for waits that are long enough for a machine to
+/// sleep in.
 final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
     // Proof of @unchecked Sendable: the fields are only touched in `arrange`, under the timekeeper's lock, by
     // `backUpRang`, under `backUpLock`, and in `deinit`.
@@ -51,8 +52,8 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
 
     /// Sees to it that a sleep on the continuous clock ends at the instant or not much later.
     ///
-    /// A sleep that is cancelled keeps its memory until its end, so none is cancelled; and one that ends a little later than
-    /// wanted is good enough. So deadlines that come nearer and nearer leave few of them behind.
+    /// A sleep that is cancelled keeps its memory until its end, so none is cancelled; and one that ends a little later
+    /// than wanted is good enough. So deadlines that come nearer and nearer leave few of them behind.
     private func arrangeBackUp(_ instant: CoreInstant, _ wait: CoreDuration) {
         let slack = CoreDuration(nanoseconds: max(Self.shortWait.nanoseconds, wait.nanoseconds / 8))
         let isNeeded = backUpLock.withLock { () -> Bool in

@@ -2,8 +2,9 @@ internal import LullCore
 
 /// Somebody who wants to be woken at an instant that moves.
 ///
-/// Two functions rather than a protocol: made in code that is inlined into the user's module, they are specialised for his
-/// types, where a generic class's conformance would run unspecialised (measured: 11 µs an execution against 1.3 to 2.4).
+/// Two functions rather than a protocol: made in code that is inlined into the user's module, they are specialised for
+/// his types, where a generic class's conformance would run unspecialised (measured: 11 µs an execution against 1.3 to
+/// 2.4).
 @usableFromInline
 struct Sleeper: Sendable {
     /// Says when he wants to be woken next.
@@ -20,8 +21,8 @@ struct Sleeper: Sendable {
 
 /// A clock with its type erased: it says what time it is for the core, and wakes one sleeper.
 ///
-/// There is one wake-up at a time, whatever the number of keys. It may come too early, never too late: the sleeper looks at
-/// the time itself and asks again.
+/// There is one wake-up at a time, whatever the number of keys. It may come too early, never too late: the sleeper
+/// looks at the time itself and asks again.
 @usableFromInline
 class Timekeeper: @unchecked Sendable {
     // Proof of @unchecked Sendable: the fields are only touched while `lock` is held.
@@ -46,7 +47,8 @@ class Timekeeper: @unchecked Sendable {
 
     /// Looks at the sleeper's alarm, which has moved, and arranges to wake him then.
     ///
-    /// The alarm is read with the lock held: of two threads that have moved it, the second one to come here sees both moves.
+    /// The alarm is read with the lock held: of two threads that have moved it, the second one to come here sees both
+    /// moves.
     @usableFromInline
     final func rearm(for sleeper: Sleeper) {
         let released = lock.withLock { () -> Sleeper? in

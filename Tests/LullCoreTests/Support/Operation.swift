@@ -42,11 +42,14 @@ struct Trial: Sendable {
     }
 
     /// Few keys and small whole times, so that ties are the rule; now and then the ends of the range.
-    init(length: Int, using random: inout SplitMix) {
+    init(length: Int, keys: ClosedRange<Int> = 1...6, using random: inout SplitMix) {
         isLazy = random.oneIn(4)
         setup = ReferenceSetup(random: &random)
         if isLazy { setup.maxConcurrent = nil }
-        let keys = Array("abcdef".prefix(Int.random(in: 1...6, using: &random)).map { String($0) })
+        if keys.lowerBound > 6 { setup.capacity = setup.capacity.map { $0 * keys.lowerBound / 4 } }
+        let keys = (0..<Int.random(in: keys, using: &random)).map {
+            $0 < 6 ? String("abcdef".dropFirst($0).prefix(1)) : "\($0)"
+        }
         let ends = Int.random(in: 1...12, using: &random)
         let restless = Int.random(in: 1...4, using: &random)
         var now = random.oneIn(8) ? random.pick([.min, -8, Int.max - 40]) : 0

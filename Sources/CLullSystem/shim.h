@@ -1,0 +1,110 @@
+// The C library as the command sees it: one module on every system, with what Swift's own module for it leaves out
+// (headers, macros, and variables that Swift would have to take for shared mutable state).
+#ifndef CLULLSYSTEM_SHIM_H
+#define CLULLSYSTEM_SHIM_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/timerfd.h>
+#endif
+
+#if defined(__APPLE__)
+#include <crt_externs.h>
+static inline char **lull_environment(void) { return *_NSGetEnviron(); }
+#else
+extern char **environ;
+static inline char **lull_environment(void) { return environ; }
+#endif
+
+static inline int lull_errno(void) { return errno; }
+static inline void lull_set_errno(int code) { errno = code; }
+
+// Swift does not call variadic functions.
+static inline int lull_open(const char *path, int flags) { return open(path, flags | O_CLOEXEC); }
+static inline int lull_add_flags(int descriptor, int descriptor_flags, int status_flags) {
+    if (descriptor_flags && fcntl(descriptor, F_SETFD, fcntl(descriptor, F_GETFD) | descriptor_flags) < 0) return -1;
+    if (status_flags && fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | status_flags) < 0) return -1;
+    return 0;
+}
+static inline int lull_is_file(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+static inline int lull_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
+
+// getopt_long keeps its place in variables of the C library. The command parses once, on its only thread.
+static inline void lull_begin_options(void) { opterr = 0; optind = 1; }
+static inline char *lull_option_value(void) { return optarg; }
+static inline int lull_option_index(void) { return optind; }
+static inline int lull_wrong_option(void) { return optopt; }
+
+// The code of the error that executing a file would end in, or 0.
+static inline int lull_obstacle(const char *path) {
+    struct stat status;
+    if (stat(path, &status) != 0) return errno;
+    if (S_ISDIR(status.st_mode)) return EISDIR;
+    return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+// The exit status of a process that ended by itself, or minus the number of the signal that ended it.
+static inline int lull_ending(int status) {
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+// Calls `handler` for a signal, and lets it interrupt whatever blocks.
+static inline int lull_handle(int number, void (*handler)(int)) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    sigemptyset(&action.sa_mask);
+    return sigaction(number, &action, 0);
+}
+
+// Whether the process was started with a signal ignored, as `nohup` does.
+static inline int lull_is_ignored(int number) {
+    struct sigaction action;
+    return sigaction(number, 0, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+static inline void lull_ignore(int number) { signal(number, SIG_IGN); }
+static inline void lull_default(int number) { signal(number, SIG_DFL); }
+
+// Starts a program in a process group of its own, with `input` as its standard input and the usual signals. Returns an
+// error's code, or 0.
+static inline int lull_spawn(pid_t *pid, const char *path, char *const *arguments, char *const *environment, int input) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, usual;
+    int code = posix_spawn_file_actions_init(&actions);
+    if (code != 0) return code;
+    code = posix_spawnattr_init(&attributes);
+    if (code == 0) {
+        sigemptyset(&none);
+        sigemptyset(&usual);
+        sigaddset(&usual, SIGPIPE);
+        posix_spawnattr_setflags(
+            &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setsigdefault(&attributes, &usual);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        code = posix_spawn_file_actions_adddup2(&actions, input, 0);
+        if (code == 0) code = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return code;
+}
+
+#endif

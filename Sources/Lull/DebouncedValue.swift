@@ -1,0 +1,112 @@
+public import Observation
+
+/// A value that settles when it has not been set for a while: what is shown follows at once, what is costly follows later.
+///
+/// ```swift
+/// @State private var text = DebouncedValue("", for: .milliseconds(300))
+/// TextField("Text", text: $text.value)      // follows every key
+/// Preview(markdown: text.settled)           // follows when typing pauses
+/// ```
+///
+/// On the main actor and observable, for views. Setting the value costs what a submit costs.
+@MainActor
+@Observable
+public final class DebouncedValue<Value: Sendable> {
+    /// The value as it was set last.
+    public var value: Value {
+        didSet { debouncer.submit(value) }
+    }
+
+    /// The value as it was when it last came to rest.
+    public private(set) var settled: Value
+
+    @ObservationIgnored private let debouncer: Debouncer<Value, Void>
+    @ObservationIgnored private let rest: Rest
+    @ObservationIgnored private let listeners = Listeners<Value>()
+
+    /// What the debouncer's handler can reach before the object is complete, and without keeping it alive.
+    @MainActor
+    private final class Rest {
+        weak var owner: DebouncedValue?
+    }
+
+    /// Makes a settled value.
+    ///
+    /// Stops with a message if a setting breaks a rule (SEMANTICS, section 10).
+    ///
+    /// - Parameters:
+    ///   - value: What it is at first; it counts as settled.
+    ///   - wait: The time without a change after which it has settled.
+    ///   - maxWait: The longest time that it may go on changing without being settled; at least `wait`.
+    ///   - edges: Where in a burst of changes it settles.
+    ///   - clock: The clock that waits are measured by.
+    public init(
+        _ value: Value, for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        let rest = Rest()
+        self.rest = rest
+        self.value = value
+        settled = value
+        debouncer = Debouncer(for: wait, maxWait: maxWait, edges: edges, atEnd: .drop, clock: clock) {
+            @MainActor value in
+            rest.owner?.settle(value)
+        }
+        rest.owner = self
+    }
+
+    /// Lets the value settle now, before this returns.
+    public func flush() {
+        guard isSettling else { return }
+        debouncer.cancel(running: true)
+        settle(value)
+    }
+
+    /// Whether the value has been set and has not settled yet.
+    public var isSettling: Bool {
+        let counters = debouncer.counters
+        return counters.pending + counters.running > 0
+    }
+
+    /// The values that it settles at from now on: each call gives a stream of its own, which keeps the newest one for a
+    /// consumer that is busy.
+    public var settledValues: AsyncStream<Value> {
+        listeners.add()
+    }
+
+    private func settle(_ value: Value) {
+        settled = value
+        listeners.tell(value)
+    }
+}
+
+/// Streams that are told the same, and end when nobody holds this any more.
+private final class Listeners<Value: Sendable>: @unchecked Sendable {
+    // Proof of @unchecked Sendable: the fields are only touched while `lock` is held, and in `deinit`.
+    private let lock = Lock()
+    private var streams: [Int: AsyncStream<Value>.Continuation] = [:]
+    private var count = 0
+
+    deinit {
+        for stream in streams.values { stream.finish() }
+    }
+
+    func add() -> AsyncStream<Value> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
+        let id = lock.withLock {
+            count += 1
+            streams[count] = continuation
+            return count
+        }
+        continuation.onTermination = { [weak self] _ in self?.remove(id) }
+        return stream
+    }
+
+    private func remove(_ id: Int) {
+        lock.withLock { streams[id] = nil }
+    }
+
+    func tell(_ value: Value) {
+        for stream in lock.withLock({ Array(streams.values) }) { stream.yield(value) }
+    }
+}

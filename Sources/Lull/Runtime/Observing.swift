@@ -1,0 +1,81 @@
+public import LullCore
+
+// The story that observers are told. It is noted where the engine answers, with the lock held, so that it has the order in
+// which things happened; the observers are woken afterwards.
+extension Runtime {
+    func observe(with buffer: EventBuffer<Key>) {
+        lock.withLock {
+            watchers.append(buffer)
+            isWatched = true
+        }
+    }
+
+    func stopObserving(with buffer: EventBuffer<Key>) {
+        lock.withLock {
+            watchers.removeAll { $0 === buffer }
+            isWatched = !watchers.isEmpty
+        }
+    }
+
+    @usableFromInline
+    func wakeWatchers() {
+        for watcher in lock.withLock({ watchers }) { watcher.wake() }
+    }
+
+    @inlinable
+    func note(_ kind: Event<Key>.Kind, _ key: Key, at now: CoreInstant, count: Int = 1, edge: Edge? = nil) {
+        let event = Event(kind: kind, key: key, at: Duration(origin.duration(to: now)), count: count, edge: edge)
+        for watcher in watchers { watcher.add(event) }
+    }
+
+    /// Notes a submit and what came of it.
+    @inlinable
+    @inline(never)
+    func noteSubmit(of key: Key, _ actions: Answer, at now: CoreInstant) {
+        note(.submitted, key, at: now)
+        if actions.displaced != nil { note(kind(of: actions.fate), key, at: now) }
+        note(actions, at: now)
+    }
+
+    /// Notes what the engine wants done.
+    @inlinable
+    @inline(never)
+    func note(_ actions: Answer, at now: CoreInstant) {
+        for action in actions.more {
+            switch action {
+            case .start(let execution):
+                note(.started, execution.key, at: now, count: execution.count, edge: execution.edge)
+            case .settle(let key, let batch, let fate):
+                note(kind(of: fate), key, at: now, count: batch.size)
+            case .cancel, .resume, .release:
+                break
+            }
+        }
+    }
+
+    /// Notes the end of an execution, and what follows from it.
+    @inlinable
+    @inline(never)
+    func noteEnd(of execution: Execution<Key, Item>, _ verdict: Verdict, _ actions: Answer) {
+        let now = timekeeper.now()
+        let kind: Event<Key>.Kind =
+            switch verdict {
+            case .executed: .finished
+            case .failed: .failed
+            case .superseded: .superseded
+            case .cancelled: .cancelled
+            }
+        note(kind, execution.key, at: now, count: execution.count, edge: execution.edge)
+        note(actions, at: now)
+    }
+
+    @inlinable
+    func kind(of fate: Fate) -> Event<Key>.Kind {
+        switch fate {
+        case .superseded: .superseded
+        case .absorbed: .absorbed
+        case .cancelled: .cancelled
+        case .rejected(let why): .rejected(why)
+        }
+    }
+}

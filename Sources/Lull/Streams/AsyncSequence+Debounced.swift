@@ -1,0 +1,94 @@
+public import LullCore
+
+extension AsyncSequence where Self: Sendable, Element: Sendable {
+    /// Delivers an element when no other has come for a while (<doc:Semantics>, section 3).
+    ///
+    /// ```swift
+    /// for await query in queries.debounced(for: .milliseconds(300)) { … }
+    /// ```
+    ///
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
+    ///
+    /// - Parameters:
+    ///   - wait: The quiet period after which a burst is at rest.
+    ///   - maxWait: No element waits longer than this before it falls due; at least `wait`.
+    ///   - edges: Where in a burst elements are delivered.
+    ///   - maxCount: This many elements fall due at once; only with the trailing edge.
+    ///   - combining: How the elements behind one delivery become one. With `merge`, the upstream is not read while
+    ///     1,024 elements wait to be merged.
+    ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
+    ///   - clock: The clock that waits are measured by.
+    public func debounced(
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
+        combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> AsyncCoalescedSequence<Self, Element> {
+        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: combining.limit) { handover in
+            .init(
+                Debouncer(
+                    for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop,
+                    clock: clock
+                ) { (element: Element) in
+                    await handover.hand(element)
+                })
+        }
+    }
+
+    /// Delivers, for each key, an element when no other has come for a while.
+    ///
+    /// The function `key` says which elements belong together. Keys take turns with the consumer, in order of due
+    /// instants. The other parameters are those of the form without keys.
+    public func debounced<Key: Hashable & Sendable>(
+        for wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
+        edges: Edges = .trailing, maxCount: Int? = nil, combining: Combining<Element> = .latest,
+        droppingAtEnd: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> AsyncCoalescedSequence<Self, Element> {
+        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: combining.limit) { handover in
+            .init(
+                KeyedDebouncer(
+                    for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining,
+                    maxConcurrent: 1, atEnd: .drop, clock: clock
+                ) { (_: Key, element: Element) in
+                    await handover.hand(element)
+                }, by: key)
+        }
+    }
+
+    /// Delivers all the elements of a burst together, in order.
+    ///
+    /// When there are `maxCount` elements, they fall due at once. No more than that are kept while the consumer is
+    /// busy: the upstream is not read meanwhile. The other parameters are those of the form without `collecting`.
+    public func debounced(
+        collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int,
+        droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock()
+    ) -> AsyncCoalescedSequence<Self, [Element]> {
+        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: maxCount) { handover in
+            .init(
+                Debouncer(
+                    collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock
+                ) { (elements: [Element]) in
+                    await handover.hand(elements)
+                })
+        }
+    }
+
+    /// Delivers, for each key, all the elements of a burst together, in order.
+    ///
+    /// The parameters are those of the other forms.
+    public func debounced<Key: Hashable & Sendable>(
+        collectingFor wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
+        edges: Edges = .trailing, maxCount: Int, droppingAtEnd: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> AsyncCoalescedSequence<Self, [Element]> {
+        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: maxCount) { handover in
+            .init(
+                KeyedDebouncer(
+                    collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, maxConcurrent: 1,
+                    atEnd: .drop, clock: clock
+                ) { (_: Key, elements: [Element]) in
+                    await handover.hand(elements)
+                }, by: key)
+        }
+    }
+}

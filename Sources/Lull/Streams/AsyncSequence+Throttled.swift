@@ -1,0 +1,90 @@
+public import LullCore
+
+extension AsyncSequence where Self: Sendable, Element: Sendable {
+    /// Delivers at most one element an interval, the newest (<doc:Semantics>, section 4).
+    ///
+    /// ```swift
+    /// for await position in positions.throttled(for: .seconds(1)) { … }
+    /// ```
+    ///
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
+    ///
+    /// - Parameters:
+    ///   - interval: The length of a window.
+    ///   - edges: Whether a window delivers at its beginning, at its end, or at both.
+    ///   - maxCount: This many elements fall due at once; only with the trailing edge.
+    ///   - combining: How the elements behind one delivery become one. With `merge`, the upstream is not read while
+    ///     1,024 elements wait to be merged.
+    ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
+    ///   - clock: The clock that waits are measured by.
+    public func throttled(
+        for interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> AsyncCoalescedSequence<Self, Element> {
+        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: combining.limit) { handover in
+            .init(
+                Throttler(
+                    every: interval, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop, clock: clock
+                ) { (element: Element) in
+                    await handover.hand(element)
+                })
+        }
+    }
+
+    /// Delivers, for each key, at most one element an interval, the newest.
+    ///
+    /// The function `key` says which elements belong together. Keys take turns with the consumer, in order of due
+    /// instants. The other parameters are those of the form without keys.
+    public func throttled<Key: Hashable & Sendable>(
+        for interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],
+        maxCount: Int? = nil, combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> AsyncCoalescedSequence<Self, Element> {
+        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: combining.limit) { handover in
+            .init(
+                KeyedThrottler(
+                    every: interval, edges: edges, maxCount: maxCount, combining: combining, maxConcurrent: 1,
+                    atEnd: .drop, clock: clock
+                ) { (_: Key, element: Element) in
+                    await handover.hand(element)
+                }, by: key)
+        }
+    }
+
+    /// Delivers all the elements of a window together, in order.
+    ///
+    /// When there are `maxCount` elements, they fall due at once. No more than that are kept while the consumer is
+    /// busy: the upstream is not read meanwhile. The other parameters are those of the form without `collecting`.
+    public func throttled(
+        collectingFor interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int,
+        droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock()
+    ) -> AsyncCoalescedSequence<Self, [Element]> {
+        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: maxCount) { handover in
+            .init(
+                Throttler(collectingEvery: interval, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock) {
+                    (elements: [Element]) in
+                    await handover.hand(elements)
+                })
+        }
+    }
+
+    /// Delivers, for each key, all the elements of a window together, in order.
+    ///
+    /// The parameters are those of the other forms.
+    public func throttled<Key: Hashable & Sendable>(
+        collectingFor interval: Duration, by key: @escaping @Sendable (Element) -> Key,
+        edges: Edges = [.leading, .trailing], maxCount: Int, droppingAtEnd: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> AsyncCoalescedSequence<Self, [Element]> {
+        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: maxCount) { handover in
+            .init(
+                KeyedThrottler(
+                    collectingEvery: interval, edges: edges, maxCount: maxCount, maxConcurrent: 1, atEnd: .drop,
+                    clock: clock
+                ) { (_: Key, elements: [Element]) in
+                    await handover.hand(elements)
+                }, by: key)
+        }
+    }
+}

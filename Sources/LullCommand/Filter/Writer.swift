@@ -1,0 +1,34 @@
+internal import LullCore
+
+/// Executions of `lull filter`: the records are written to standard output.
+struct Writer: Performer {
+    let format: Settings.Format
+    let terminator: UInt8
+    let keyRule: KeyRule
+    let isCollecting: Bool
+    var writesOutput: Bool { true }
+
+    init(_ settings: Settings) {
+        format = settings.format ?? .lines
+        terminator = settings.terminator
+        keyRule = settings.keyRule
+        isCollecting = settings.combination == .collect
+    }
+
+    mutating func start(_ execution: Execution<Key, Record>, _ streams: inout Streams) -> Ending? {
+        if format == .jsonl {
+            ExecutionLine.append(
+                execution, isCollecting: isCollecting, to: &streams.output.text, key: keyRule.append,
+                value: JSONText.append)
+        } else {
+            for record in execution.batch.earlier { append(record, to: &streams.output.text) }
+            append(execution.batch.value, to: &streams.output.text)
+        }
+        return .returned
+    }
+
+    private func append(_ record: Record, to text: inout [UInt8]) {
+        text.append(contentsOf: record)
+        text.append(terminator)
+    }
+}

@@ -1,0 +1,206 @@
+/// Reads JSON text (RFC 8259) without building anything: it says where things begin and end, and refuses what is not JSON.
+struct JSONScanner {
+    /// What is not JSON, and where.
+    struct Fault: Error, Equatable {
+        /// Counted in bytes, from 1.
+        let column: Int
+        let reason: Reason
+    }
+
+    /// What was looked for, or found.
+    enum Reason: Error, Equatable {
+        case expectedValue, expectedObject, expectedName, expectedColon, expectedComma, expectedEnd
+        case unfinishedString, controlCharacter, wrongEscape, notUTF8, wrongNumber, tooDeep
+    }
+
+    /// A string: its content, between the quotation marks.
+    struct Text: Equatable {
+        let content: Range<Int>
+        /// Whether the content is written with escapes.
+        let hasEscapes: Bool
+    }
+
+    /// Arrays and objects may be nested this deep.
+    static let deepest = 512
+
+    let text: ByteSlice
+    private(set) var position = 0
+    /// Whether strings may have bytes that are not UTF-8.
+    private let takesAnyBytes: Bool
+
+    init(_ text: ByteSlice, takesAnyBytes: Bool = false) {
+        self.text = text
+        self.takesAnyBytes = takesAnyBytes
+    }
+
+    // MARK: - Steps
+
+    /// The next byte, or 0 at the end: no JSON begins with that.
+    var next: UInt8 { position < text.count ? text[position] : 0 }
+
+    mutating func skipBlanks() {
+        while position < text.count, JSONText.isBlank(text[position]) { position += 1 }
+    }
+
+    /// Goes into an array or an object.
+    mutating func open(_ bracket: Unicode.Scalar, orThrow reason: Reason) throws(Fault) {
+        skipBlanks()
+        guard take(bracket) else { throw fault(reason) }
+    }
+
+    /// Goes to the next member of an object, past its name and the colon; nil at the object's end.
+    mutating func nextMember(_ isFirst: inout Bool) throws(Fault) -> Text? {
+        skipBlanks()
+        if take("}") { return nil }
+        if !isFirst {
+            guard take(",") else { throw fault(.expectedComma) }
+            skipBlanks()
+        }
+        isFirst = false
+        guard next == UInt8(ascii: "\"") else { throw fault(.expectedName) }
+        let name = try string()
+        skipBlanks()
+        guard take(":") else { throw fault(.expectedColon) }
+        return name
+    }
+
+    /// Goes to the next element of an array; false at the array's end.
+    mutating func nextElement(_ isFirst: inout Bool) throws(Fault) -> Bool {
+        skipBlanks()
+        if isFirst, take("]") { return false }
+        if !isFirst {
+            if take("]") { return false }
+            guard take(",") else { throw fault(.expectedComma) }
+        }
+        isFirst = false
+        return true
+    }
+
+    /// Goes past a value, and says where it stands, without the blanks around it.
+    mutating func value() throws(Fault) -> Range<Int> {
+        skipBlanks()
+        let start = position
+        try skipValue(depth: 0)
+        return start..<position
+    }
+
+    /// Makes sure that nothing but blanks is left.
+    mutating func end() throws(Fault) {
+        skipBlanks()
+        guard position == text.count else { throw fault(.expectedEnd) }
+    }
+
+    // MARK: - Values
+
+    private mutating func skipValue(depth: Int) throws(Fault) {
+        skipBlanks()
+        switch next {
+        case UInt8(ascii: "\""): _ = try string()
+        case UInt8(ascii: "{"):
+            guard depth < Self.deepest else { throw fault(.tooDeep) }
+            position += 1
+            var isFirst = true
+            while try nextMember(&isFirst) != nil { try skipValue(depth: depth + 1) }
+        case UInt8(ascii: "["):
+            guard depth < Self.deepest else { throw fault(.tooDeep) }
+            position += 1
+            var isFirst = true
+            while try nextElement(&isFirst) { try skipValue(depth: depth + 1) }
+        case UInt8(ascii: "t"): try skipLiteral("true")
+        case UInt8(ascii: "f"): try skipLiteral("false")
+        case UInt8(ascii: "n"): try skipLiteral("null")
+        default: try skipNumber()
+        }
+    }
+
+    private mutating func skipLiteral(_ literal: StaticString) throws(Fault) {
+        let end = position + literal.utf8CodeUnitCount
+        guard end <= text.count, text.part(position..<end).isEqual(to: literal) else { throw fault(.expectedValue) }
+        position = end
+    }
+
+    private mutating func skipNumber() throws(Fault) {
+        let hasSign = take("-")
+        if !take("0") {
+            guard skipDigits() else { throw fault(hasSign ? .wrongNumber : .expectedValue) }
+        }
+        if take(".") {
+            guard skipDigits() else { throw fault(.wrongNumber) }
+        }
+        if next | 0x20 == UInt8(ascii: "e") {
+            position += 1
+            if !take("+") { _ = take("-") }
+            guard skipDigits() else { throw fault(.wrongNumber) }
+        }
+    }
+
+    private mutating func skipDigits() -> Bool {
+        let start = position
+        while position < text.count, text[position] &- UInt8(ascii: "0") < 10 { position += 1 }
+        return position > start
+    }
+
+    /// Goes past a string, standing at its quotation mark.
+    mutating func string() throws(Fault) -> Text {
+        position += 1
+        let start = position
+        var hasEscapes = false
+        while position < text.count {
+            let byte = text[position]
+            if byte >= 0x80, !takesAnyBytes {
+                let length = UTF8Text.sequenceLength(in: text, at: position)
+                if length == 0 { throw fault(.notUTF8) }
+                position += length
+            } else if byte == UInt8(ascii: "\"") {
+                position += 1
+                return Text(content: start..<position - 1, hasEscapes: hasEscapes)
+            } else if byte == UInt8(ascii: "\\") {
+                hasEscapes = true
+                guard let length = JSONText.escapeLength(in: text, at: position) else { throw fault(.wrongEscape) }
+                position += length
+            } else if byte < 0x20 {
+                throw fault(.controlCharacter)
+            } else {
+                position += 1
+            }
+        }
+        throw fault(.unfinishedString)
+    }
+
+    private mutating func take(_ byte: Unicode.Scalar) -> Bool {
+        guard position < text.count, text[position] == UInt8(ascii: byte) else { return false }
+        position += 1
+        return true
+    }
+
+    private func fault(_ reason: Reason) -> Fault {
+        Fault(column: position + 1, reason: reason)
+    }
+}
+
+extension JSONScanner.Fault: CustomStringConvertible {
+    /// What is wrong, and where.
+    var description: String {
+        "\(reason) at column \(column)"
+    }
+}
+
+extension JSONScanner.Reason: CustomStringConvertible {
+    /// What is wrong, for a message.
+    var description: String {
+        switch self {
+        case .expectedValue: "a value is missing"
+        case .expectedObject: "an object is missing"
+        case .expectedName: "the name of a member is missing"
+        case .expectedColon: "a colon is missing"
+        case .expectedComma: "a comma or the closing bracket is missing"
+        case .expectedEnd: "there is more after the end"
+        case .unfinishedString: "a string has no end"
+        case .controlCharacter: "a control character stands in a string unescaped"
+        case .wrongEscape: "a string has an escape that there is none of"
+        case .notUTF8: "a string is not UTF-8"
+        case .wrongNumber: "a number is incomplete"
+        case .tooDeep: "arrays and objects are nested deeper than \(JSONScanner.deepest)"
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// The options, each known to some of the subcommands.
+enum Option: Int32, CaseIterable {
+    // The numbers must stay clear of those of characters, which getopt_long uses for short options.
+    case help = 256
+    case wait, throttle, maxWait, maxCount, edges, delayRule, combine
+    case null, keyField, delimiter, keyJSON, strict, maxKeys
+    case format, atEnd, stats
+    case whileRunning, killAfter, jobs, failFast
+
+    /// Without the dashes.
+    var name: StaticString {
+        switch self {
+        case .help: "help"
+        case .wait: "wait"
+        case .throttle: "throttle"
+        case .maxWait: "max-wait"
+        case .maxCount: "max-count"
+        case .edges: "edges"
+        case .delayRule: "delay-rule"
+        case .combine: "combine"
+        case .null: "null"
+        case .keyField: "key-field"
+        case .delimiter: "delimiter"
+        case .keyJSON: "key-json"
+        case .strict: "strict"
+        case .maxKeys: "max-keys"
+        case .format: "format"
+        case .atEnd: "at-end"
+        case .stats: "stats"
+        case .whileRunning: "while-running"
+        case .killAfter: "kill-after"
+        case .jobs: "jobs"
+        case .failFast: "fail-fast"
+        }
+    }
+
+    var takesValue: Bool {
+        switch self {
+        case .help, .null, .strict, .stats, .failFast: false
+        default: true
+        }
+    }
+
+    /// Whether a subcommand has this option.
+    func belongs(to subcommand: Subcommand) -> Bool {
+        switch self {
+        case .help, .wait, .throttle, .maxWait, .maxCount, .edges, .delayRule, .combine, .atEnd: true
+        case .null, .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats: subcommand != .simulate
+        case .format: subcommand != .run
+        case .whileRunning, .killAfter, .jobs, .failFast: subcommand == .run
+        }
+    }
+}

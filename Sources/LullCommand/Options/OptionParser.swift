@@ -1,0 +1,170 @@
+internal import CLullSystem
+internal import LullCore
+
+/// Arguments as the operating system hands them over: they live as long as the program, and need not be text.
+typealias Argument = UnsafeMutablePointer<CChar>
+
+/// What the arguments of a subcommand say.
+struct Invocation {
+    let subcommand: Subcommand
+    var settings = Settings()
+    /// What is left after the options: COMMAND with its arguments, or TRACE.
+    var operands: [Argument] = []
+    var asksForHelp = false
+
+    /// Reads the arguments with the C library's `getopt_long`.
+    ///
+    /// - Parameter arguments: With the subcommand's name in the first place.
+    init(_ subcommand: Subcommand, _ arguments: [Argument]) throws(Failure) {
+        self.subcommand = subcommand
+        let known = Option.allCases.filter { $0.belongs(to: subcommand) }
+        var table = known.map { known in
+            // Proof: a StaticString of ASCII is null-terminated, and lives as long as the program.
+            let name = UnsafeRawPointer(known.name.utf8Start).assumingMemoryBound(to: CChar.self)
+            return option(name: name, has_arg: known.takesValue ? 1 : 0, flag: nil, val: known.rawValue)
+        }
+        table.append(option(name: nil, has_arg: 0, flag: nil, val: 0))
+        var vector: [Argument?] = arguments + [nil]
+        // What follows COMMAND belongs to it: "+" stops there. ":" leaves the messages to us.
+        let short = subcommand == .run ? "+:h" : ":h"
+        lull_begin_options()
+        while !asksForHelp {
+            let code = getopt_long(Int32(arguments.count), &vector, short, table, nil)
+            if code == -1 { break }
+            if code == Int32(UInt8(ascii: "h")) {
+                asksForHelp = true
+            } else if let option = Option(rawValue: code) {
+                try apply(option, lull_option_value())
+            } else {
+                throw refusal(code, vector)
+            }
+        }
+        operands = vector[Int(lull_option_index())..<arguments.count].compactMap { $0 }
+    }
+
+    /// What to say of an option that getopt_long did not take.
+    private func refusal(_ code: Int32, _ vector: [Argument?]) -> Failure {
+        let wrong = lull_wrong_option()
+        if let option = Option(rawValue: wrong) {
+            let what = code == Int32(UInt8(ascii: ":")) ? "needs a value" : "takes no value"
+            return .usage("--\(option.name) \(what)", subcommand)
+        }
+        if wrong > 0, let scalar = Unicode.Scalar(UInt32(wrong)) {
+            return .usage("there is no option -\(Character(scalar))", subcommand)
+        }
+        let text = vector[Int(lull_option_index()) - 1].map { String(cString: $0) } ?? ""
+        let name = text.prefix { $0 != "=" }
+        let meant = Option.allCases.filter { "--\($0.name)".hasPrefix(name) }
+        let ours = meant.filter { $0.belongs(to: subcommand) }
+        if ours.count > 1 {
+            let list = ours.map { "--\($0.name)" }.joined(separator: " or ")
+            return .usage("\(name) could be \(list)", subcommand)
+        }
+        let owners = Subcommand.allCases.filter { owner in meant.contains { $0.belongs(to: owner) } }
+        let hint = owners.map { "; lull \($0.rawValue) has one" }.first ?? ""
+        return .usage("lull \(subcommand.rawValue) has no option \(name)\(hint)", subcommand)
+    }
+
+    private mutating func apply(_ option: Option, _ argument: Argument?) throws(Failure) {
+        let text = argument.map { String(cString: $0) } ?? ""
+        switch option {
+        case .help: asksForHelp = true
+        case .wait: settings.wait = try duration(option, text)
+        case .throttle: settings.throttle = try duration(option, text)
+        case .maxWait: settings.maxWait = try duration(option, text)
+        case .maxCount: settings.maxCount = try number(option, text)
+        case .edges: settings.edges = try edges(text)
+        case .delayRule: settings.delayRule = try choice(option, text, [("restart", .restart), ("extend", .extend)])
+        case .combine:
+            settings.combination = try choice(
+                option, text, [("latest", .latest), ("first", .first), ("collect", .collect)])
+        case .null: settings.terminator = 0
+        case .keyField: settings.field = try number(option, text)
+        case .delimiter: settings.delimiter = try delimiter(argument)
+        case .keyJSON: settings.pointer = try pointer(argument)
+        case .strict: settings.isStrict = true
+        case .maxKeys: settings.maxKeys = try number(option, text)
+        case .format:
+            let formats: [Settings.Format] = subcommand == .filter ? [.lines, .jsonl] : [.summary, .jsonl, .json]
+            settings.format = try choice(option, text, formats.map { ($0.rawValue, $0) })
+        case .atEnd: settings.atEnd = try choice(option, text, Settings.AtEnd.allCases.map { ($0.rawValue, $0) })
+        case .stats: settings.showsStatistics = true
+        case .whileRunning:
+            settings.whileRunning = try choice(
+                option, text,
+                [("queue", .queue), ("cancel", .cancelRunning), ("concurrent", .concurrent), ("skip", .skip)])
+        case .killAfter: settings.killAfter = try duration(option, text)
+        case .jobs: settings.jobs = try number(option, text)
+        case .failFast: settings.failsFast = true
+        }
+    }
+
+    // MARK: - Values
+
+    private func duration(_ option: Option, _ text: String) throws(Failure) -> CoreDuration {
+        do {
+            return try DurationText.parse(text)
+        } catch {
+            throw .usage("--\(option.name): \"\(text)\" \(error.explanation(of: text))", subcommand)
+        }
+    }
+
+    private func number(_ option: Option, _ text: String) throws(Failure) -> Int {
+        guard let number = Int(text), number >= 1, text.first != "+" else {
+            throw .usage("--\(option.name) must be a whole number from 1, not \"\(text)\"", subcommand)
+        }
+        return number
+    }
+
+    private func choice<Choice>(
+        _ option: Option, _ text: String, _ choices: [(name: String, choice: Choice)]
+    ) throws(Failure) -> Choice {
+        guard let found = choices.first(where: { $0.name == text }) else {
+            let names = choices.map(\.name)
+            let list = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+            throw .usage("--\(option.name) must be \(list), not \"\(text)\"", subcommand)
+        }
+        return found.choice
+    }
+
+    private func edges(_ text: String) throws(Failure) -> Edges {
+        var edges: Edges = []
+        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+            edges.formUnion(try choice(.edges, String(name), [("leading", .leading), ("trailing", .trailing)]))
+        }
+        return edges
+    }
+
+    private func delimiter(_ argument: Argument?) throws(Failure) -> [UInt8] {
+        let bytes = Self.bytes(argument)
+        if bytes == Array("\\t".utf8) { return [UInt8(ascii: "\t")] }
+        let isCharacter = String(validating: bytes, as: UTF8.self)?.unicodeScalars.count == 1
+        guard isCharacter || bytes.count == 1 else {
+            let text = String(decoding: bytes, as: UTF8.self)
+            throw .usage("--delimiter must be one character, or \\t, not \"\(text)\"", subcommand)
+        }
+        return bytes
+    }
+
+    private func pointer(_ argument: Argument?) throws(Failure) -> JSONPointer {
+        let bytes = Self.bytes(argument)
+        guard let pointer = JSONPointer(bytes) else {
+            let text = String(decoding: bytes, as: UTF8.self)
+            throw .usage(
+                "--key-json: \"\(text)\" is no JSON pointer: write one such as /device/id, with ~0 for ~ and ~1 for /",
+                subcommand)
+        }
+        return pointer
+    }
+
+    /// The bytes of an argument, which need not be text.
+    static func bytes(_ argument: Argument?) -> [UInt8] {
+        guard let argument else { return [] }
+        return Array(UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
+    }
+}
+
+extension Settings {
+    /// The number of processor cores, and so of commands that run at once where nothing else is said.
+    static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+}

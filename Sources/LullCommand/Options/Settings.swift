@@ -1,0 +1,102 @@
+internal import LullCore
+
+/// What the program can be told to do.
+enum Subcommand: String, CaseIterable {
+    case filter
+    case run
+    case simulate
+}
+
+/// Everything that options say, with what holds where they say nothing.
+struct Settings {
+    /// What becomes of pending values at the end of the input.
+    enum AtEnd: String, CaseIterable {
+        case flush
+        case drop
+        case wait
+    }
+
+    /// How executions are written.
+    enum Format: String, CaseIterable {
+        case lines
+        case jsonl
+        case summary
+        case json
+    }
+
+    var wait: CoreDuration?
+    var throttle: CoreDuration?
+    var maxWait: CoreDuration?
+    var maxCount: Int?
+    var edges: Edges?
+    var delayRule: DelayRule?
+    var combination = Combination.latest
+
+    /// The byte that ends a record.
+    var terminator = UInt8(ascii: "\n")
+    var field: Int?
+    var delimiter: [UInt8]?
+    var pointer: JSONPointer?
+    var isStrict = false
+    var maxKeys: Int?
+
+    var format: Format?
+    var atEnd: AtEnd?
+    var showsStatistics = false
+
+    var whileRunning: WhileRunning?
+    var killAfter = CoreDuration.seconds(5)
+    var jobs: Int?
+    var failsFast = false
+
+    /// How to find the key of a record.
+    var keyRule: KeyRule {
+        if let pointer { return .json(pointer) }
+        return field.map { .field($0, delimiter: delimiter) } ?? .same
+    }
+
+    /// The engine's setup for a subcommand, if the options agree with each other.
+    func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
+        let policy = try policy(for: subcommand)
+        do {
+            // Where executions take no time, none is ever in another's way.
+            guard subcommand == .run else {
+                return try Setup(policy, combination: combination, whileRunning: .concurrent, capacity: maxKeys)
+            }
+            return try Setup(
+                policy, combination: combination, whileRunning: whileRunning ?? .queue,
+                maxConcurrent: jobs ?? Settings.cores, capacity: maxKeys)
+        } catch {
+            throw .usage("\(error)", subcommand)
+        }
+    }
+
+    private func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
+        if delimiter != nil, field == nil { throw .usage("--delimiter needs --key-field", subcommand) }
+        if field != nil, pointer != nil { throw .usage("--key-field and --key-json exclude each other", subcommand) }
+        do {
+            switch (wait, throttle) {
+            case (nil, nil):
+                throw Failure.usage("give a quiet period with --wait, or an interval with --throttle", subcommand)
+            case (_?, _?):
+                throw Failure.usage("--wait and --throttle exclude each other", subcommand)
+            case (let wait?, nil):
+                return try .debounce(
+                    wait: wait, maxWait: maxWait, edges: edges ?? .trailing, delayRule: delayRule ?? .restart,
+                    maxCount: maxCount)
+            case (nil, let interval?):
+                if maxWait != nil { throw Failure.usage("--max-wait has no meaning with --throttle", subcommand) }
+                if delayRule != nil { throw Failure.usage("--delay-rule has no meaning with --throttle", subcommand) }
+                return try .throttle(interval: interval, edges: edges ?? [.leading, .trailing], maxCount: maxCount)
+            }
+        } catch let failure as Failure {
+            throw failure
+        } catch PolicyError.maxWaitBelowWait(let maxWait, let wait) {
+            throw .usage("--max-wait is \(maxWait), but must be at least the --wait of \(wait)", subcommand)
+        } catch PolicyError.maxCountWithoutTrailing {
+            throw .usage("--max-count needs the trailing edge: without it nothing is ever pending", subcommand)
+        } catch {
+            throw .usage("\(error)", subcommand)
+        }
+    }
+}

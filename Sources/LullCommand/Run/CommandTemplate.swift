@@ -1,0 +1,52 @@
+/// The arguments of COMMAND, with `{key}`, `{value}`, `{count}` and `{edge}` to be filled in.
+///
+/// What is filled in is not looked at again, and any other braces are left as they are.
+struct CommandTemplate {
+    /// What there is to fill in.
+    enum Detail: String, CaseIterable {
+        case key
+        case value
+        case count
+        case edge
+    }
+
+    private enum Piece {
+        case text([UInt8])
+        case detail(Detail)
+    }
+
+    private let arguments: [[Piece]]
+
+    /// - Parameter arguments: Without COMMAND itself.
+    init(_ arguments: [[UInt8]]) {
+        let placeholders = Detail.allCases.map { (detail: $0, name: Array("{\($0.rawValue)}".utf8)) }
+        self.arguments = arguments.map { argument in
+            var pieces: [Piece] = []
+            var text: [UInt8] = []
+            var rest = argument[...]
+            while let byte = rest.first {
+                if let placeholder = placeholders.first(where: { rest.starts(with: $0.name) }) {
+                    pieces += [.text(text), .detail(placeholder.detail)]
+                    text = []
+                    rest = rest.dropFirst(placeholder.name.count)
+                } else {
+                    text.append(byte)
+                    rest = rest.dropFirst()
+                }
+            }
+            return pieces + [.text(text)]
+        }
+    }
+
+    /// The arguments of an execution.
+    func filled(_ details: (Detail) -> [UInt8]) -> [[UInt8]] {
+        arguments.map { pieces in
+            pieces.reduce(into: []) { argument, piece in
+                switch piece {
+                case .text(let text): argument += text
+                case .detail(let detail): argument += details(detail)
+                }
+            }
+        }
+    }
+}

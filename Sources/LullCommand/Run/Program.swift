@@ -1,0 +1,28 @@
+internal import CLullSystem
+
+/// COMMAND: the program that `lull run` starts, found once at the start as a shell would find it.
+enum Program {
+    /// The path of a program, from its name and the directories of `PATH`.
+    ///
+    /// - Throws: A failure of status 127 if there is none, or 126 if it cannot be executed.
+    static func find(_ name: [UInt8], searching path: [UInt8]?) throws(Failure) -> [UInt8] {
+        let shown = String(decoding: name, as: UTF8.self)
+        guard !name.isEmpty else { throw Failure(status: ExitStatus.notFound, message: "COMMAND is empty") }
+        var candidates = [name]
+        if !name.contains(UInt8(ascii: "/")) {
+            let directories = (path ?? Array("/usr/local/bin:/usr/bin:/bin".utf8))
+                .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            // An empty one is the current directory.
+            candidates = directories.map { ($0.isEmpty ? [UInt8(ascii: ".")] : Array($0)) + [UInt8(ascii: "/")] + name }
+        }
+        var refusal: Int32?
+        for candidate in candidates {
+            let code = CStrings.with([candidate]) { lull_obstacle($0[0]) }
+            if code == 0 { return candidate }
+            if code != ENOENT, code != ENOTDIR { refusal = refusal ?? code }
+        }
+        guard let refusal else { throw Failure(status: ExitStatus.notFound, message: "\(shown): command not found") }
+        throw Failure(
+            status: ExitStatus.cannotExecute, message: "\(shown): cannot be executed: \(Failure.reason(refusal))")
+    }
+}

@@ -1,0 +1,84 @@
+internal import CLullSystem
+
+/// A descriptor to write to, and what is still to be written there.
+///
+/// It never waits: it is written to when `poll` says so, and then no more than fits. So a reader that is slow slows the
+/// program down, but signals still come through.
+struct Outlet {
+    /// What came of writing.
+    enum Written {
+        case some
+        /// Nobody reads any more.
+        case closed
+    }
+
+    let descriptor: Int32
+    /// What is to be written.
+    var text: [UInt8] = []
+    private var position = 0
+    /// What can be written without waiting once `poll` has said that something can.
+    private let stride: Int
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        stride = lull_is_file(descriptor) != 0 ? 1 << 20 : Int(PIPE_BUF)
+    }
+
+    var isEmpty: Bool { text.isEmpty }
+
+    /// Writes once.
+    mutating func write() throws(Failure) -> Written {
+        try write(atMost: stride)
+    }
+
+    private mutating func write(atMost limit: Int) throws(Failure) -> Written {
+        let count = text.withUnsafeBytes { bytes in
+            CLullSystem.write(descriptor, bytes.baseAddress.map { $0 + position }, min(bytes.count - position, limit))
+        }
+        if count < 0 {
+            let code = lull_errno()
+            switch code {
+            case EPIPE: return .closed
+            case EINTR, EAGAIN, EWOULDBLOCK: return .some
+            default: throw .system("cannot write", code)
+            }
+        }
+        position += count
+        if position == text.count { clear() }
+        return .some
+    }
+
+    /// Forgets what is to be written.
+    mutating func clear() {
+        position = 0
+        // A burst's memory is given back, a usual round's is kept.
+        text.removeAll(keepingCapacity: text.capacity <= 1 << 20)
+    }
+
+    /// Writes everything, waiting as long as it takes: for where signals have their usual effect.
+    mutating func drain() throws(Failure) -> Written {
+        while !isEmpty {
+            var interest = pollfd(descriptor: descriptor, Int32(POLLOUT))
+            if case .closed = try write(atMost: text.count) { return .closed }
+            if !isEmpty { poll(&interest, 1, -1) }
+        }
+        return .some
+    }
+}
+
+extension Outlet {
+    /// Appends a message: one line, with the program's name in front.
+    mutating func report(_ message: String) {
+        text.append("lull: ")
+        // A message quotes arguments and file names, which may have anything in them.
+        for byte in message.utf8 { text.append(byte < 0x20 || byte == 0x7F ? UInt8(ascii: "?") : byte) }
+        text.append(UInt8(ascii: "\n"))
+    }
+}
+
+extension pollfd {
+    /// An interest in events at a descriptor.
+    init(descriptor: Int32, _ events: Int32) {
+        self.init(fd: descriptor, events: Int16(events), revents: 0)
+    }
+}

@@ -1,0 +1,128 @@
+internal import LullCore
+
+/// The number of a key, counted from 0.
+struct KeyNumber: Hashable {
+    let value: UInt32
+
+    /// Numbers in sequence are spread already: the engine finds them fastest by themselves.
+    var hashValue: Int { Int(value) }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(value)
+    }
+}
+
+/// The keys of a trace, numbered in the order in which they come, and what is to be known of each.
+///
+/// A key is looked up by its bytes as they stand in the line: only a new one is copied.
+struct KeyTable {
+    /// One key.
+    struct Entry {
+        /// Where its canonical JSON lies.
+        let text: Range<Int>
+        /// The instant of its latest submit.
+        var latest = CoreInstant.origin
+        /// Whether something is pending.
+        var isPending = false
+    }
+
+    private(set) var entries: [Entry] = []
+    /// The canonical JSON of all keys, one after the other.
+    private var texts: [UInt8] = []
+    /// The number of keys that have something pending.
+    private(set) var pendingCount = 0
+
+    /// Open addressing: the upper half of a place is the key's hash, the lower half its number plus one; zero is empty.
+    private var index = [UInt64](repeating: 0, count: 16)
+    private static let null = Array("null".utf8)
+
+    subscript(number: KeyNumber) -> Entry { entries[Int(number.value)] }
+
+    /// Calls `body` with the canonical JSON of a key.
+    func withText<Result>(of number: KeyNumber, _ body: (ByteSlice) -> Result) -> Result {
+        texts.withUnsafeBufferPointer { body($0.part(self[number].text)) }
+    }
+
+    // MARK: - Finding
+
+    /// The number of a key, a new one if need be.
+    mutating func number(of key: ByteSlice?) -> KeyNumber {
+        Self.withCanonical(key) { text in
+            let place = place(of: text)
+            if index[place] != 0 { return Self.number(at: index[place]) }
+            entries.append(Entry(text: texts.count..<texts.count + text.count))
+            texts.append(contentsOf: text)
+            index[place] = UInt64(Self.hash(text)) << 32 | UInt64(entries.count)
+            if entries.count * 2 > index.count { grow() }
+            return KeyNumber(value: UInt32(entries.count - 1))
+        }
+    }
+
+    /// The number of a key that has one.
+    func existing(_ key: ByteSlice) -> KeyNumber? {
+        Self.withCanonical(key) { text in
+            let entry = index[place(of: text)]
+            return entry == 0 ? nil : Self.number(at: entry)
+        }
+    }
+
+    /// Most keys are numbers or strings without escapes, and so canonical as they stand.
+    private static func withCanonical<Result>(_ key: ByteSlice?, _ body: (ByteSlice) -> Result) -> Result {
+        guard let key else { return null.withUnsafeBufferPointer(body) }
+        let isPlain = key[0] == UInt8(ascii: "\"") ? !key.contains(UInt8(ascii: "\\")) : key[0] < UInt8(ascii: "A")
+        if isPlain { return body(key) }
+        return JSONText.canonical(key).withUnsafeBufferPointer(body)
+    }
+
+    private static func hash(_ text: ByteSlice) -> UInt32 {
+        var hasher = Hasher()
+        hasher.combine(bytes: UnsafeRawBufferPointer(text))
+        return UInt32(truncatingIfNeeded: hasher.finalize())
+    }
+
+    private static func number(at place: UInt64) -> KeyNumber {
+        KeyNumber(value: UInt32(truncatingIfNeeded: place) - 1)
+    }
+
+    /// Where in the index a key is, or is to be.
+    private func place(of text: ByteSlice) -> Int {
+        let hash = Self.hash(text)
+        var place = Int(hash) & (index.count - 1)
+        while index[place] != 0 {
+            if index[place] >> 32 == hash,
+                withText(of: Self.number(at: index[place]), { $0.isEqual(to: text) })
+            {
+                break
+            }
+            place = (place + 1) & (index.count - 1)
+        }
+        return place
+    }
+
+    private mutating func grow() {
+        let old = index
+        index = Array(repeating: 0, count: old.count * 2)
+        for entry in old where entry != 0 {
+            var place = Int(entry >> 32) & (index.count - 1)
+            while index[place] != 0 { place = (place + 1) & (index.count - 1) }
+            index[place] = entry
+        }
+    }
+
+    // MARK: - Noting
+
+    mutating func submitted(_ number: KeyNumber, at instant: CoreInstant) {
+        entries[Int(number.value)].latest = instant
+    }
+
+    mutating func setPending(_ number: KeyNumber, _ isPending: Bool) {
+        guard entries[Int(number.value)].isPending != isPending else { return }
+        entries[Int(number.value)].isPending = isPending
+        pendingCount += isPending ? 1 : -1
+    }
+
+    mutating func clearPending() {
+        for number in entries.indices { entries[number].isPending = false }
+        pendingCount = 0
+    }
+}

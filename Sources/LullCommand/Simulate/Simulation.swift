@@ -1,0 +1,160 @@
+internal import CLullSystem
+internal import LullCore
+
+/// `lull simulate`: a trace goes through the engine in virtual time, where executions take none.
+struct Simulation: ~Copyable {
+    private let format: Settings.Format
+    private let atEnd: Settings.AtEnd
+    private let isCollecting: Bool
+    private let name: String
+    private var reader: RecordReader
+    private var engine: Engine<KeyNumber, Record>
+    private var keys = KeyTable()
+    private var summary = Summary()
+    private var output = Outlet(STDOUT_FILENO)
+
+    /// Reads the trace to its end.
+    static func run(_ trace: Argument, _ settings: Settings, _ setup: Setup) throws(Failure) -> Int32 {
+        var name = String(cString: trace)
+        var descriptor = STDIN_FILENO
+        if name == "-" {
+            name = "standard input"
+        } else {
+            descriptor = lull_open(trace, O_RDONLY)
+            if descriptor < 0 { throw .system(name) }
+        }
+        var simulation = Simulation(name, descriptor, settings, setup)
+        try simulation.run()
+        return ExitStatus.success
+    }
+
+    private init(_ name: String, _ descriptor: Int32, _ settings: Settings, _ setup: Setup) {
+        self.name = name
+        format = settings.format ?? .summary
+        atEnd = settings.atEnd ?? .wait
+        isCollecting = settings.combination == .collect
+        reader = RecordReader(descriptor, terminator: UInt8(ascii: "\n"))
+        engine = Engine(setup)
+    }
+
+    private mutating func run() throws(Failure) {
+        var fault: Failure?
+        do throws(Failure) {
+            guard try replay() else { return }
+            finish()
+        } catch {
+            // What was due before the fault has happened.
+            fault = error
+        }
+        _ = try output.drain()
+        if let fault { throw fault }
+    }
+
+    /// Reads lines until there are no more.
+    ///
+    /// - Returns: False if nobody reads the output any more.
+    private mutating func replay() throws(Failure) -> Bool {
+        while true {
+            if case .closed = try output.drain() { return false }
+            let filled: RecordReader.Filled
+            do throws(Failure) {
+                filled = try reader.fill()
+            } catch {
+                throw Failure(status: error.status, message: "\(name): \(error.message)")
+            }
+            lines: while true {
+                switch reader.next() {
+                case .record(let line): try take(line)
+                case .tooLong: throw bad("it is longer than \(RecordReader.longest >> 20) MiB")
+                case .incomplete: break lines
+                }
+                if output.text.count > 1 << 16, case .closed = try output.drain() { return false }
+            }
+            if case .end = filled { return true }
+        }
+    }
+
+    private func bad(_ why: String) -> Failure {
+        Failure(status: ExitStatus.badData, message: "\(name), line \(reader.number): \(why)")
+    }
+
+    private mutating func take(_ text: ByteSlice) throws(Failure) {
+        if text.allSatisfy(JSONText.isBlank) { return }
+        let line: TraceLine
+        do throws(TraceLine.Fault) { line = try TraceLine(text) } catch { throw bad("\(error)") }
+        if let last = summary.span?.last, line.at < last {
+            var times: [UInt8] = []
+            DecimalSeconds.append(last.nanoseconds, to: &times)
+            times.append(" to ")
+            DecimalSeconds.append(line.at.nanoseconds, to: &times)
+            throw bad("time runs backwards, from \(String(decoding: times, as: UTF8.self))")
+        }
+        summary.span = (summary.span?.first ?? line.at, line.at)
+        // First what was due by now, so that executions come in the order of their instants.
+        while engine.alarm <= line.at { perform(engine.advance(to: line.at, limit: 1024).more) }
+        switch line.operation {
+        case .submit: submit(line)
+        case .flush:
+            if let key = line.key {
+                if let number = keys.existing(key) { perform(engine.flush(number, at: line.at).more) }
+            } else {
+                perform(engine.flush(at: line.at).more)
+            }
+        case .cancel:
+            if let key = line.key {
+                guard let number = keys.existing(key) else { return }
+                perform(engine.cancel(number, at: line.at).more)
+                keys.setPending(number, false)
+            } else {
+                perform(engine.cancel(at: line.at).more)
+                keys.clearPending()
+            }
+        }
+    }
+
+    private mutating func submit(_ line: TraceLine) {
+        let number = keys.number(of: line.key)
+        keys.submitted(number, at: line.at)
+        // Only one format shows values.
+        let value = format == .jsonl ? line.value.map(Array.init) ?? Array("null".utf8) : []
+        let pending = engine.counters.pending
+        let actions = engine.submit(value, for: number, at: line.at, wait: line.wait)
+        if engine.counters.pending > pending {
+            keys.setPending(number, true)
+            summary.longestBacklog = max(summary.longestBacklog, keys.pendingCount)
+        }
+        if !actions.more.isEmpty { perform(actions.more) }
+    }
+
+    private mutating func perform(_ actions: [Action<KeyNumber, Record>]) {
+        for case .start(let execution) in actions {
+            if execution.edge != .leading { keys.setPending(execution.key, false) }
+            if format == .jsonl {
+                ExecutionLine.append(
+                    execution, isCollecting: isCollecting, to: &output.text,
+                    key: { number, line in keys.withText(of: number) { line.append(contentsOf: $0) } },
+                    value: { value, line in line.append(contentsOf: value) })
+            } else {
+                summary.add(execution, last: keys[execution.key].latest)
+            }
+            _ = engine.ended(execution.run, .returned)
+        }
+    }
+
+    private mutating func finish() {
+        let last = summary.span?.last ?? .origin
+        switch atEnd {
+        case .wait:
+            while engine.counters.pending > 0 { perform(engine.advance(to: .farFuture, limit: 1024).more) }
+        case .flush: perform(engine.flush(at: last).more)
+        case .drop: perform(engine.cancel(at: last).more)
+        }
+        summary.submits = engine.counters.submitted
+        summary.keys = keys.entries.count
+        switch format {
+        case .json: summary.appendJSON(to: &output.text)
+        case .jsonl: break
+        default: summary.appendTable(to: &output.text)
+        }
+    }
+}

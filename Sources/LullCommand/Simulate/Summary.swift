@@ -1,0 +1,102 @@
+internal import LullCore
+
+/// What a simulation comes to.
+struct Summary {
+    var submits = 0
+    var executions = 0
+    var keys = 0
+    var longestBacklog = 0
+    /// The instants of the first and of the last line of the trace.
+    var span: (first: CoreInstant, last: CoreInstant)?
+    private var byEdge = [0, 0, 0, 0, 0]
+    private var delayFromLast = Distribution()
+    private var delayFromFirst = Distribution()
+
+    private static let edges: [Edge] = [.leading, .trailing, .maxWait, .maxCount, .flush]
+
+    /// Counts an execution.
+    ///
+    /// - Parameter last: The instant of the last submit behind it.
+    mutating func add<Key, Value>(_ execution: Execution<Key, Value>, last: CoreInstant) {
+        executions += 1
+        delayFromLast.add(last.duration(to: execution.at).nanoseconds)
+        delayFromFirst.add(execution.first.duration(to: execution.at).nanoseconds)
+        switch execution.edge {
+        case .leading: byEdge[0] += 1
+        case .trailing: byEdge[1] += 1
+        case .maxWait: byEdge[2] += 1
+        case .maxCount: byEdge[3] += 1
+        case .flush: byEdge[4] += 1
+        }
+    }
+
+    private var saved: Double { submits == 0 ? 0 : Double(submits - executions) / Double(submits) }
+    private var length: Int64 { span.map { $0.first.duration(to: $0.last).nanoseconds } ?? 0 }
+
+    private static func delays(_ distribution: Distribution) -> [(name: String, length: Int64)]? {
+        distribution.percentiles([50, 90, 99]).map {
+            [("p50", $0[0]), ("p90", $0[1]), ("p99", $0[2]), ("max", distribution.largest)]
+        }
+    }
+
+    // MARK: - As an object
+
+    /// One JSON object; lengths of time in seconds.
+    func appendJSON(to text: inout [UInt8]) {
+        text.append(string: "{\"submits\":\(submits),\"executions\":\(executions),\"saved\":\(saved)")
+        for (name, distribution) in [("delayFromLast", delayFromLast), ("delayFromFirst", delayFromFirst)] {
+            text.append(string: ",\"\(name)\":")
+            guard let delays = Self.delays(distribution) else {
+                text.append("null")
+                continue
+            }
+            for (index, delay) in delays.enumerated() {
+                text.append(string: "\(index == 0 ? "{" : ",")\"\(delay.name)\":")
+                DecimalSeconds.append(delay.length, to: &text)
+            }
+            text.append("}")
+        }
+        let edges = zip(Self.edges, byEdge).map { "\"\($0.name)\":\($1)" }.joined(separator: ",")
+        text.append(string: ",\"edges\":{\(edges)},\"keys\":\(keys),\"longestBacklog\":\(longestBacklog),\"span\":")
+        DecimalSeconds.append(length, to: &text)
+        text.append("}\n")
+    }
+
+    // MARK: - For reading
+
+    /// A table to look at.
+    func appendTable(to text: inout [UInt8]) {
+        let tenths = Int(saved * 1000 + 0.5)
+        let share = "\(tenths / 10).\(tenths % 10) % saved"
+        let edges = zip(Self.edges, byEdge).filter { $1 > 0 }.map { "\($1) \($0.name)" }.joined(separator: ", ")
+        let rows = [
+            ("submits", "\(submits)"), ("executions", "\(executions) (\(share))"),
+            ("by edge", edges.isEmpty ? "none" : edges), ("keys", "\(keys)"),
+            ("longest backlog", "\(longestBacklog) \(longestBacklog == 1 ? "key" : "keys")"),
+            ("span of the trace", Self.shown(length)),
+            ("delay from the last submit", Self.shown(delayFromLast)),
+            ("delay from the first submit", Self.shown(delayFromFirst)),
+        ]
+        for (name, value) in rows {
+            text.append(string: name)
+            text.append(string: String(repeating: " ", count: 29 - name.count))
+            text.append(string: value)
+            text.append("\n")
+        }
+    }
+
+    private static func shown(_ distribution: Distribution) -> String {
+        guard let delays = delays(distribution) else { return "none" }
+        return delays.map { "\($0.name) \(shown($0.length))" }.joined(separator: ", ")
+    }
+
+    /// A length in a unit that suits it, with up to three digits after the point.
+    private static func shown(_ nanoseconds: Int64) -> String {
+        let units: [(name: String, length: Int64)] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)]
+        guard let unit = units.first(where: { nanoseconds >= $0.length }) else { return "\(nanoseconds)ns" }
+        let thousandths = nanoseconds / (unit.length / 1000)
+        var digits = String(thousandths % 1000 + 1000).dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return "\(thousandths / 1000)\(digits.isEmpty ? "" : ".")\(digits)\(unit.name)"
+    }
+}

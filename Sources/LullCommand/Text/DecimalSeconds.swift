@@ -1,0 +1,111 @@
+internal import LullCore
+
+/// Instants as decimal seconds, exact to the nanosecond in both directions.
+enum DecimalSeconds {
+    /// Reads a JSON number; what lies beyond nine digits after the point is cut.
+    ///
+    /// - Returns: Nil for what is more than 292 years away from the origin.
+    static func parse(_ number: ByteSlice) -> CoreInstant? {
+        let isNegative = number.first == UInt8(ascii: "-")
+        var digits = Digits(number.part((isNegative ? 1 : 0)..<number.count))
+        // The power of ten of the first digit; the digits down to 10⁻⁹ make up the nanoseconds.
+        var power = digits.powerOfFirst
+        var nanoseconds: UInt64 = 0
+        while power >= -9 {
+            guard let digit = digits.next() else {
+                // Only zeros are left, and zero stays zero however many there are.
+                if nanoseconds == 0 { break }
+                guard power + 10 <= 19, let scaled = times(nanoseconds, powerOfTen: power + 10) else { return nil }
+                nanoseconds = scaled
+                break
+            }
+            let (product, overflow) = nanoseconds.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(UInt64(digit))
+            if overflow || carry { return nil }
+            nanoseconds = sum
+            power -= 1
+        }
+        guard let magnitude = Int64(exactly: nanoseconds) else { return nil }
+        return CoreInstant(nanoseconds: isNegative ? -magnitude : magnitude)
+    }
+
+    /// Writes an instant, or a length of time, in seconds with as many digits after the point as it needs.
+    static func append(_ nanoseconds: Int64, to text: inout [UInt8]) {
+        var (seconds, fraction) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
+        // A sign, ten digits of seconds, a point and nine digits of nanoseconds: written from the end.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { digits in
+            var start = 21
+            func put(_ byte: UInt8) {
+                start -= 1
+                digits.initializeElement(at: start, to: byte)
+            }
+            if fraction > 0 {
+                var places = 9
+                while fraction % 10 == 0 {
+                    fraction /= 10
+                    places -= 1
+                }
+                for _ in 0..<places {
+                    put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction % 10))
+                    fraction /= 10
+                }
+                put(UInt8(ascii: "."))
+            }
+            repeat {
+                put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: seconds % 10))
+                seconds /= 10
+            } while seconds > 0
+            if nanoseconds < 0 { put(UInt8(ascii: "-")) }
+            text.append(contentsOf: ByteSlice(rebasing: ByteSlice(digits)[start...]))
+        }
+    }
+
+    private static func times(_ number: UInt64, powerOfTen: Int) -> UInt64? {
+        var product = number
+        for _ in 0..<powerOfTen {
+            let (next, overflow) = product.multipliedReportingOverflow(by: 10)
+            if overflow { return nil }
+            product = next
+        }
+        return product
+    }
+
+    /// The digits of an unsigned JSON number, without its point, its exponent and the zeros in front.
+    private struct Digits {
+        let text: ByteSlice
+        var position = 0
+        /// The position at which the mantissa ends.
+        var end: Int
+        /// The power of ten of the first digit that ``next()`` gives.
+        var powerOfFirst = 0
+
+        init(_ text: ByteSlice) {
+            self.text = text
+            end = text.firstIndex { $0 | 0x20 == UInt8(ascii: "e") } ?? text.count
+            let point = text.prefix(end).firstIndex(of: UInt8(ascii: ".")) ?? end
+            powerOfFirst = point - 1 + Self.exponent(text.part(min(end + 1, text.count)..<text.count))
+            while position < end, text[position] == UInt8(ascii: "0") || text[position] == UInt8(ascii: ".") {
+                if text[position] != UInt8(ascii: ".") { powerOfFirst -= 1 }
+                position += 1
+            }
+            // A number that is nothing but zeros has no digits: its power must not matter.
+            if position == end { powerOfFirst = -10 }
+        }
+
+        mutating func next() -> UInt8? {
+            if position < end, text[position] == UInt8(ascii: ".") { position += 1 }
+            guard position < end else { return nil }
+            position += 1
+            return text[position - 1] - UInt8(ascii: "0")
+        }
+
+        /// The exponent, limited to what no mantissa that fits into memory makes up for.
+        private static func exponent(_ text: ByteSlice) -> Int {
+            var exponent = 0
+            for byte in text where byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") {
+                exponent = min(exponent * 10 + Int(byte - UInt8(ascii: "0")), 1 << 40)
+            }
+            return text.first == UInt8(ascii: "-") ? -exponent : exponent
+        }
+    }
+}

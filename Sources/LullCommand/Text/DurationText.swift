@@ -1,0 +1,87 @@
+internal import LullCore
+
+/// Durations as people write them: a number with a unit.
+enum DurationText {
+    /// Why a text is no duration.
+    enum Fault: Error, Equatable {
+        case noUnit
+        case negative
+        case nonsense
+    }
+
+    /// Reads `500ns`, `250us`, `300ms`, `1.5s`, `2m`, `1h`, or a zero.
+    ///
+    /// What is finer than a nanosecond is cut; what is too long to count is ``CoreDuration/infinite``.
+    static func parse(_ text: ByteSlice) throws(Fault) -> CoreDuration {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let number = text.part((isNegative ? 1 : 0)..<text.count)
+        var position = 0
+        // Everything from 10¹⁹ on is too long in any unit.
+        var whole: UInt128 = 0
+        while let digit = digit(number, position) {
+            whole = min(whole * 10 + UInt128(digit), 10_000_000_000_000_000_000)
+            position += 1
+        }
+        guard position > 0 else { throw .nonsense }
+        var fraction: UInt128 = 0
+        var scale: UInt128 = 1
+        if position < number.count, number[position] == UInt8(ascii: ".") {
+            let point = position
+            position += 1
+            while let digit = digit(number, position) {
+                if position - point <= 18 {
+                    fraction = fraction * 10 + UInt128(digit)
+                    scale *= 10
+                }
+                position += 1
+            }
+            guard position > point + 1 else { throw .nonsense }
+        }
+        let unit: UInt128
+        switch unitText(number, position) {
+        case "": if whole == 0, fraction == 0 { unit = 0 } else { throw isNegative ? .negative : .noUnit }
+        case "ns": unit = 1
+        case "us", "µs", "μs": unit = 1000
+        case "ms": unit = 1_000_000
+        case "s": unit = 1_000_000_000
+        case "m": unit = 60_000_000_000
+        case "h": unit = 3_600_000_000_000
+        default: throw .nonsense
+        }
+        let nanoseconds = whole * unit + fraction * unit / scale
+        guard !isNegative || (whole == 0 && fraction == 0) else { throw .negative }
+        return Int64(exactly: nanoseconds).map { CoreDuration(nanoseconds: $0) } ?? .infinite
+    }
+
+    /// The same from a text.
+    static func parse(_ text: String) throws(Fault) -> CoreDuration {
+        let bytes = Array(text.utf8)
+        let result: Result<CoreDuration, Fault> = bytes.withUnsafeBufferPointer { bytes in
+            do throws(Fault) { return .success(try parse(bytes)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    private static func digit(_ text: ByteSlice, _ position: Int) -> UInt8? {
+        guard position < text.count, text[position] >= UInt8(ascii: "0"), text[position] <= UInt8(ascii: "9") else {
+            return nil
+        }
+        return text[position] - UInt8(ascii: "0")
+    }
+
+    private static func unitText(_ text: ByteSlice, _ position: Int) -> String {
+        String(decoding: text.part(position..<text.count), as: UTF8.self)
+    }
+}
+
+extension DurationText.Fault {
+    /// What is wrong with the text, for the end of a message.
+    func explanation(of text: String) -> String {
+        switch self {
+        case .noUnit: "has no unit: write \(text)s or \(text)ms"
+        case .negative: "is negative: a duration is zero or more"
+        case .nonsense:
+            "is no duration: write a number with one of the units ns, us, ms, s, m, h, such as 300ms or 1.5s"
+        }
+    }
+}

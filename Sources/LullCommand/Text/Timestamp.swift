@@ -1,0 +1,97 @@
+internal import LullCore
+
+/// Times of RFC 3339, such as `2024-05-01T12:00:00.25+02:00`, as Unix time.
+enum Timestamp {
+    /// Reads a time; what lies beyond nine digits after the point is cut.
+    ///
+    /// A leap second is the first second of the next minute, as it is to Unix.
+    ///
+    static func parse(_ text: ByteSlice) throws(Fault) -> CoreInstant {
+        var reader = Reader(text: text)
+        guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
+            let day = reader.number(2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
+            let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2), reader.skip(":"),
+            let second = reader.number(2), let nanosecond = reader.fraction(), let offset = reader.offset(),
+            reader.position == text.count, (1...12).contains(month), (1...days(in: month, of: year)).contains(day),
+            hour <= 23, minute <= 59, second <= 60
+        else { throw .noTime }
+        let days = daysSince1970(year, month, day)
+        let seconds = Int128(days * 86400 + hour * 3600 + minute * 60 + second - offset)
+        guard let nanoseconds = Int64(exactly: seconds * 1_000_000_000 + Int128(nanosecond)) else { throw .outOfRange }
+        return CoreInstant(nanoseconds: nanoseconds)
+    }
+
+    /// Why a text is no time that can be used.
+    enum Fault: Error, Equatable {
+        case noTime
+        /// More than 292 years away from 1970.
+        case outOfRange
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Counts in years that begin in March, so that a leap day is the last of its year.
+    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let marchYear = (month > 2 ? year : year - 1) + 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        let days = marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear
+        return days - 719_468 - 146_097
+    }
+
+    private struct Reader {
+        let text: ByteSlice
+        var position = 0
+
+        mutating func skip(_ byte: Unicode.Scalar) -> Bool {
+            guard position < text.count, text[position] == UInt8(ascii: byte) else { return false }
+            position += 1
+            return true
+        }
+
+        mutating func digit() -> Int? {
+            guard position < text.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[position]) else {
+                return nil
+            }
+            position += 1
+            return Int(text[position - 1] - UInt8(ascii: "0"))
+        }
+
+        mutating func number(_ digits: Int) -> Int? {
+            var number = 0
+            for _ in 0..<digits {
+                guard let digit = digit() else { return nil }
+                number = number * 10 + digit
+            }
+            return number
+        }
+
+        /// Nanoseconds; zero where no fraction is given.
+        mutating func fraction() -> Int? {
+            guard skip(".") else { return 0 }
+            var nanoseconds = 0
+            var unit = 100_000_000
+            let start = position
+            while let digit = digit() {
+                nanoseconds += digit * unit
+                unit /= 10
+            }
+            return position > start ? nanoseconds : nil
+        }
+
+        /// Seconds east of Greenwich.
+        mutating func offset() -> Int? {
+            if skip("Z") || skip("z") { return 0 }
+            let isWest = skip("-")
+            guard isWest || skip("+"), let hours = number(2), skip(":"), let minutes = number(2), hours <= 23,
+                minutes <= 59
+            else { return nil }
+            return (isWest ? -1 : 1) * (hours * 3600 + minutes * 60)
+        }
+    }
+}

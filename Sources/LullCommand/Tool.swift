@@ -1,0 +1,84 @@
+internal import CLullSystem
+
+/// The program from its arguments to its exit status.
+enum Tool {
+    /// Runs, and says how to end.
+    static func run(_ arguments: [Argument]) -> Int32 {
+        keepStandardDescriptors()
+        // A write to a closed pipe is an error like others.
+        lull_ignore(SIGPIPE)
+        do {
+            return try dispatch(arguments)
+        } catch {
+            return end(with: error)
+        }
+    }
+
+    private static func dispatch(_ arguments: [Argument]) throws(Failure) -> Int32 {
+        guard arguments.count > 1 else { return explainUsage("no command was given") }
+        let name = String(cString: arguments[1])
+        switch name {
+        case "--help", "-h": return try show(Help.overview)
+        case "--version": return try show("lull \(Help.version)\n")
+        default: break
+        }
+        guard let subcommand = Subcommand(rawValue: name) else {
+            return explainUsage("there is no \(name.hasPrefix("-") ? "option" : "command") \(name)")
+        }
+        let invocation = try Invocation(subcommand, Array(arguments.dropFirst()))
+        if invocation.asksForHelp { return try show(Help.page(for: subcommand)) }
+        let setup = try invocation.settings.setup(for: subcommand)
+        switch subcommand {
+        case .filter:
+            if let stranger = invocation.operands.first {
+                throw .usage("unexpected argument \(String(cString: stranger))", .filter)
+            }
+            var session = try Session(invocation.settings, setup, Writer(invocation.settings))
+            return session.run()
+        case .run:
+            guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", .run) }
+            let commands = try Commands(invocation.operands, invocation.settings)
+            var session = try Session(invocation.settings, setup, commands)
+            return session.run()
+        case .simulate:
+            guard let trace = invocation.operands.first else {
+                throw .usage("TRACE is missing: a file, or - for standard input", .simulate)
+            }
+            guard invocation.operands.count == 1 else {
+                throw .usage("unexpected argument \(String(cString: invocation.operands[1]))", .simulate)
+            }
+            return try Simulation.run(trace, invocation.settings, setup)
+        }
+    }
+
+    /// Makes sure that none of the standard descriptors is taken by a pipe of our own. One that was closed at the start gets
+    /// something that fails when it is used.
+    private static func keepStandardDescriptors() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where lull_is_open(descriptor) == 0 {
+            _ = lull_open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
+    private static func show(_ page: String) throws(Failure) -> Int32 {
+        var output = Outlet(STDOUT_FILENO)
+        output.text.append(string: page)
+        _ = try output.drain()
+        return ExitStatus.success
+    }
+
+    private static func explainUsage(_ message: String) -> Int32 {
+        var log = Outlet(STDERR_FILENO)
+        log.report(message)
+        log.text.append(string: Help.overview)
+        // If messages cannot be written, there is no place to say so.
+        _ = try? log.drain()
+        return ExitStatus.wrongUsage
+    }
+
+    private static func end(with failure: Failure) -> Int32 {
+        var log = Outlet(STDERR_FILENO)
+        log.report(failure.message)
+        _ = try? log.drain()
+        return failure.status
+    }
+}

@@ -1,0 +1,131 @@
+public import Dispatch
+public import Foundation
+internal import Lull
+
+/// Runs a handler when no event has come for a while; made for work in the background, one instance for each kind of event.
+///
+/// ```swift
+/// let sync = BackgroundDebouncer(timeInterval: 2)
+/// // for each of the hundred changes that the health store reports in a second:
+/// sync.handler = { syncSteps() }
+/// ```
+///
+/// It does not depend on a run loop, and it works in a process that is suspended and woken: what fell due meanwhile runs at
+/// once, and once. The handler runs on the main queue; for another one there is ``BackgroundDebouncer/OnQueue``. It may be
+/// used from any thread. What no library can do is keep a process alive: see <doc:WorkInTheBackground>.
+public final class BackgroundDebouncer: Sendable {
+    private let events: EventHandler
+
+    /// Makes a debouncer without a handler.
+    ///
+    /// - Parameters:
+    ///   - timeInterval: How long, in seconds, no event must have come; finite, zero or more.
+    ///   - clock: The clock that this is measured by. The default goes on while the machine sleeps.
+    public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock()) {
+        events = EventHandler(timeInterval, .main, clock)
+    }
+
+    /// What runs, once, when the interval has passed with no event; nil afterwards.
+    ///
+    /// Setting it counts as an event and starts or renews the interval. Setting nil drops what is pending.
+    public var handler: (@MainActor @Sendable () -> Void)? {
+        get { events.handler }
+        set { events.set(onMainQueue(newValue)) }
+    }
+
+    /// Starts the interval again, with the handler as it is. Without one nothing happens.
+    public func renewInterval() {
+        events.renew()
+    }
+
+    /// Runs the handler now, if there is one: when the time that the system allows is running out.
+    ///
+    /// Called on the main thread, it *has run* when this returns.
+    public func flush() {
+        events.flush()
+    }
+
+    /// A ``BackgroundDebouncer`` whose handler runs on a queue that is given.
+    public final class OnQueue: Sendable {
+        private let events: EventHandler
+
+        /// Makes a debouncer without a handler.
+        ///
+        /// - Parameters:
+        ///   - queue: Where the handler runs.
+        ///   - timeInterval: How long, in seconds, no event must have come; finite, zero or more.
+        ///   - clock: The clock that this is measured by. The default goes on while the machine sleeps.
+        public init(_ queue: DispatchQueue, timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock())
+        {
+            events = EventHandler(timeInterval, Place(queue), clock)
+        }
+
+        /// What runs, once, when the interval has passed with no event; nil afterwards.
+        ///
+        /// Setting it counts as an event and starts or renews the interval. Setting nil drops what is pending.
+        public var handler: (@Sendable () -> Void)? {
+            get { events.handler }
+            set { events.set(newValue) }
+        }
+
+        /// Starts the interval again, with the handler as it is. Without one nothing happens.
+        public func renewInterval() {
+            events.renew()
+        }
+
+        /// Runs the handler now, if there is one. Called on the queue, it *has run* when this returns.
+        public func flush() {
+            events.flush()
+        }
+    }
+}
+
+/// What both kinds are made of: a debouncer of events, and the handler of the newest one.
+private final class EventHandler: Sendable {
+    private struct Newest: Sendable {
+        var event = 0
+        var handler: QueueTask?
+    }
+
+    private let place: Place
+    private let newest = Guarded(Newest())
+    private let debouncer: Debouncer<Int, Void>
+
+    init(_ interval: TimeInterval, _ place: Place, _ clock: any Clock<Duration>) {
+        self.place = place
+        let wait = Duration(setting: interval, "time interval")
+        debouncer = Debouncer(for: wait, on: place.queue, clock: clock) { [newest] event in
+            // If another event has come since this one fell due, the handler waits for the end of its interval.
+            let handler = newest.change { $0.event == event ? $0.handler.take() : nil }
+            handler?()
+        }
+    }
+
+    var handler: QueueTask? { newest.value.handler }
+
+    // Events are submitted with the lock held, or two threads could submit theirs in another order than they are counted.
+    func set(_ handler: QueueTask?) {
+        let replaced = newest.change { newest in
+            let replaced = newest.handler
+            newest.event += 1
+            newest.handler = handler
+            if handler != nil { debouncer(newest.event) }
+            return replaced
+        }
+        withExtendedLifetime(replaced) {}
+        if handler == nil { debouncer.cancel(running: true) }
+    }
+
+    func renew() {
+        newest.change { newest in
+            guard newest.handler != nil else { return }
+            newest.event += 1
+            debouncer(newest.event)
+        }
+    }
+
+    func flush() {
+        debouncer.flush()
+        if place.isHere { debouncer.runtime.runReady() }
+    }
+}

@@ -1,0 +1,67 @@
+public import Dispatch
+public import Foundation
+internal import Lull
+
+/// Makes a closure that runs another one when it has not been called for a while, on the main queue.
+///
+/// ```swift
+/// let search = debounced(for: 0.3) { (text: String) in results.search(text) }
+/// search(field.text)
+/// ```
+///
+/// The newest value counts. The closure may be called from any thread. When nobody holds it any more, what is pending is
+/// still run when it is due.
+///
+/// - Parameters:
+///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
+///   - clock: The clock that this is measured by.
+///   - body: What runs then.
+public func debounced<Value: Sendable>(
+    for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(),
+    _ body: @escaping @MainActor @Sendable (Value) -> Void
+) -> @Sendable (Value) -> Void {
+    debounced(for: seconds, on: .main, clock: clock) { value in MainActor.assumeIsolated { body(value) } }
+}
+
+/// Makes a closure that runs another one when it has not been called for a while, on a queue.
+///
+/// - Parameters:
+///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
+///   - queue: Where the other closure runs.
+///   - clock: The clock that this is measured by.
+///   - body: What runs then.
+public func debounced<Value: Sendable>(
+    for seconds: TimeInterval, on queue: DispatchQueue, clock: any Clock<Duration> = ContinuousClock(),
+    _ body: @escaping @Sendable (Value) -> Void
+) -> @Sendable (Value) -> Void {
+    let debouncer = Debouncer(for: Duration(setting: seconds, "delay"), on: queue, clock: clock, handler: body)
+    return { debouncer($0) }
+}
+
+/// Makes a closure that runs another one when it has not been called for a while, on the main queue.
+///
+/// - Parameters:
+///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
+///   - clock: The clock that this is measured by.
+///   - body: What runs then.
+public func debounced(
+    for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(),
+    _ body: @escaping @MainActor @Sendable () -> Void
+) -> @Sendable () -> Void {
+    debounced(for: seconds, on: .main, clock: clock, onMainQueue(body))
+}
+
+/// Makes a closure that runs another one when it has not been called for a while, on a queue.
+///
+/// - Parameters:
+///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
+///   - queue: Where the other closure runs.
+///   - clock: The clock that this is measured by.
+///   - body: What runs then.
+public func debounced(
+    for seconds: TimeInterval, on queue: DispatchQueue, clock: any Clock<Duration> = ContinuousClock(),
+    _ body: @escaping @Sendable () -> Void
+) -> @Sendable () -> Void {
+    let debouncer = Debouncer(for: Duration(setting: seconds, "delay"), on: queue, clock: clock, handler: body)
+    return { debouncer() }
+}

@@ -1,0 +1,263 @@
+import CLullSystem
+import Foundation
+import Testing
+
+@Suite("lull filter")
+struct FilterTests {
+    private let counters = [
+        "submitted", "executed", "superseded", "absorbed", "cancelled", "rejected", "failed", "pending", "running",
+    ]
+
+    private func count(_ name: String, in errors: String) -> Int? {
+        let pieces = errors.split(whereSeparator: { $0 == "," || $0 == "\n" })
+        return pieces.first { $0.contains("\(name) ") }.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
+    }
+
+    // MARK: - Records
+
+    @Test func theLastOfEachBurstSurvives() throws {
+        let outcome = try lull(
+            "filter", "--wait", "1h", "--key-field", "1", "--stats", input: "a 1\nb 2\na 3\nb 4\nc 5\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == ["a 3", "b 4", "c 5"])
+        for (name, expected) in zip(counters, [5, 3, 2, 0, 0, 0, 0, 0, 0]) {
+            #expect(count(name, in: outcome.errors) == expected, "\(name)")
+        }
+        #expect(outcome.errorLines.count == 1 && outcome.errors.hasPrefix("lull: "))
+    }
+
+    @Test(arguments: [
+        ("latest", "a3\n", 2, 0), ("first", "a1\n", 0, 2), ("collect", "a1\na2\na3\n", 0, 0),
+    ])
+    func recordsAreCombined(_ rule: String, _ output: String, _ superseded: Int, _ absorbed: Int) throws {
+        let outcome = try lull("filter", "--wait", "1h", "--combine", rule, "--stats", input: "a1\na2\na3\n")
+        #expect(outcome.output == output)
+        #expect(count("superseded", in: outcome.errors) == superseded)
+        #expect(count("absorbed", in: outcome.errors) == absorbed)
+    }
+
+    @Test func emptyRecordsAndCarriageReturnsAreKept() throws {
+        #expect(try lull("filter", "--wait", "0", input: "\n\na\r\n\n").output == "\n\na\r\n\n")
+        #expect(try lull("filter", "--wait", "0", input: "").output == "")
+        #expect(try lull("filter", "--wait", "0", input: "a\nb").output == "a\nb\n")
+    }
+
+    @Test func nullModeEndsRecordsInNull() throws {
+        #expect(try lull("filter", "--wait", "0", "--null", input: "a\nb\0c\0d").output == "a\nb\0c\0d\0")
+    }
+
+    @Test func bytesThatAreNotTextPassThrough() throws {
+        let bytes: [UInt8] = [0xFF, 0xFE, 0x00, 0x80, 10, 0xC3, 10]
+        #expect(try lull(["filter", "--wait", "0"], input: bytes).outputBytes == bytes)
+        let outcome = try lull(["filter", "--wait", "0", "--format", "jsonl", "--key-field", "1"], input: bytes)
+        #expect(outcome.lines.first?.contains(#""key":{"base64":"//4AgA=="},"value":{"base64":"//4AgA=="}"#) == true)
+    }
+
+    @Test func keysComeFromJSON() throws {
+        let input = #"""
+            {"d":{"id":"a"},"v":1}
+            {"d":{"id":"\u0061"},"v":2}
+            {"d":{"id":1},"v":3}
+            {"d":{"id":null},"v":4}
+            """#
+        let outcome = try lull("filter", "--wait", "1h", "--key-json", "/d/id", "--format", "jsonl", input: input)
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines.count == 3)
+        #expect(
+            outcome.lines[0].contains(#""key":"a","value":"{\"d\":{\"id\":\"\\u0061\"},\"v\":2}","count":2"#),
+            "\(outcome.lines[0])")
+        #expect(outcome.lines[1].contains(#""key":1,"#))
+        #expect(outcome.lines[2].contains(#""key":null,"#))
+    }
+
+    @Test func recordsWithoutTheirKeyAreReportedAndSkipped() throws {
+        let outcome = try lull("filter", "--wait", "1h", "--key-field", "2", input: "a 1\nb\nc 1\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.output == "c 1\n")
+        #expect(outcome.errors == "lull: line 2 skipped: it has no field 2\n")
+        let json = try lull("filter", "--wait", "1h", "--key-json", "/k", input: "{\"k\":1}\n{\"k\":\n{}\n")
+        #expect(json.ending == 0)
+        #expect(json.output == "{\"k\":1}\n")
+        #expect(
+            json.errorLines == [
+                "lull: line 2 skipped: it is not JSON: a value is missing at column 6",
+                "lull: line 3 skipped: it has no value at the pointer",
+            ])
+    }
+
+    @Test(arguments: [("flush", "a 1\n", 0), ("drop", "", 1), ("wait", "a 1\n", 0)])
+    func strictEndsAtABadRecord(_ rule: String, _ output: String, _ cancelled: Int) throws {
+        let outcome = try lull(
+            "filter", "--wait", "50ms", "--key-field", "2", "--strict", "--at-end", rule, "--stats",
+            input: "a 1\nb\nc 1\n")
+        #expect(outcome.ending == 65)
+        #expect(outcome.output == output)
+        #expect(outcome.errorLines.first == "lull: line 2: it has no field 2")
+        #expect(count("cancelled", in: outcome.errors) == cancelled)
+    }
+
+    @Test func aRecordThatIsTooLongIsReportedAndSkipped() throws {
+        let long = [UInt8](repeating: 120, count: 16 << 20)
+        let input = Array("before\n".utf8) + long + Array("\n".utf8) + long + Array("x\nafter\n".utf8)
+        let outcome = try lull(["filter", "--wait", "0"], input: input)
+        #expect(outcome.ending == 0)
+        #expect(outcome.outputBytes.count == 7 + long.count + 1 + 6)
+        #expect(outcome.errors == "lull: line 3 skipped: it is longer than 16 MiB\n")
+    }
+
+    @Test func openKeysAreBounded() throws {
+        let outcome = try lull(
+            "filter", "--wait", "1h", "--key-field", "1", "--max-keys", "2", "--stats", input: "a 1\nb 1\nc 1\na 2\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == ["a 2", "b 1"])
+        #expect(outcome.errorLines.first == "lull: line 3 skipped: 2 keys are open already")
+        #expect(count("rejected", in: outcome.errors) == 1)
+    }
+
+    // MARK: - Policies
+
+    @Test func executionsAreOnTheEdgesAskedFor() throws {
+        let input = "1\n2\n3\n4\n5\n"
+        #expect(try lull("filter", "--wait", "1h", "--edges", "leading", input: input).output == "1\n")
+        #expect(try lull("filter", "--wait", "1h", "--edges", "leading,trailing", input: input).output == "1\n5\n")
+        #expect(try lull("filter", "--throttle", "1h", input: input).output == "1\n5\n")
+        #expect(try lull("filter", "--throttle", "1h", "--edges", "trailing", input: input).output == "5\n")
+        #expect(try lull("filter", "--wait", "1h", "--max-count", "2", input: input).output == "2\n4\n5\n")
+        let jsonl = try lull(
+            "filter", "--wait", "1h", "--max-count", "2", "--combine", "collect", "--format", "jsonl", input: input)
+        #expect(jsonl.lines.map { $0.contains("maxCount") } == [true, true, false])
+        #expect(jsonl.lines.first?.contains(#""value":["1","2"],"count":2,"edge":"maxCount""#) == true)
+        #expect(jsonl.lines.last?.contains(#""value":["5"],"count":1,"edge":"flush""#) == true)
+    }
+
+    @Test func outputComesWhenItIsDue() throws {
+        let process = try ToolProcess(["filter", "--wait", "100ms", "--format", "jsonl"])
+        for round in 1...3 {
+            process.send("a\nb \(round)\n")
+            // The input stays open: nothing but the quiet period lets this line out.
+            let line = try process.line()
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            #expect(object["value"] as? String == "b \(round)")
+            #expect(object["edge"] as? String == "trailing")
+            let at = try #require(object["at"] as? Double)
+            let first = try #require(object["first"] as? Double)
+            #expect(at - first > 0.0999)
+        }
+        #expect(try process.finish().output == "")
+    }
+
+    @Test func aStreamThatNeverPausesIsExecutedAfterMaxWait() throws {
+        let process = try ToolProcess(["filter", "--wait", "300ms", "--max-wait", "400ms", "--format", "jsonl"])
+        // On a busy machine a pause may be longer than the quiet period; sooner or later none is.
+        process.keepSending("x\n", pause: 10_000)
+        while !(try process.line()).contains(#""edge":"maxWait""#) {}
+        process.signal(SIGKILL)
+        _ = try process.end()
+    }
+
+    @Test func whatFellDueWhileTheProcessWasStoppedComesPromptlyAndOnce() throws {
+        let process = try ToolProcess(["filter", "--wait", "200ms", "--key-field", "1", "--format", "jsonl"])
+        process.send("b 1\na 1\n")
+        usleep(20_000)
+        process.signal(SIGSTOP)
+        usleep(400_000)
+        process.signal(SIGCONT)
+        #expect(try process.line().contains(#""value":"b 1","count":1,"edge":"trailing""#))
+        #expect(try process.line().contains(#""value":"a 1","count":1,"edge":"trailing""#))
+        #expect(try process.finish().output == "")
+    }
+
+    @Test func keysAreIndependentAndInOrderOfTheirInstants() throws {
+        let process = try ToolProcess(["filter", "--wait", "300ms", "--key-field", "1"])
+        process.send("b 1\n")
+        usleep(50_000)
+        process.send("a 1\n")
+        #expect(try process.line() == "b 1")
+        #expect(try process.line() == "a 1")
+        _ = try process.finish()
+    }
+
+    @Test func atTheEndWaitingValuesAreWaitedForOrDropped() throws {
+        let start = Date()
+        #expect(try lull("filter", "--wait", "300ms", "--at-end", "wait", input: "a\n").output == "a\n")
+        #expect(Date().timeIntervalSince(start) >= 0.3)
+        let dropped = try lull("filter", "--wait", "300ms", "--at-end", "drop", "--stats", input: "a\nb\n")
+        #expect(dropped.output == "")
+        #expect(count("cancelled", in: dropped.errors) == 1)
+    }
+
+    // MARK: - Signals and pipes
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func aSignalDoesAsTheEndOfTheInput(_ number: Int32) throws {
+        let process = try ToolProcess(["filter", "--wait", "1h", "--edges", "leading,trailing", "--stats"])
+        process.send("first\nsecond\n")
+        #expect(try process.line() == "first")
+        process.signal(number)
+        #expect(try process.line() == "second")
+        #expect(try process.errorLine().contains("executed 2"))
+        #expect(try process.end().ending == -number)
+    }
+
+    @Test func aSecondSignalEndsAtOnce() throws {
+        let process = try ToolProcess(["filter", "--wait", "1h", "--edges", "leading,trailing", "--at-end", "wait"])
+        process.send("first\nsecond\n")
+        #expect(try process.line() == "first")
+        process.signal(SIGINT)
+        // One that has dealt with the first still answers.
+        process.signal(SIGUSR1)
+        #expect(try process.errorLine().contains("pending 1"))
+        process.signal(SIGTERM)
+        let outcome = try process.finish()
+        #expect(outcome.ending == -SIGTERM)
+        #expect(outcome.output == "")
+    }
+
+    @Test func countersArePrintedAtAnyTime() throws {
+        let process = try ToolProcess(["filter", "--wait", "1h", "--edges", "leading,trailing"])
+        process.send("a\nb\nc\n")
+        #expect(try process.line() == "a")
+        process.signal(SIGUSR1)
+        let line = try process.errorLine()
+        for (name, expected) in zip(counters, [3, 1, 1, 0, 0, 0, 0, 1, 0]) {
+            #expect(count(name, in: line) == expected, "\(name)")
+        }
+        #expect(try process.finish().output == "c\n")
+    }
+
+    @Test func aClosedPipeEndsTheProgramQuietly() throws {
+        let waiting = try ToolProcess(["filter", "--wait", "1h"])
+        waiting.send("a\n")
+        waiting.closeOutput()
+        let outcome = try waiting.end()
+        #expect(outcome.ending == 0)
+        #expect(outcome.errors == "")
+        let writing = try ToolProcess(["filter", "--wait", "0"])
+        writing.send("a\n")
+        #expect(try writing.line() == "a")
+        writing.closeOutput()
+        writing.send("b\n")
+        #expect(try writing.end().ending == 0)
+    }
+
+    @Test func aReaderThatIsSlowHoldsTheProgramBackButNotItsSignals() throws {
+        let process = try ToolProcess(["filter", "--wait", "0"])
+        process.keepSending(String(repeating: "x", count: 999) + "\n")
+        usleep(200_000)
+        // The output is full now, and nobody reads it.
+        process.signal(SIGUSR1)
+        #expect(try process.errorLine().contains("submitted"))
+        process.signal(SIGINT)
+        process.signal(SIGUSR1)
+        _ = try process.errorLine()
+        process.signal(SIGINT)
+        #expect(try process.end().ending == -SIGINT)
+    }
+
+    @Test func muchGoesThroughWhole() throws {
+        let line = String(repeating: "x", count: 99)
+        let input = (0..<50_000).map { "\($0) \(line)\n" }.joined()
+        #expect(try lull("filter", "--wait", "0", input: input).output == input)
+        #expect(try lull("filter", "--wait", "1h", "--combine", "collect", input: input).output == input)
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+@testable import LullCommand
+
+@Suite("JSON")
+struct JSONTests {
+    private func fault(_ text: String, takesAnyBytes: Bool = false) -> JSONScanner.Fault? {
+        fault(Array(text.utf8), takesAnyBytes: takesAnyBytes)
+    }
+
+    private func fault(_ bytes: [UInt8], takesAnyBytes: Bool = false) -> JSONScanner.Fault? {
+        bytes.withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(bytes, takesAnyBytes: takesAnyBytes)
+            do throws(JSONScanner.Fault) {
+                _ = try scanner.value()
+                try scanner.end()
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "null", "true", "false", "0", "-0", "10", "-1.5e+10", "1E5", "0.0", #""""#, #""a\n\u00e9\ud83d\ude00""#, "[]",
+        "{}",
+        " [1 , 2,[ ]] ", #"{"a":{"b":[1,{"c":null}]},"a":2}"#, "\t\r\n1", #""\ud800""#, "\"\u{7F}é\u{10FFFF}\"",
+    ])
+    func isRecognised(_ text: String) {
+        #expect(fault(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("", 1, JSONScanner.Reason.expectedValue), ("nul", 1, .expectedValue), ("01", 2, .expectedEnd),
+        ("-", 2, .wrongNumber),
+        ("1.", 3, .wrongNumber), ("1e", 3, .wrongNumber), (".5", 1, .expectedValue), ("+1", 1, .expectedValue),
+        ("[1", 3, .expectedComma),
+        ("[1,]", 4, .expectedValue), ("[,1]", 2, .expectedValue), ("{", 2, .expectedName),
+        (#"{"a"}"#, 5, .expectedColon),
+        (#"{"a":1,}"#, 8, .expectedName), (#"{"a":1 "b":2}"#, 8, .expectedComma), ("{a:1}", 2, .expectedName),
+        ("1 2", 3, .expectedEnd),
+        (#""abc"#, 5, .unfinishedString), ("\"a\nb\"", 3, .controlCharacter), (#""\x""#, 2, .wrongEscape),
+        (#""\u12g4""#, 2, .wrongEscape),
+        (#""\"#, 2, .wrongEscape), ("'a'", 1, .expectedValue), ("NaN", 1, .expectedValue), ("[1}", 3, .expectedComma),
+        (#"{"a":1]"#, 7, .expectedComma), ("\u{FEFF}1", 1, .expectedValue), ("\0", 1, .expectedValue),
+    ])
+    func whatIsNoneIsNamedWithItsPlace(_ text: String, _ column: Int, _ reason: JSONScanner.Reason) {
+        #expect(fault(text) == JSONScanner.Fault(column: column, reason: reason))
+    }
+
+    @Test func nestingHasABound() {
+        let deepest = JSONScanner.deepest
+        #expect(fault(String(repeating: "[", count: deepest) + String(repeating: "]", count: deepest)) == nil)
+        #expect(fault(String(repeating: "[", count: 1_000_000))?.reason == .tooDeep)
+        #expect(fault(String(repeating: #"{"a":"#, count: 100_000))?.reason == .tooDeep)
+    }
+
+    @Test func stringsAreUTF8UnlessAnythingGoes() {
+        let bytes: [UInt8] = [0x22, 0xFF, 0xE9, 0x22]
+        #expect(fault(bytes)?.reason == .notUTF8)
+        #expect(fault(bytes, takesAnyBytes: true) == nil)
+    }
+
+    @Test(arguments: [
+        (#" { "a" : [ 1 , "x y" ] } "#, #"{"a":[1,"x y"]}"#), (#""\u0041""#, #""A""#), (#""\/\u002F""#, #""//""#),
+        (#""\u0022\u005C\u000a\u001f\b""#, #""\"\\\n\u001f\b""#), (#""\uD83D\uDE00""#, #""😀""#),
+        (#""\uD800x""#, #""\ud800x""#),
+        (#""\ud800\u0041""#, #""\ud800A""#), (#""\ud800\ud83d\ude00""#, #""\ud800😀""#), ("1.0", "1.0"),
+        ("null", "null"),
+        (#"{"\u0061":"\u00e9 "}"#, #"{"a":"é "}"#), (#""\\u0041""#, #""\\u0041""#), (#""""#, #""""#),
+        (#"["a\"]","\\"]"#, #"["a\"]","\\"]"#),
+    ])
+    func keysHaveOneForm(_ text: String, _ canonical: String) {
+        let form = withBytes(text) { JSONText.canonical($0) }
+        #expect(String(decoding: form, as: UTF8.self) == canonical)
+        #expect(form.withUnsafeBufferPointer { JSONText.canonical($0) } == form)
+    }
+
+    @Test(arguments: [
+        ("a", #""a""#), ("\"\\\n\u{1}é", #""\"\\\n\u0001é""#), ("", #""""#), ("\u{7F}/", "\"\u{7F}/\""),
+    ])
+    func stringsAreWritten(_ text: String, _ json: String) {
+        var written: [UInt8] = []
+        JSONText.append(Array(text.utf8), to: &written)
+        #expect(String(decoding: written, as: UTF8.self) == json)
+    }
+
+    @Test func whatIsNoTextIsWrittenAsBase64() {
+        var written: [UInt8] = []
+        JSONText.append([0xFF, 0x00, 0xFE], to: &written)
+        #expect(String(decoding: written, as: UTF8.self) == #"{"base64":"/wD+"}"#)
+    }
+
+    // The document of RFC 6901, section 5.
+    private static let document = #"""
+        {"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8,"d":1,"d":{"x":[[],[{"y":9}]]}}
+        """#
+
+    @Test(arguments: [
+        ("/foo", #"["bar","baz"]"#), ("/foo/0", #""bar""#), ("/", "0"), ("/a~1b", "1"), ("/c%d", "2"), ("/e^f", "3"),
+        ("/g|h", "4"),
+        (#"/i\j"#, "5"), (#"/k"l"#, "6"), ("/ ", "7"), ("/m~0n", "8"), ("/d/x/1/0/y", "9"), ("", document),
+    ])
+    func pointersPoint(_ text: String, _ value: String) throws {
+        let pointer = try #require(JSONPointer(Array(text.utf8)))
+        let found = try withBytes(Self.document) {
+            try pointer.find(in: $0).map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(found == value)
+    }
+
+    @Test(arguments: [
+        "/nope", "/foo/2", "/foo/-", "/foo/00", "/foo/01", "/foo/0/x", "/foo/", "/d/x/0/0", "/foo/99999999999999999999",
+    ])
+    func pointersMayPointNowhere(_ text: String) throws {
+        let pointer = try #require(JSONPointer(Array(text.utf8)))
+        #expect(try withBytes(Self.document) { try pointer.find(in: $0) } == nil)
+    }
+
+    @Test(arguments: ["foo", "~", "/~", "/~2", "/a~", " /a"])
+    func noPointersAreRefused(_ text: String) {
+        #expect(JSONPointer(Array(text.utf8)) == nil)
+    }
+}

@@ -1,0 +1,190 @@
+import CLullSystem
+import Foundation
+import Testing
+
+/// What happens while commands run, and how they are stopped.
+@Suite("lull run, while commands run")
+struct RunningTests {
+    private func start(_ options: String, _ command: String...) throws -> ToolProcess {
+        try ToolProcess(["run"] + options.split(separator: " ").map(String.init) + ["--"] + command)
+    }
+
+    // MARK: - While a command is running
+
+    /// A command for `--edges leading,trailing`: the first one holds until its file has something in it.
+    private func holding(_ file: TemporaryFile, _ rest: String) -> String {
+        "echo +$0; if [ $0 = 1 ]; then while ! [ -s \(file.path) ]; do sleep 0.01; done; fi; \(rest)"
+    }
+
+    @Test func queuedValuesWaitAndTheLatestWins() throws {
+        let gate = try TemporaryFile()
+        let process = try start("--wait 0 --while-running queue", "sh", "-c", holding(gate, "echo -$0"), "{value}")
+        process.send("1\n")
+        #expect(try process.line() == "+1")
+        process.send("2\n3\n")
+        process.signal(SIGUSR1)
+        _ = try process.errorLine()
+        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        let outcome = try process.finish()
+        #expect(outcome.lines == ["-1", "+3", "-3"])
+    }
+
+    @Test func concurrentValuesRunTogether() throws {
+        let gate = try TemporaryFile()
+        let process = try start(
+            "--wait 0 --while-running concurrent --jobs 2", "sh", "-c", holding(gate, "echo -$0"), "{value}")
+        process.send("1\n")
+        #expect(try process.line() == "+1")
+        process.send("2\n")
+        #expect(try process.line() == "+2")
+        #expect(try process.line() == "-2")
+        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        #expect(try process.finish().lines == ["-1"])
+    }
+
+    @Test func skippedValuesAreAbsorbed() throws {
+        let gate = try TemporaryFile()
+        let process = try start(
+            "--wait 0 --while-running skip --stats", "sh", "-c", holding(gate, "echo -$0"), "{value}")
+        process.send("1\n")
+        #expect(try process.line() == "+1")
+        process.send("2\n")
+        process.send("3\n")
+        // When it answers, both have been dealt with or are still to come; the end of the input flushes what is left.
+        try eventually("absorbed") {
+            process.signal(SIGUSR1)
+            return (try? process.errorLine())?.contains("absorbed 2") == true
+        }
+        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        let outcome = try process.finish()
+        #expect(outcome.lines == ["-1"])
+        #expect(outcome.errors.contains("absorbed 2"))
+    }
+
+    @Test func cancelledCommandsAreNoFailures() throws {
+        let process = try start(
+            "--wait 0 --while-running cancel --stats", "sh", "-c", "echo +$0; [ $0 = 2 ] || sleep 600", "{value}")
+        process.send("1\n")
+        #expect(try process.line() == "+1")
+        process.send("2\n")
+        let outcome = try process.finish()
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == ["+2"])
+        #expect(
+            outcome.errors.contains("executed 1") && outcome.errors.contains("superseded 1")
+                && outcome.errorLines.count == 1)
+    }
+
+    @Test func aCancelledCommandThatReturnsWasExecuted() throws {
+        let script = "trap 'echo stopped; exit 0' TERM; echo +$0; [ $0 = 2 ] || while :; do sleep 0.01; done"
+        let process = try start("--wait 0 --while-running cancel --stats", "sh", "-c", script, "{value}")
+        process.send("1\n")
+        #expect(try process.line() == "+1")
+        process.send("2\n")
+        let outcome = try process.finish()
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == ["stopped", "+2"])
+        #expect(outcome.errors.contains("executed 2"))
+    }
+
+    @Test func whatIgnoresSIGTERMIsKilled() throws {
+        let script = "trap '' TERM; echo +$0; [ $0 = 2 ] || while :; do sleep 0.01; done"
+        let process = try start("--wait 0 --while-running cancel --kill-after 200ms", "sh", "-c", script, "{value}")
+        process.send("1\n")
+        #expect(try process.line() == "+1")
+        process.send("2\n")
+        let outcome = try process.finish()
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == ["+2"])
+        #expect(outcome.errors == "")
+    }
+
+    @Test func theWholeGroupIsCancelled() throws {
+        let script = "[ $0 = 2 ] && exit; sleep 600 & echo $!; wait"
+        let process = try start("--wait 0 --while-running cancel", "sh", "-c", script, "{value}")
+        process.send("1\n")
+        let grandchild = try #require(pid_t(try process.line()))
+        process.send("2\n")
+        // The end of the output is the end of everybody who has it.
+        #expect(try process.finish().ending == 0)
+        try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
+    }
+
+    @Test func whatACancelledCommandLeavesBehindIsKilledInTime() throws {
+        let script = "[ $0 = 2 ] && exit; (trap '' TERM; while :; do sleep 0.01; done) & echo $!; wait"
+        let process = try start("--wait 0 --while-running cancel --kill-after 300ms", "sh", "-c", script, "{value}")
+        process.send("1\n")
+        let grandchild = try #require(pid_t(try process.line()))
+        process.send("2\n")
+        // The program does not end before that, though its command has.
+        process.closeInput()
+        #expect(try process.end().ending == 0)
+        try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
+    }
+
+    @Test func whatACommandLeavesBehindIsNotAwaited() throws {
+        let process = try start("--wait 1h", "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!")
+        process.send("x\n")
+        process.closeInput()
+        let grandchild = try #require(pid_t(try process.line()))
+        #expect(try process.end().ending == 0)
+        #expect(kill(grandchild, 0) == 0)
+        kill(grandchild, SIGKILL)
+    }
+
+    private func isZombie(_ process: pid_t) -> Bool {
+        // In a container nobody may collect orphans.
+        (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") == true
+    }
+
+    // MARK: - Signals
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func aSignalEndsTheInputAndAwaitsTheCommands(_ number: Int32) throws {
+        let gate = try TemporaryFile()
+        let process = try start(
+            "--wait 1h --edges leading,trailing --stats", "sh", "-c", holding(gate, "echo -$0"), "{value}")
+        process.send("1\n2\n")
+        #expect(try process.line() == "+1")
+        process.signal(number)
+        process.signal(SIGUSR1)
+        // What was pending waits for the command that runs, which got no signal.
+        #expect(try process.errorLine().contains("pending 1, running 1"))
+        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        let outcome = try process.finish()
+        #expect(outcome.ending == -number)
+        #expect(outcome.lines == ["-1", "+2", "-2"])
+        #expect(outcome.errors.contains("executed 2"))
+    }
+
+    @Test func aSecondSignalKillsTheGroups() throws {
+        let process = try start(
+            "--wait 0", "sh", "-c", "trap '' INT TERM; echo $$; (trap '' INT TERM; sleep 600); echo unreached")
+        process.send("1\n")
+        let child = try #require(pid_t(try process.line()))
+        process.signal(SIGINT)
+        process.signal(SIGUSR1)
+        _ = try process.errorLine()
+        process.signal(SIGINT)
+        // The end of the output is the end of the whole group.
+        let outcome = try process.finish()
+        #expect(outcome.ending == -SIGINT)
+        #expect(outcome.output == "")
+        try eventually("the end of the command") { kill(child, 0) != 0 || isZombie(child) }
+    }
+
+    @Test func aHangingCommandHoldsOnlyItsKey() throws {
+        let process = try start("--wait 0 --key-field 1 --jobs 2", "sh", "-c", "[ {key} = a ] && sleep 600; echo {key}")
+        process.send("a\nb\n")
+        #expect(try process.line() == "b")
+        process.send("c\n")
+        #expect(try process.line() == "c")
+        process.signal(SIGTERM)
+        try eventually("one command left") {
+            process.signal(SIGUSR1)
+            return (try? process.errorLine())?.contains("running 1") == true
+        }
+        process.signal(SIGTERM)
+        #expect(try process.finish().ending == -SIGTERM)
+    }
+}

@@ -1,0 +1,257 @@
+import CLullSystem
+import Foundation
+
+@testable import LullCommand
+
+/// The tool as a process, with real pipes and signals.
+///
+/// Everything that waits has a limit that only a hang reaches: tests wait for what must happen, never for a time to pass.
+final class ToolProcess {
+    /// How the process ended, and what it had written.
+    struct Outcome: Equatable {
+        /// The exit status, or minus the number of the signal.
+        var ending: Int32
+        var output: String
+        var errors: String
+        var outputBytes: [UInt8]
+
+        var lines: [String] {
+            output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+        }
+        var errorLines: [String] { errors.split(separator: "\n").map(String.init) }
+    }
+
+    struct TimedOut: Error {
+        let waitingFor: String
+        let output: String
+        let errors: String
+    }
+
+    static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("lull").path
+    static let patience = 60.0
+    /// Neither a pipe nor a program that is being written may be inherited by a process that another test starts.
+    static let spawning = NSLock()
+
+    let group: pid_t
+    private var input: Int32
+    private var streams: [(descriptor: Int32, bytes: [UInt8])]
+    private var ending: Int32?
+
+    /// What is left alone is a pipe.
+    enum Standard {
+        case pipe
+        case file(String, Int32)
+        case closed
+    }
+
+    init(
+        _ arguments: [String], environment: [String: String] = [:], program: String? = nil,
+        input: Standard = .pipe, output: Standard = .pipe, errors: Standard = .pipe
+    ) throws {
+        lull_ignore(SIGPIPE)
+        Self.spawning.lock()
+        defer { Self.spawning.unlock() }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        var ours: [Int32] = [-1, -1, -1]
+        var theirs: [Int32] = []
+        for (number, standard) in [input, output, errors].enumerated() {
+            let descriptor = Int32(number)
+            switch standard {
+            case .closed: posix_spawn_file_actions_addclose(&actions, descriptor)
+            case .file(let path, let flags): posix_spawn_file_actions_addopen(&actions, descriptor, path, flags, 0o644)
+            case .pipe:
+                let (reading, writing) = try LullCommand.Pipe.make()
+                ours[number] = number == 0 ? writing : reading
+                theirs.append(number == 0 ? reading : writing)
+                posix_spawn_file_actions_adddup2(&actions, theirs[theirs.count - 1], descriptor)
+            }
+        }
+        // Nothing of what the test process itself was given goes further.
+        for descriptor in 3..<256 as Range<Int32> { _ = lull_add_flags(descriptor, FD_CLOEXEC, 0) }
+        let program = program ?? Self.path
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
+        let code = CStrings.with(([program] + arguments + variables).map { Array($0.utf8) }) { strings in
+            var process: pid_t = 0
+            let vector = Array(strings[...arguments.count]) + [nil]
+            let environment = Array(strings[(arguments.count + 1)...]) + [nil]
+            let code = posix_spawn(&process, program, &actions, nil, vector, environment)
+            return (code, process)
+        }
+        for descriptor in theirs { close(descriptor) }
+        guard code.0 == 0 else { throw Failure.system(program, code.0) }
+        group = code.1
+        self.input = ours[0]
+        streams = [(ours[1], []), (ours[2], [])]
+    }
+
+    deinit {
+        if ending == nil {
+            kill(group, SIGKILL)
+            var status: Int32 = 0
+            waitpid(group, &status, 0)
+        }
+        closeInput()
+        for stream in streams where stream.descriptor >= 0 { close(stream.descriptor) }
+    }
+
+    // MARK: - Doing
+
+    func send(_ text: String) {
+        send(Array(text.utf8))
+    }
+
+    func send(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
+            if count < 0 { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Goes on sending a text until nobody reads any more; the input is closed here.
+    func keepSending(_ text: String, pause: UInt32 = 0) {
+        let descriptor = input
+        let bytes = Array(text.utf8)
+        input = -1
+        Thread.detachNewThread {
+            while bytes.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) > 0 { usleep(pause) }
+            close(descriptor)
+        }
+    }
+
+    func closeInput() {
+        if input >= 0 { close(input) }
+        input = -1
+    }
+
+    func closeOutput() {
+        close(streams[0].descriptor)
+        streams[0].descriptor = -1
+    }
+
+    func signal(_ number: Int32) {
+        _ = kill(group, number)
+    }
+
+    // MARK: - Waiting
+
+    /// Waits until the output has so many lines more than were taken, and takes the first of them.
+    func line() throws -> String {
+        try takeLine(of: 0)
+    }
+
+    /// The same of standard error.
+    func errorLine() throws -> String {
+        try takeLine(of: 1)
+    }
+
+    private func takeLine(of stream: Int) throws -> String {
+        let limit = Date(timeIntervalSinceNow: Self.patience)
+        while true {
+            if let end = streams[stream].bytes.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: streams[stream].bytes[..<end], as: UTF8.self)
+                streams[stream].bytes.removeSubrange(...end)
+                return line
+            }
+            try collect(until: limit, "a line")
+        }
+    }
+
+    /// Closes the input, and waits for the end of the process and of everything that writes where it does.
+    func finish() throws -> Outcome {
+        closeInput()
+        let limit = Date(timeIntervalSinceNow: Self.patience)
+        while streams.contains(where: { $0.descriptor >= 0 }) { try collect(until: limit, "the end of the output") }
+        return try end()
+    }
+
+    /// Waits for the end of the process alone.
+    func end() throws -> Outcome {
+        let limit = Date(timeIntervalSinceNow: Self.patience)
+        var status: Int32 = 0
+        while waitpid(group, &status, WNOHANG) == 0 {
+            if Date() > limit { throw timedOut("the end") }
+            usleep(2000)
+        }
+        ending = lull_ending(status)
+        return Outcome(
+            ending: lull_ending(status), output: String(decoding: streams[0].bytes, as: UTF8.self),
+            errors: String(decoding: streams[1].bytes, as: UTF8.self), outputBytes: streams[0].bytes)
+    }
+
+    private func collect(until limit: Date, _ what: String) throws {
+        var interests = streams.map { pollfd(descriptor: $0.descriptor, Int32(POLLIN)) }
+        let left = limit.timeIntervalSinceNow
+        guard left > 0, poll(&interests, 2, Int32(left * 1000) + 1) > 0 else { throw timedOut(what) }
+        for stream in streams.indices where interests[stream].revents != 0 {
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            let count = read(streams[stream].descriptor, &buffer, buffer.count)
+            if count > 0 {
+                streams[stream].bytes += buffer[..<count]
+            } else {
+                close(streams[stream].descriptor)
+                streams[stream].descriptor = -1
+            }
+        }
+    }
+
+    private func timedOut(_ what: String) -> TimedOut {
+        TimedOut(
+            waitingFor: what, output: String(decoding: streams[0].bytes, as: UTF8.self),
+            errors: String(decoding: streams[1].bytes, as: UTF8.self))
+    }
+}
+
+/// Runs the tool on an input from beginning to end.
+func lull(_ arguments: String..., input: String = "", environment: [String: String] = [:]) throws -> ToolProcess.Outcome
+{
+    try lull(arguments, input: Array(input.utf8), environment: environment)
+}
+
+/// The same with bytes.
+func lull(
+    _ arguments: [String], input: [UInt8], environment: [String: String] = [:]
+) throws -> ToolProcess.Outcome {
+    let file = try TemporaryFile(input)
+    let process = try ToolProcess(arguments, environment: environment, input: .file(file.path, O_RDONLY))
+    return try process.finish()
+}
+
+/// A file that goes away with its last user.
+final class TemporaryFile {
+    let path: String
+
+    init(_ bytes: [UInt8] = [], executable: Bool = false) throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID().uuidString)").path
+        try ToolProcess.spawning.withLock { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
+        chmod(path, executable ? 0o755 : 0o644)
+    }
+
+    convenience init(_ text: String, executable: Bool = false) throws {
+        try self.init(Array(text.utf8), executable: executable)
+    }
+
+    deinit {
+        unlink(path)
+    }
+
+    var text: String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+}
+
+/// Waits until something has come true.
+func eventually(_ what: String, _ condition: () -> Bool) throws {
+    let limit = Date(timeIntervalSinceNow: ToolProcess.patience)
+    while !condition() {
+        if Date() > limit { throw ToolProcess.TimedOut(waitingFor: what, output: "", errors: "") }
+        usleep(2000)
+    }
+}
+
+/// Calls `body` with the bytes of a text.
+func withBytes<Result>(_ text: String, _ body: (ByteSlice) throws -> Result) rethrows -> Result {
+    try Array(text.utf8).withUnsafeBufferPointer(body)
+}

@@ -1,0 +1,148 @@
+import CLullSystem
+import Foundation
+import Testing
+
+@Suite("Usage")
+struct UsageTests {
+    @Test(arguments: [
+        ["--help"], ["filter", "--help"], ["run", "--help"], ["simulate", "--help"], ["filter", "-h"], ["-h"],
+    ])
+    func helpIsOnStandardOutput(_ arguments: [String]) throws {
+        let outcome = try lull(arguments, input: [])
+        #expect(outcome.ending == 0)
+        #expect(outcome.errors == "")
+        #expect(outcome.lines.count > 10)
+        #expect(outcome.lines.allSatisfy { $0.count <= 80 }, "\(outcome.lines.filter { $0.count > 80 })")
+    }
+
+    @Test func everyOptionIsExplained() throws {
+        let policy = ["wait", "throttle", "max-wait", "max-count", "edges", "delay-rule", "combine", "at-end"]
+        let records = ["null", "key-field", "delimiter", "key-json", "strict", "max-keys", "stats"]
+        let commands = ["while-running", "kill-after", "jobs", "fail-fast"]
+        for (name, options) in [
+            ("filter", policy + records + ["format"]), ("run", policy + records + commands),
+            ("simulate", policy + ["format"]),
+        ] {
+            let help = try lull(name, "--help").output
+            for option in options { #expect(help.contains("  --\(option) "), "\(name) --\(option)") }
+        }
+    }
+
+    @Test func versionIsOneLine() throws {
+        let outcome = try lull("--version")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines.count == 1 && outcome.output.hasPrefix("lull "))
+    }
+
+    @Test(arguments: [[], ["frobnicate"], ["--frobnicate"], ["help"], [""]])
+    func withoutACommandUsageIsOnStandardError(_ arguments: [String]) throws {
+        let outcome = try lull(arguments, input: [])
+        #expect(outcome.ending == 64)
+        #expect(outcome.output == "")
+        #expect(outcome.errors.hasPrefix("lull: "))
+        #expect(outcome.errors.contains("Usage:"))
+    }
+
+    @Test(arguments: [
+        ("filter", "--wait or --throttle"), ("filter", "give a quiet period with --wait"),
+        ("filter --wait 1s --throttle 1s", "--wait and --throttle exclude each other"),
+        ("filter --throttle 1s --max-wait 2s", "--max-wait has no meaning with --throttle"),
+        ("filter --throttle 1s --delay-rule extend", "--delay-rule has no meaning with --throttle"),
+        ("filter --wait 2s --max-wait 1s", "--max-wait is 1s, but must be at least the --wait of 2s"),
+        ("filter --wait 1s --edges leading --max-count 3", "--max-count needs the trailing edge"),
+        ("filter --throttle 1s --edges leading --max-count 3", "--max-count needs the trailing edge"),
+        ("filter --wait 5", "--wait: \"5\" has no unit: write 5s or 5ms"),
+        ("filter --wait=-1s", "--wait: \"-1s\" is negative"),
+        ("filter --wait soon", "--wait: \"soon\" is no duration"), ("filter --wait", "--wait needs a value"),
+        ("filter --wait 1s --strict=yes", "--strict takes no value"),
+        ("filter --wait 1s --max-count 0", "--max-count must be a whole number"),
+        ("filter --wait 1s --max-count 1.5", "not \"1.5\""),
+        ("filter --wait 1s --max-count 99999999999999999999", "--max-count"),
+        ("filter --wait 1s --edges rising", "--edges must be leading or trailing, not \"rising\""),
+        ("filter --wait 1s --edges=", "--edges"),
+        ("filter --wait 1s --edges leading,", "--edges"),
+        ("filter --wait 1s --combine last", "--combine must be latest, first or collect"),
+        ("filter --wait 1s --format json", "--format must be lines or jsonl"),
+        ("filter --wait 1s --at-end never", "--at-end must be"),
+        ("filter --wait 1s --key-field 0", "--key-field must be a whole number from 1"),
+        ("filter --wait 1s --delimiter ,", "--delimiter needs --key-field"),
+        ("filter --wait 1s --key-field 1 --delimiter ab", "--delimiter must be one character"),
+        ("filter --wait 1s --key-field 1 --key-json /a", "--key-field and --key-json exclude each other"),
+        ("filter --wait 1s --key-json a", "no JSON pointer"), ("filter --wait 1s --max-keys 0", "--max-keys"),
+        ("filter --wait 1s --frobnicate", "lull filter has no option --frobnicate"),
+        ("filter --wait 1s -x", "there is no option -x"),
+        ("filter --wait 1s --jobs 2", "lull filter has no option --jobs; lull run has one"),
+        ("filter --wait 1s --m 2", "--m could be --max-wait or --max-count"),
+        ("filter --wait 1s file", "unexpected argument file"),
+        ("run --wait 1s", "COMMAND is missing"), ("run --wait 1s --", "COMMAND is missing"),
+        ("run --wait 1s --jobs 0 -- true", "--jobs"),
+        ("run --wait 1s --while-running wait -- true", "--while-running must be queue, cancel, concurrent or skip"),
+        ("run --wait 1s --format jsonl -- true", "lull run has no option --format"),
+        ("run --kill-after 5 -- true", "--kill-after"),
+        ("simulate --wait 1s", "TRACE is missing"), ("simulate --wait 1s a b", "unexpected argument b"),
+        ("simulate --wait 1s --format lines -", "--format must be summary, jsonl or json"),
+        ("simulate --wait 1s --null -", "--null"),
+    ])
+    func wrongUsageIsOneLine(_ arguments: String, _ message: String) throws {
+        let arguments = arguments.split(separator: " ").map(String.init)
+        let outcome = try lull(arguments, input: [])
+        #expect(outcome.ending == 64)
+        #expect(outcome.output == "")
+        #expect(outcome.errorLines.count == 1)
+        #expect(outcome.errors.hasPrefix("lull: "))
+        if message != "--wait or --throttle" { #expect(outcome.errors.contains(message), "\(outcome.errors)") }
+        #expect(outcome.errors.contains("(see lull \(arguments[0]) --help)"))
+    }
+
+    @Test func valuesMayBeJoinedToTheirOptions() throws {
+        #expect(
+            try lull("filter", "--wait=1s", "--key-field=1", "--delimiter=,", input: "a,1\na,2\n").output == "a,2\n")
+    }
+
+    @Test func controlCharactersInArgumentsDoNotReachTheTerminal() throws {
+        let outcome = try lull("filter", "--wait", "\u{1B}[31m\n")
+        #expect(outcome.errorLines.count == 1)
+        #expect(!outcome.errors.contains("\u{1B}"))
+    }
+
+    @Test func whatCannotBeReadOrWrittenIs74() throws {
+        let directory = try ToolProcess(["filter", "--wait", "1s"], input: .file("/", O_RDONLY)).finish()
+        #expect(directory.ending == 74)
+        #expect(directory.errorLines.count == 1 && directory.errors.hasPrefix("lull: cannot read: "))
+        let closed = try ToolProcess(["filter", "--wait", "1s"], input: .closed).finish()
+        #expect(closed.ending == 74)
+        let missing = try lull("simulate", "--wait", "1s", "/nonexistent/trace")
+        #expect(missing.ending == 74)
+        #expect(missing.errors.hasPrefix("lull: /nonexistent/trace: "))
+        let trace = try lull("simulate", "--wait", "1s", "/")
+        #expect(trace.ending == 74)
+        #expect(trace.errors.hasPrefix("lull: /: cannot read: "))
+    }
+
+    #if os(Linux)
+        @Test func aFullDiskIs74() throws {
+            let input = try TemporaryFile("{\"at\":1}\n")
+            for arguments in [
+                ["filter", "--wait", "1s"], ["--help"], ["simulate", "--wait", "1s", "-"],
+                ["simulate", "--wait", "1s", "--format", "jsonl", "-"],
+            ] {
+                let process = try ToolProcess(
+                    arguments, input: .file(input.path, O_RDONLY), output: .file("/dev/full", O_WRONLY))
+                let outcome = try process.finish()
+                #expect(outcome.ending == 74, "\(arguments)")
+                #expect(outcome.errors == "lull: cannot write: No space left on device\n", "\(arguments)")
+            }
+        }
+    #endif
+
+    @Test func closedStandardDescriptorsAreErrorsWhenTheyAreUsed() throws {
+        let input = try TemporaryFile("a\n")
+        let process = try ToolProcess(["filter", "--wait", "1s"], input: .file(input.path, O_RDONLY), output: .closed)
+        #expect(try process.finish().ending == 74)
+        let silent = try ToolProcess(
+            ["filter", "--wait", "1s", "--stats"], input: .file(input.path, O_RDONLY), errors: .closed)
+        let outcome = try silent.finish()
+        #expect(outcome.ending == 0)
+        #expect(outcome.output == "a\n")
+    }
+}

@@ -1,0 +1,230 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+/// Section 5 of the semantics: the other calls on a gate.
+@Suite("Flush, cancel, shut down, and questions")
+struct CallTests {
+    // MARK: - Flush
+
+    @Test("flush executes what is pending now and makes the gate idle")
+    func flush() throws {
+        let rig = try Rig(.debounce(10))
+        rig.submit("1", at: 0)
+        rig.submit("2", at: 3)
+        rig.flush("k", at: 4)
+        #expect(rig.executions == ["4 flush 2 ×2"])
+        #expect(rig.firsts == [0])
+        rig.advance(to: 100)
+        #expect(rig.executions.count == 1)
+    }
+
+    @Test("flush makes the gate idle also with nothing pending, so that the next submit leads")
+    func flushOfNothing() throws {
+        let rig = try Rig(.debounce(10, [.leading, .trailing]))
+        rig.submit("1", at: 0)
+        rig.flush("k", at: 1)
+        rig.submit("2", at: 2)
+        #expect(rig.executions == ["0 leading 1", "2 leading 2"])
+    }
+
+    @Test("flush of a key that nobody knows does nothing")
+    func flushOfNobody() throws {
+        let rig = try Rig(.debounce(10))
+        rig.flush("k", at: 0)
+        rig.cancel("k", at: 0)
+        #expect(rig.executions == [])
+        #expect(rig.engine.slots.count == 0)
+    }
+
+    @Test("flush does what was due before it, with its own edge")
+    func flushAfterDue() throws {
+        let rig = try Rig(.debounce(10))
+        rig.submit("1", at: 0)
+        rig.flush("k", at: 10)
+        #expect(rig.executions == ["10 trailing 1"])
+    }
+
+    @Test("flush of all keys goes in the order in which the bursts began")
+    func flushAll() throws {
+        let rig = try Rig(.debounce(10))
+        for key in ["c", "a", "b"] { rig.submit(key, key, at: 0) }
+        rig.submit("a2", "a", at: 1)
+        // The key that takes the place of one that is gone comes last all the same.
+        rig.cancel("c", at: 1)
+        rig.submit("d", "d", at: 1)
+        rig.flush(at: 2)
+        #expect(rig.executions == ["2 flush a: a2 ×2", "2 flush b: b", "2 flush d: d"])
+        #expect(rig.broken == [])
+    }
+
+    @Test("flush of all keys comes after what was due, each in its own order")
+    func flushAllAfterDue() throws {
+        let rig = try Rig(.debounce(10))
+        rig.submit("late", "a", at: 0, wait: 50)
+        rig.submit("early", "b", at: 0, wait: 5)
+        rig.flush(at: 20)
+        #expect(rig.executions == ["5 trailing b: early", "20 flush a: late"])
+    }
+
+    // MARK: - Cancel
+
+    @Test("cancel drops what is pending and makes the gate idle")
+    func cancel() throws {
+        let rig = try Rig(.debounce(10, [.leading, .trailing]))
+        rig.submit("1", at: 0)
+        rig.submit("2", at: 1)
+        rig.cancel("k", at: 2)
+        rig.submit("3", at: 3)
+        #expect(rig.executions == ["0 leading 1", "3 leading 3"])
+        #expect(rig.fate("2") == .cancelled)
+    }
+
+    @Test("cancel drops what is waiting, and does not touch what is running")
+    func cancelWaiting() throws {
+        let rig = try Rig(.debounce(10), handlersTakeTime: true)
+        rig.submit("1", at: 0)
+        rig.advance(to: 10)
+        rig.submit("2", at: 11)
+        rig.advance(to: 21)
+        rig.submit("3", at: 22)
+        rig.cancel("k", at: 23)
+        #expect(rig.fates("1", "2", "3") == [.running, .cancelled, .cancelled])
+        #expect(rig.stopped == [])
+        rig.end("1")
+        #expect(rig.fate("1") == .executed)
+        #expect(rig.executions == ["10 trailing 1"])
+        #expect(rig.broken == [])
+    }
+
+    @Test("cancel comes after what was due")
+    func cancelAfterDue() throws {
+        let rig = try Rig(.debounce(10))
+        rig.submit("1", at: 0)
+        rig.cancel("k", at: 10)
+        #expect(rig.executions == ["10 trailing 1"])
+        #expect(rig.fate("1") == .executed)
+    }
+
+    @Test("cancel of the running ones tells each once, and its end by throwing is no failure")
+    func cancelRunning() throws {
+        let rig = try Rig(.debounce(10), whileRunning: .concurrent, handlersTakeTime: true)
+        rig.submit("1", at: 0, wait: 0)
+        rig.submit("2", at: 1, wait: 0)
+        rig.advance(to: 1)
+        rig.cancel("k", running: true, at: 2)
+        rig.cancel("k", running: true, at: 3)
+        #expect(rig.stopped == ["1", "2"])
+        rig.end("1", .threw)
+        rig.end("2")
+        #expect(rig.fates("1", "2") == [.cancelled, .executed])
+        #expect(rig.broken == [])
+    }
+
+    @Test("cancel of all keys reaches keys that only run")
+    func cancelAll() throws {
+        let rig = try Rig(.debounce(10), handlersTakeTime: true)
+        rig.submit("1", "a", at: 0)
+        rig.advance(to: 10)
+        rig.submit("2", "b", at: 11)
+        rig.cancel(running: true, at: 12)
+        #expect(rig.stopped == ["1"])
+        #expect(rig.fate("2") == .cancelled)
+        #expect(rig.broken == [])
+    }
+
+    // MARK: - Questions
+
+    @Test("questions answer as if everything due by now had been done, and change nothing")
+    func questions() throws {
+        let rig = try Rig(.debounce(10))
+        #expect(!rig.isPending(at: 0))
+        rig.submit("1", at: 0)
+        #expect(rig.isPending(at: 9))
+        #expect(rig.due(at: 9) == 10)
+        #expect(!rig.isPending(at: 10))
+        #expect(rig.due(at: 10) == nil)
+        #expect(rig.isPending(at: 9))
+        #expect(rig.engine.alarm == CoreInstant(10))
+        #expect(rig.executions == [])
+    }
+
+    @Test("a question about the past is one about the last instant handled")
+    func questionAboutThePast() throws {
+        let rig = try Rig(.debounce(10))
+        rig.submit("1", at: 0)
+        rig.advance(to: 5)
+        rig.submit("2", "other", at: 30)
+        #expect(rig.due(at: 0) == nil)
+    }
+
+    @Test("what is waiting is not pending")
+    func waitingIsNotPending() throws {
+        let rig = try Rig(.debounce(10), handlersTakeTime: true)
+        rig.submit("1", at: 0, wait: 0)
+        rig.submit("2", at: 1, wait: 0)
+        rig.advance(to: 1)
+        #expect(!rig.isPending(at: 1))
+        #expect(rig.engine.counters.pending == 1)
+    }
+
+    @Test("the next due instant of all keys is the earliest")
+    func nextDueOfAll() throws {
+        let rig = try Rig(.debounce(10))
+        #expect(rig.due(nil, at: 0) == nil)
+        rig.submit("1", "a", at: 0, wait: 30)
+        rig.submit("2", "b", at: 0, wait: 20)
+        #expect(rig.due(nil, at: 0) == 20)
+        #expect(rig.due(nil, at: 25) == 30)
+    }
+
+    // MARK: - Shut down
+
+    @Test("after the shut-down submits are rejected")
+    func rejected() throws {
+        let rig = try Rig(.debounce(10))
+        rig.submit("1", at: 0)
+        rig.shutDown(flushing: true, at: 1)
+        #expect(rig.engine.isShutDown == true)
+        rig.submit("2", at: 2)
+        #expect(rig.executions == ["1 flush 1"])
+        #expect(rig.fate("2") == .rejectedByShutDown)
+        #expect(rig.engine.counters.rejected == 1)
+        #expect(rig.broken == [])
+    }
+
+    @Test("shut down drops what is pending if it is told to")
+    func dropping() throws {
+        let rig = try Rig(.debounce(10))
+        rig.submit("1", "a", at: 0)
+        rig.submit("2", "b", at: 0)
+        rig.shutDown(flushing: false, at: 1)
+        #expect(rig.executions == [])
+        #expect(rig.fates("1", "2") == [.cancelled, .cancelled])
+    }
+
+    @Test("what waits when the debouncer is shut down with a flush is executed, and dropped otherwise")
+    func waiting() throws {
+        for flushing in [true, false] {
+            let rig = try Rig(.debounce(10), handlersTakeTime: true)
+            rig.submit("1", at: 0, wait: 0)
+            rig.submit("2", at: 1, wait: 0)
+            rig.advance(to: 1)
+            rig.shutDown(flushing: flushing, at: 2)
+            rig.end("1")
+            #expect(rig.fate("2") == (flushing ? .running : .cancelled))
+            #expect(rig.broken == [])
+        }
+    }
+
+    @Test("shutting down twice is harmless")
+    func twice() throws {
+        let rig = try Rig(.debounce(10))
+        rig.submit("1", at: 0)
+        rig.shutDown(flushing: true, at: 1)
+        rig.shutDown(flushing: false, at: 2)
+        #expect(rig.fate("1") == .executed)
+        #expect(rig.broken == [])
+    }
+}

@@ -1,0 +1,110 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+/// The bound on keys with an open gate or a waiting value: the end of section 7 of the semantics.
+@Suite("Capacity")
+struct CapacityTests {
+    @Test("a submit that would add a key too many is rejected and changes nothing")
+    func rejected() throws {
+        let rig = try Rig(.debounce(10), capacity: 2)
+        rig.submit("1", "a", at: 0)
+        rig.submit("2", "b", at: 0)
+        rig.submit("3", "c", at: 1)
+        #expect(rig.fate("3") == .rejectedByCapacity)
+        #expect(rig.last.fate == .rejected(.overCapacity))
+        #expect(rig.engine.openKeys == 2)
+        #expect(rig.due("c", at: 1) == nil)
+        rig.advance(to: 10)
+        #expect(rig.executions == ["10 trailing a: 1", "10 trailing b: 2"])
+        #expect(rig.broken == [])
+    }
+
+    @Test("submits to open keys always pass")
+    func openKeys() throws {
+        let rig = try Rig(.debounce(10), capacity: 1)
+        rig.submit("1", at: 0)
+        rig.submit("2", at: 5)
+        #expect(rig.fate("2") == .pending)
+    }
+
+    @Test("an idle gate makes room, also before a late timer has been told")
+    func lateTimer() throws {
+        let rig = try Rig(.debounce(10), capacity: 1)
+        rig.submit("1", "a", at: 0)
+        rig.submit("2", "b", at: 10)
+        #expect(rig.executions == ["10 trailing a: 1"])
+        #expect(rig.fate("2") == .pending)
+        #expect(rig.broken == [])
+    }
+
+    @Test("a leading gate holds its place until it is idle", arguments: [9, 10])
+    func leading(instant: Int) throws {
+        let rig = try Rig(.throttle(10), capacity: 1)
+        rig.submit("1", "a", at: 0)
+        rig.submit("2", "b", at: instant)
+        #expect(rig.fate("2") == (instant == 10 ? .executed : .rejectedByCapacity))
+    }
+
+    @Test("a delay that is shortened later makes room earlier")
+    func shortened() throws {
+        let rig = try Rig(.debounce(10, .leading), capacity: 1)
+        rig.submit("1", "a", at: 0, wait: .infinite)
+        rig.submit("2", "a", at: 1, wait: 2)
+        rig.submit("3", "b", at: 3)
+        #expect(rig.executions == ["0 leading a: 1", "3 leading b: 3"])
+    }
+
+    @Test("flush and cancel make room")
+    func callsMakeRoom() throws {
+        let rig = try Rig(.debounce(10), capacity: 1)
+        rig.submit("1", "a", at: 0)
+        rig.flush("a", at: 1)
+        rig.submit("2", "b", at: 1)
+        rig.cancel("b", at: 2)
+        rig.submit("3", "c", at: 2)
+        #expect(rig.engine.counters.rejected == 0)
+        #expect(rig.broken == [])
+    }
+
+    @Test("a waiting value holds a place, a running one does not")
+    func waiting() throws {
+        let rig = try Rig(.debounce(10), capacity: 1, handlersTakeTime: true)
+        rig.submit("a1", "a", at: 0, wait: 0)
+        rig.advance(to: 0)
+        #expect(rig.engine.openKeys == 0)
+        rig.submit("a2", "a", at: 1, wait: 0)
+        rig.advance(to: 1)
+        #expect(rig.engine.openKeys == 1)
+        rig.submit("b1", "b", at: 2)
+        #expect(rig.fate("b1") == .rejectedByCapacity)
+        rig.submit("a3", "a", at: 3)
+        #expect(rig.fate("a3") == .pending)
+        rig.flush("a", at: 4)
+        rig.end("a1")
+        #expect(rig.engine.openKeys == 0)
+        rig.submit("b2", "b", at: 5)
+        #expect(rig.fate("b2") == .pending)
+        #expect(rig.broken == [])
+    }
+
+    @Test("a running key needs room again for its next burst")
+    func runningKey() throws {
+        let rig = try Rig(.debounce(10), capacity: 1, handlersTakeTime: true)
+        rig.submit("a1", "a", at: 0, wait: 0)
+        rig.submit("b1", "b", at: 1)
+        rig.submit("a2", "a", at: 2)
+        #expect(rig.fates("a1", "b1", "a2") == [.running, .pending, .rejectedByCapacity])
+        #expect(rig.broken == [])
+    }
+
+    @Test("the key's own value that was due makes room for its next burst")
+    func ownRoom() throws {
+        let rig = try Rig(.debounce(10), capacity: 1)
+        rig.submit("1", at: 0)
+        rig.submit("2", at: 10)
+        rig.advance(to: 20)
+        #expect(rig.executions == ["10 trailing 1", "20 trailing 2"])
+    }
+}

@@ -1,0 +1,133 @@
+import Testing
+
+@testable import LullCore
+
+/// A gate alone: every event and its answer, with no time and no values.
+@Suite("Gate")
+struct GateTests {
+    private func ripe(_ at: Int, _ edge: Edge, _ count: Int, first: Int) -> Gate.Ripe {
+        Gate.Ripe(at: CoreInstant(at), edge: edge, count: count, first: CoreInstant(first))
+    }
+
+    @Test("an idle gate has nothing due, and nothing happens to it")
+    func idle() throws {
+        let policy = try Policy.debounce(10)
+        var gate = Gate()
+        #expect(gate.due(by: policy) == nil)
+        #expect(gate.settle(at: .farFuture, by: policy) == nil)
+        #expect(gate.flush(at: .origin) == nil)
+        #expect(gate == Gate())
+    }
+
+    @Test("a submit opens the gate, and what is pending falls due when the gate has been quiet")
+    func trailing() throws {
+        let policy = try Policy.debounce(10)
+        var gate = Gate()
+        #expect(gate.submit(at: CoreInstant(0), wait: nil, by: policy) == .join)
+        #expect(gate.submit(at: CoreInstant(4), wait: nil, by: policy) == .join)
+        #expect(gate.due(by: policy) == CoreInstant(14))
+        #expect(gate.settle(at: CoreInstant(13), by: policy) == nil)
+        #expect(gate.settle(at: CoreInstant(99), by: policy) == ripe(14, .trailing, 2, first: 0))
+        #expect(!gate.isOpen)
+    }
+
+    @Test("with both edges the gate stays open until quiet after an execution on maxWait")
+    func openAfterMaxWait() throws {
+        let policy = try Policy.debounce(10, maxWait: 12, [.leading, .trailing])
+        var gate = Gate()
+        #expect(gate.submit(at: CoreInstant(0), wait: nil, by: policy) == .lead)
+        #expect(gate.submit(at: CoreInstant(1), wait: nil, by: policy) == .join)
+        #expect(gate.submit(at: CoreInstant(8), wait: nil, by: policy) == .join)
+        #expect(gate.settle(at: CoreInstant(13), by: policy) == ripe(13, .maxWait, 2, first: 1))
+        #expect(gate.isOpen && gate.quiet == CoreInstant(18))
+        #expect(gate.settle(at: CoreInstant(18), by: policy) == nil)
+        #expect(!gate.isOpen)
+    }
+
+    @Test("settling late does two things at once: the execution and the end of the burst")
+    func settlingLate() throws {
+        let policy = try Policy.debounce(10, maxWait: 12, [.leading, .trailing])
+        var gate = Gate()
+        _ = gate.submit(at: CoreInstant(0), wait: nil, by: policy)
+        _ = gate.submit(at: CoreInstant(1), wait: nil, by: policy)
+        _ = gate.submit(at: CoreInstant(8), wait: nil, by: policy)
+        #expect(gate.settle(at: CoreInstant(18), by: policy) == ripe(13, .maxWait, 2, first: 1))
+        #expect(!gate.isOpen)
+    }
+
+    @Test("due at quiet and at maxWait at one instant is trailing")
+    func edgeOfATie() throws {
+        let policy = try Policy.debounce(10, maxWait: 10)
+        var gate = Gate()
+        _ = gate.submit(at: CoreInstant(0), wait: nil, by: policy)
+        #expect(gate.settle(at: CoreInstant(10), by: policy) == ripe(10, .trailing, 1, first: 0))
+    }
+
+    @Test("a throttle's window begins anew with each trailing execution, and ends when one passes without")
+    func windows() throws {
+        let policy = try Policy.throttle(10)
+        var gate = Gate()
+        #expect(gate.submit(at: CoreInstant(0), wait: nil, by: policy) == .lead)
+        #expect(gate.submit(at: CoreInstant(9), wait: nil, by: policy) == .join)
+        #expect(gate.settle(at: CoreInstant(15), by: policy) == ripe(10, .trailing, 1, first: 9))
+        #expect(gate.isOpen && gate.quiet == CoreInstant(20))
+        #expect(gate.settle(at: CoreInstant(20), by: policy) == nil)
+        #expect(!gate.isOpen)
+    }
+
+    @Test("a complete count says so at once")
+    func complete() throws {
+        let policy = try Policy.debounce(10, maxCount: 2)
+        var gate = Gate()
+        #expect(gate.submit(at: CoreInstant(0), wait: nil, by: policy) == .join)
+        #expect(gate.submit(at: CoreInstant(3), wait: nil, by: policy) == .complete(ripe(3, .maxCount, 2, first: 0)))
+        #expect(!gate.isOpen)
+        #expect(gate.count == 0)
+    }
+
+    @Test("leading only absorbs until maxWait after the latest execution")
+    func absorbing() throws {
+        let policy = try Policy.debounce(10, maxWait: 15, .leading)
+        var gate = Gate()
+        let decisions = [0, 9, 14, 15, 20, 29, 30].map { gate.submit(at: CoreInstant($0), wait: nil, by: policy) }
+        #expect(decisions == [.lead, .absorb, .absorb, .lead, .absorb, .absorb, .lead])
+    }
+
+    @Test("flush and close make the gate idle")
+    func closing() throws {
+        let policy = try Policy.debounce(10, [.leading, .trailing])
+        var gate = Gate()
+        _ = gate.submit(at: CoreInstant(0), wait: nil, by: policy)
+        #expect(gate.flush(at: CoreInstant(1)) == nil)
+        #expect(!gate.isOpen)
+        _ = gate.submit(at: CoreInstant(2), wait: nil, by: policy)
+        _ = gate.submit(at: CoreInstant(3), wait: nil, by: policy)
+        #expect(gate.flush(at: CoreInstant(4)) == ripe(4, .flush, 1, first: 3))
+        #expect(gate.submit(at: CoreInstant(4), wait: nil, by: policy) == .lead)
+        gate.close()
+        #expect(!gate.isOpen && gate.count == 0)
+    }
+
+    @Test("under .extend a gate that was closed does not remember its last delay")
+    func extendAfterClose() throws {
+        let policy = try Policy.debounce(10, .trailing, .extend)
+        var gate = Gate()
+        _ = gate.submit(at: CoreInstant(0), wait: 50, by: policy)
+        _ = gate.submit(at: CoreInstant(1), wait: nil, by: policy)
+        #expect(gate.due(by: policy) == CoreInstant(50))
+        gate.close()
+        _ = gate.submit(at: CoreInstant(2), wait: nil, by: policy)
+        #expect(gate.due(by: policy) == CoreInstant(12))
+    }
+
+    @Test("a delay of a call: negative counts as zero, infinite as the far future")
+    func delays() throws {
+        let policy = try Policy.debounce(10)
+        var gate = Gate()
+        _ = gate.submit(at: CoreInstant(5), wait: CoreDuration(nanoseconds: .min), by: policy)
+        #expect(gate.due(by: policy) == CoreInstant(5))
+        gate.close()
+        _ = gate.submit(at: CoreInstant(-5), wait: .infinite, by: policy)
+        #expect(gate.due(by: policy) == .farFuture)
+    }
+}

@@ -1,0 +1,125 @@
+import Testing
+
+@testable import LullCore
+
+/// Bad input is refused where it enters: section 10 of the semantics.
+@Suite("Policies and setups")
+struct PolicyTests {
+    @Test("a debounce keeps what it was given")
+    func debounce() throws {
+        let policy = try Policy.debounce(
+            wait: .seconds(2), maxWait: .seconds(10), edges: [.leading, .trailing], delayRule: .extend, maxCount: 7)
+        #expect(policy.kind == .debounce)
+        #expect(policy.wait == .seconds(2))
+        #expect(policy.maxWait == .seconds(10))
+        #expect(policy.edges == [.leading, .trailing])
+        #expect(policy.delayRule == .extend)
+        #expect(policy.maxCount == 7)
+    }
+
+    @Test("a debounce executes on the trailing edge, restarts its delay, and has no bounds unless told otherwise")
+    func debounceDefaults() throws {
+        let policy = try Policy.debounce(wait: .seconds(2))
+        #expect(policy.edges == .trailing)
+        #expect(policy.delayRule == .restart)
+        #expect(policy.maxWait == nil)
+        #expect(policy.maxCount == nil)
+    }
+
+    @Test("a throttle executes on both edges unless told otherwise")
+    func throttleDefaults() throws {
+        let policy = try Policy.throttle(interval: .milliseconds(100))
+        #expect(policy.kind == .throttle)
+        #expect(policy.wait == .milliseconds(100))
+        #expect(policy.edges == [.leading, .trailing])
+        #expect(policy.maxCount == nil)
+    }
+
+    @Test("the least that is allowed is allowed")
+    func least() throws {
+        _ = try Policy.debounce(wait: .zero, maxWait: .zero, maxCount: 1)
+        _ = try Policy.debounce(wait: .infinite, maxWait: .infinite)
+        let throttle = try Policy.throttle(interval: .zero, maxCount: 1)
+        _ = try Setup(throttle, maxConcurrent: 1, capacity: 1)
+    }
+
+    @Test("a negative wait is refused")
+    func negativeWait() {
+        #expect(throws: PolicyError.negativeWait(-1)) { try Policy.debounce(wait: -1) }
+        #expect(throws: PolicyError.negativeInterval(-1)) { try Policy.throttle(interval: -1) }
+    }
+
+    @Test("a maxWait below the wait is refused")
+    func maxWaitBelowWait() {
+        #expect(throws: PolicyError.maxWaitBelowWait(maxWait: 9, wait: 10)) {
+            try Policy.debounce(wait: 10, maxWait: 9)
+        }
+        #expect(throws: PolicyError.maxWaitBelowWait(maxWait: -1, wait: 0)) {
+            try Policy.debounce(wait: 0, maxWait: -1)
+        }
+    }
+
+    @Test("edges that are empty, or name no edge, are refused", arguments: [0, 4, 252] as [UInt8])
+    func noEdges(bits: UInt8) {
+        #expect(throws: PolicyError.noEdges) { try Policy.debounce(wait: 1, edges: Edges(rawValue: bits)) }
+        #expect(throws: PolicyError.noEdges) { try Policy.throttle(interval: 1, edges: Edges(rawValue: bits)) }
+    }
+
+    @Test("bits that name no edge are dropped beside one that does")
+    func unknownEdges() throws {
+        #expect(try Policy.debounce(wait: 1, edges: Edges(rawValue: 255)).edges == [.leading, .trailing])
+    }
+
+    @Test("a maxCount below one is refused", arguments: [0, -1, .min])
+    func maxCountBelowOne(count: Int) {
+        #expect(throws: PolicyError.maxCountBelowOne(count)) { try Policy.debounce(wait: 1, maxCount: count) }
+        #expect(throws: PolicyError.maxCountBelowOne(count)) { try Policy.throttle(interval: 1, maxCount: count) }
+    }
+
+    @Test("a maxCount without the trailing edge is refused")
+    func maxCountWithoutTrailing() {
+        #expect(throws: PolicyError.maxCountWithoutTrailing(3)) {
+            try Policy.debounce(wait: 1, edges: .leading, maxCount: 3)
+        }
+        #expect(throws: PolicyError.maxCountWithoutTrailing(3)) {
+            try Policy.throttle(interval: 1, edges: .leading, maxCount: 3)
+        }
+    }
+
+    @Test("bounds that would allow nothing are refused")
+    func bounds() throws {
+        let policy = try Policy.debounce(wait: 1)
+        #expect(throws: PolicyError.maxConcurrentBelowOne(0)) { try Setup(policy, maxConcurrent: 0) }
+        #expect(throws: PolicyError.capacityBelowOne(-2)) { try Setup(policy, capacity: -2) }
+        let unbounded = try Setup(policy)
+        #expect(unbounded.maxConcurrent == .max && unbounded.capacity == .max)
+    }
+
+    @Test(
+        "an error names the value and the rule",
+        arguments: [
+            (PolicyError.negativeWait(.seconds(-2)), "the wait is -2s, but must be zero or more"),
+            (.negativeInterval(.milliseconds(-5)), "the interval is -5ms, but must be zero or more"),
+            (
+                .maxWaitBelowWait(maxWait: .seconds(1), wait: .milliseconds(1500)),
+                "the maxWait is 1s, but must be at least the wait of 1500ms"
+            ),
+            (.noEdges, "the edges are empty, but must contain leading, trailing, or both"),
+            (.maxCountBelowOne(0), "the maxCount is 0, but must be 1 or more"),
+            (
+                .maxCountWithoutTrailing(4),
+                "the maxCount is 4, but needs the trailing edge: without it nothing is ever pending"
+            ),
+            (.maxConcurrentBelowOne(-1), "the maxConcurrent is -1, but must be 1 or more"),
+            (.capacityBelowOne(0), "the capacity is 0, but must be 1 or more"),
+        ])
+    func messages(error: PolicyError, message: String) {
+        #expect("\(error)" == message)
+    }
+
+    @Test("edges have the names that records use")
+    func names() {
+        let edges: [Edge] = [.leading, .trailing, .maxWait, .maxCount, .flush]
+        #expect(edges.map { "\($0.name)" } == ["leading", "trailing", "maxWait", "maxCount", "flush"])
+    }
+}

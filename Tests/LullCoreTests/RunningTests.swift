@@ -1,0 +1,209 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+/// Section 7 of the semantics: a value falls due while its key is busy.
+@Suite("While an execution is running")
+struct RunningTests {
+    /// An execution of `1` is running since 0; a delay of 0 makes the test's values due at once.
+    private func rig(_ rule: WhileRunning, _ combination: Combination = .latest) throws -> Rig {
+        let rig = try Rig(.debounce(10), combination: combination, whileRunning: rule, handlersTakeTime: true)
+        rig.submit("1", at: 0, wait: 0)
+        rig.advance(to: 0)
+        return rig
+    }
+
+    // MARK: - queue
+
+    @Test("under .queue a due value waits, and starts when the running one has ended")
+    func queue() throws {
+        let rig = try rig(.queue)
+        rig.submit("2", at: 1, wait: 4)
+        rig.advance(to: 5)
+        #expect(rig.executions == ["0 trailing 1"])
+        rig.end("1")
+        #expect(rig.executions == ["0 trailing 1", "5 trailing 2"])
+        #expect(rig.broken == [])
+    }
+
+    @Test("a later due value takes the waiting one's place: counts are added, first stays, edge and instant are new")
+    func replacing() throws {
+        let rig = try rig(.queue)
+        rig.submit("2", at: 1, wait: 1)
+        rig.submit("3", at: 3)
+        rig.submit("4", at: 4)
+        rig.flush("k", at: 5)
+        rig.end("1")
+        #expect(rig.executions.last == "5 flush 4 ×3")
+        #expect(rig.firsts.last == 1)
+        #expect(rig.fates("2", "3", "4") == [.superseded, .superseded, .running])
+        #expect(rig.broken == [])
+    }
+
+    @Test("under .first the waiting value stays and the later one is absorbed")
+    func replacingFirst() throws {
+        let rig = try rig(.queue, .first)
+        rig.submit("2", at: 1, wait: 0)
+        rig.submit("3", at: 2, wait: 0)
+        rig.advance(to: 2)
+        rig.end("1")
+        #expect(rig.executions.last == "2 trailing 2 ×2")
+        #expect(rig.fates("2", "3") == [.running, .absorbed])
+    }
+
+    @Test("with .collect what waits may exceed maxCount")
+    func collecting() throws {
+        let rig = try Rig(.debounce(10, maxCount: 2), combination: .collect, handlersTakeTime: true)
+        for value in ["1", "2", "3", "4", "5", "6", "7"] { rig.submit(value, at: 0) }
+        #expect(rig.executions == ["0 maxCount 1+2 ×2"])
+        rig.end("2")
+        #expect(rig.executions.last == "0 maxCount 3+4+5+6 ×4")
+        #expect(rig.broken == [])
+    }
+
+    // MARK: - cancelRunning
+
+    @Test("under .cancelRunning the running one is told to stop, once, and awaited")
+    func cancelRunning() throws {
+        let rig = try rig(.cancelRunning)
+        rig.submit("2", at: 1, wait: 0)
+        rig.submit("3", at: 2, wait: 0)
+        rig.advance(to: 2)
+        #expect(rig.stopped == ["1"])
+        #expect(rig.executions.count == 1)
+        rig.end("1", .threw)
+        #expect(rig.fates("1", "2", "3") == [.superseded, .superseded, .running])
+        #expect(rig.executions.last == "2 trailing 3 ×2")
+        #expect(rig.engine.counters.failed == 0)
+    }
+
+    @Test("an execution that was told to stop and returns is executed all the same")
+    func toldAndReturned() throws {
+        let rig = try rig(.cancelRunning)
+        rig.submit("2", at: 1, wait: 0)
+        rig.advance(to: 1)
+        rig.end("1")
+        #expect(rig.fate("1") == .executed)
+    }
+
+    @Test("an execution that was not told to stop and throws has failed")
+    func failed() throws {
+        for rule in [.queue, .cancelRunning, .concurrent, .skip] as [WhileRunning] {
+            let rig = try rig(rule)
+            rig.end("1", .threw)
+            #expect(rig.fate("1") == .failed)
+        }
+    }
+
+    @Test("the shell can ask whether a run was told to stop, and whether it runs")
+    func questions() throws {
+        var engine = Engine<String, String>(try Setup(.debounce(10), whileRunning: .cancelRunning))
+        let actions = { (actions: Actions<String, String>) -> RunID? in
+            for case .start(let execution) in actions.more { return execution.run }
+            return nil
+        }
+        _ = engine.submit("1", for: "k", at: .origin)
+        let run = try #require(actions(engine.advance(to: CoreInstant(10))))
+        #expect(engine.isRunning(run) == true)
+        #expect(engine.isToldToStop(run) == false)
+        _ = engine.submit("2", for: "k", at: CoreInstant(11), wait: 0)
+        _ = engine.advance(to: CoreInstant(11))
+        #expect(engine.isToldToStop(run) == true)
+        _ = engine.ended(run, .threw)
+        #expect(engine.isRunning(run) == false)
+        #expect(engine.isToldToStop(run) == false)
+        #expect(engine.runningExecutions == 1)
+    }
+
+    // MARK: - concurrent
+
+    @Test("under .concurrent both run, and each ends for itself")
+    func concurrent() throws {
+        let rig = try rig(.concurrent)
+        rig.submit("2", at: 1, wait: 0)
+        rig.submit("3", at: 2, wait: 0)
+        rig.advance(to: 2)
+        #expect(rig.executions == ["0 trailing 1", "1 trailing 2", "2 trailing 3"])
+        rig.end("2", .threw)
+        rig.end("3")
+        rig.end("1")
+        #expect(rig.fates("1", "2", "3") == [.executed, .failed, .executed])
+        #expect(rig.engine.slots.count == 0)
+        #expect(rig.broken == [])
+    }
+
+    // MARK: - skip
+
+    @Test("under .skip a due value is dropped as absorbed")
+    func skip() throws {
+        let rig = try rig(.skip)
+        rig.submit("2", at: 1, wait: 0)
+        rig.advance(to: 1)
+        rig.end("1")
+        #expect(rig.executions == ["0 trailing 1"])
+        #expect(rig.fate("2") == .absorbed)
+        #expect(rig.engine.slots.count == 0)
+        #expect(rig.broken == [])
+    }
+
+    @Test("under .skip a leading value is dropped as well, and the burst goes on")
+    func skipLeading() throws {
+        let rig = try Rig(.debounce(10, [.leading, .trailing]), whileRunning: .skip, handlersTakeTime: true)
+        rig.submit("1", at: 0)
+        rig.submit("2", at: 20)
+        rig.submit("3", at: 21)
+        rig.end("1")
+        rig.advance(to: 31)
+        #expect(rig.executions == ["0 leading 1", "31 trailing 3"])
+        #expect(rig.fate("2") == .absorbed)
+    }
+
+    @Test("under .skip a flush waits, and what falls due meanwhile is dropped")
+    func skipFlush() throws {
+        let rig = try rig(.skip)
+        rig.submit("2", at: 1)
+        rig.flush("k", at: 2)
+        rig.submit("3", at: 3, wait: 0)
+        rig.advance(to: 3)
+        #expect(rig.fates("2", "3") == [.pending, .absorbed])
+        rig.submit("4", at: 4)
+        rig.flush("k", at: 5)
+        rig.end("1")
+        #expect(rig.executions.last == "5 flush 4 ×2")
+        #expect(rig.broken == [])
+    }
+
+    @Test("under .skip the flush of a shut-down waits")
+    func skipShutDown() throws {
+        let rig = try rig(.skip)
+        rig.submit("2", at: 1)
+        rig.shutDown(flushing: true, at: 2)
+        rig.end("1")
+        #expect(rig.executions.last == "2 flush 2")
+    }
+
+    // MARK: - The gate goes on
+
+    @Test("a submit while its key is running opens a new burst")
+    func newBurst() throws {
+        let rig = try rig(.queue)
+        rig.submit("2", at: 1)
+        rig.advance(to: 3)
+        rig.end("1")
+        #expect(rig.isPending(at: 3))
+        rig.advance(to: 11)
+        #expect(rig.executions.last == "11 trailing 2")
+        rig.end("2")
+        #expect(rig.engine.slots.count == 0)
+        #expect(rig.broken == [])
+    }
+
+    @Test("different keys run independently")
+    func keys() throws {
+        let rig = try rig(.queue)
+        rig.submit("2", "other", at: 1, wait: 0)
+        rig.advance(to: 1)
+        #expect(rig.executions == ["0 trailing 1", "1 trailing other: 2"])
+    }
+}

@@ -1,0 +1,106 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+/// Many keys: counts and memory, never milliseconds.
+///
+/// `LULL_KEYS` asks for more keys than the usual number.
+@Suite("Scale", .serialized)
+struct ScaleTests {
+    #if DEBUG
+        static let keys = environment("LULL_KEYS", default: 150_000)
+    #else
+        static let keys = environment("LULL_KEYS", default: 1_000_000)
+    #endif
+
+    @Test("all of many pending keys are executed, once, in order, and their memory is given back")
+    func pending() throws {
+        var engine = Engine<Int, Int>(try Setup(.debounce(wait: .seconds(1))))
+        for key in 0..<Self.keys { _ = engine.submit(key, for: key, at: CoreInstant(key)) }
+        #expect(engine.openKeys == Self.keys)
+        let peak = engine.footprint
+
+        var expected = 0
+        while engine.alarm < .farFuture {
+            // As a shell does it: a few at a time.
+            for action in engine.advance(to: CoreInstant(.max - 1), limit: 1000).more {
+                guard case .start(let execution) = action else { continue }
+                if execution.key != expected { Issue.record("\(execution.key) instead of \(expected)") }
+                expected += 1
+                _ = engine.ended(execution.run, .returned)
+            }
+        }
+        #expect(expected == Self.keys)
+        #expect(engine.counters.executed == Self.keys)
+        #expect(engine.checkInvariants() == [])
+        #expect(engine.slots.count == 0 && engine.lanes.count == 0 && engine.agenda.count == 0)
+        let rest = engine.footprint
+        print("\(Self.keys) keys: \(peak / Self.keys) bytes each, key and value among them; \(rest) bytes afterwards")
+        #expect(peak <= Self.keys * (110 + 16) + 1 << 20)
+        #expect(rest <= 1 << 16)
+    }
+
+    @Test("many keys that wait for a slot are executed, once, in order")
+    func waiting() throws {
+        var engine = Engine<Int, Int>(try Setup(.debounce(wait: 1), maxConcurrent: 1))
+        for key in 0..<Self.keys { _ = engine.submit(key, for: key, at: CoreInstant(key), wait: 0) }
+        var actions = engine.advance(to: CoreInstant(Self.keys)).more
+        var order: [Int] = []
+        while case .start(let execution)? = actions.first {
+            order.append(execution.key)
+            actions = engine.ended(execution.run, .returned).1.more
+        }
+        #expect(order == Array(0..<Self.keys))
+        #expect(engine.slots.count == 0 && engine.slotQueue.heap.isEmpty == true)
+    }
+
+    @Test("keys that come and go with long deadlines do not make the engine grow", arguments: [false, true])
+    func churn(isThrottle: Bool) throws {
+        let policy: Policy = isThrottle ? try .throttle(interval: .seconds(3600)) : try .debounce(wait: .seconds(3600))
+        var engine = Engine<Int, Int>(try Setup(policy))
+        for round in 0..<Self.keys {
+            let at = CoreInstant(round)
+            for action in engine.submit(round, for: round, at: at).more {
+                if case .start(let execution) = action { _ = engine.ended(execution.run, .returned) }
+            }
+            if round >= 1000 { _ = engine.cancel(round - 1000, at: at) }
+        }
+        #expect(engine.slots.count <= 1000)
+        #expect(max(engine.agenda.count, engine.fading.count) <= 2064)
+        #expect(engine.index.entries.count <= 8192)
+        #expect(engine.footprint <= 1 << 20)
+    }
+
+    @Test("a burst on few keys needs memory for few keys")
+    func burst() throws {
+        var engine = Engine<Int, Int>(try Setup(.debounce(wait: .seconds(1), maxWait: .seconds(5))))
+        for submit in 0..<Self.keys { _ = engine.submit(submit, for: submit % 4, at: CoreInstant(submit)) }
+        #expect(engine.footprint < 1 << 13)
+        #expect(engine.counters.superseded == Self.keys - 4)
+        #expect(engine.agenda.count == 4)
+    }
+}
+
+extension Engine {
+    /// The bytes that the engine's own structures hold, without what keys and values refer to.
+    fileprivate var footprint: Int {
+        slots.footprint + lanes.footprint + agenda.footprint + fading.footprint + index.entries.capacity * 8
+            + slotQueue.heap.capacity * MemoryLayout<SlotQueue.Entry>.stride
+    }
+}
+
+extension Slab {
+    fileprivate var footprint: Int {
+        let places = blocks.indices.reduce(0) { sum, block in
+            sum + (blocks[block] == nil ? 0 : block == 0 ? firstCapacity : 64)
+        }
+        return places * MemoryLayout<Element>.stride + (blocks.capacity + occupancy.capacity) * 8 + vacant.capacity * 4
+    }
+}
+
+extension Agenda {
+    fileprivate var footprint: Int {
+        buckets.reduce(0) { $0 + $1.capacity * MemoryLayout<Entry>.stride } + (buckets.capacity + earliest.capacity) * 8
+    }
+}

@@ -1,0 +1,90 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+@Suite("Slab")
+struct SlabTests {
+    @Test("an element stays where it was put until it is removed")
+    func places() {
+        var slab = Slab<String>()
+        let places = (0..<200).map { slab.insert("\($0)") }
+        #expect(Set(places).count == 200)
+        #expect(slab.count == 200)
+        for (number, place) in places.enumerated() { #expect(slab[place].pointee == "\(number)") }
+        #expect(slab.remove(places[17]) == "17")
+        #expect(slab.contains(places[17]) == false)
+        #expect(slab.contains(places[18]) == true)
+        #expect(slab.contains(100_000) == false)
+        #expect(slab.insert("again") == places[17])
+        #expect(slab.checkInvariants() == [])
+    }
+
+    @Test("one element needs one place")
+    func small() {
+        var slab = Slab<Int>()
+        let place = slab.insert(7)
+        #expect(place == 0)
+        #expect(slab.firstCapacity == 1)
+        #expect(slab.remove(place) == 7)
+        #expect(slab.insert(8) == 0)
+        #expect(slab.firstCapacity == 1)
+    }
+
+    @Test("a block is given back with its last element")
+    func blocks() {
+        var slab = Slab<Int>()
+        let places = (0..<640).map { slab.insert($0) }
+        #expect(slab.blocks.count == 10)
+        for place in places[64..<128] { _ = slab.remove(place) }
+        #expect(slab.blocks[1] == nil)
+        #expect(slab.checkInvariants() == [])
+        for _ in 0..<64 { #expect(slab.insert(0) / 64 == 1) }
+        for place in places { _ = slab.remove(place) }
+        #expect(slab.blocks.count == 1)
+        #expect(slab.firstCapacity == 0)
+        #expect(slab.checkInvariants() == [])
+    }
+
+    @Test("what is in it is released with it")
+    func release() {
+        final class Token {}
+        weak var removed: Token?
+        weak var kept: Token?
+        do {
+            var slab = Slab<Token>()
+            for _ in 0..<100 { _ = slab.insert(Token()) }
+            let (first, second) = (Token(), Token())
+            (removed, kept) = (first, second)
+            let place = slab.insert(first)
+            _ = slab.insert(second)
+            _ = slab.remove(place)
+        }
+        #expect(removed == nil)
+        #expect(kept == nil)
+    }
+
+    @Test("it agrees with a dictionary on random calls", arguments: 0..<10)
+    func random(seed: Int) {
+        var random = SplitMix(seed: UInt64(seed))
+        var slab = Slab<String>()
+        var dictionary: [UInt32: String] = [:]
+        for step in 0..<4000 {
+            // The number of elements swings between none and a few hundred.
+            let grows = step / 700 % 2 == 0 ? !random.oneIn(3) : random.oneIn(3)
+            if grows {
+                let place = slab.insert("\(step)")
+                #expect(dictionary[place] == nil)
+                dictionary[place] = "\(step)"
+            } else if let place = dictionary.keys.min(by: { $0 &* 2_654_435_761 < $1 &* 2_654_435_761 }) {
+                #expect(slab.remove(place) == dictionary.removeValue(forKey: place))
+            }
+            if step % 100 == 0 {
+                var found: [UInt32: String] = [:]
+                slab.forEach { found[$0] = $1.pointee }
+                #expect(found == dictionary)
+                #expect(slab.checkInvariants() == [])
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+/// Every sequence of a few calls on one gate, under every policy with small numbers, beside the reference.
+///
+/// `LULL_DEPTH` asks for longer sequences.
+@Suite("Small world")
+struct SmallWorldTests {
+    enum Call: CaseIterable {
+        case submit, submitShortly, flush, cancel, step, twoSteps
+    }
+
+    /// A gate and the reference's, at one instant.
+    struct World {
+        var policy: Policy
+        var gate = Gate()
+        var reference: ReferenceGate
+        var now = 0
+
+        init(_ policy: ReferencePolicy) throws(PolicyError) {
+            self.policy = try Policy(policy)
+            reference = ReferenceGate(policy)
+        }
+
+        /// The gate as it looks from this instant.
+        var state: Gate {
+            var state = gate
+            state.quiet = gate.isOpen ? CoreInstant(Int(gate.quiet.nanoseconds) - now) : .origin
+            // Where there is neither a pending value nor a latest execution that counts, the anchor means nothing.
+            let matters = gate.isOpen && (gate.count > 0 || !policy.edges.contains(.trailing))
+            state.anchor = matters ? CoreInstant(Int(gate.anchor.nanoseconds) - now) : .origin
+            return state
+        }
+
+        /// - Returns: Whether both do the same.
+        mutating func apply(_ call: Call) -> Bool {
+            switch call {
+            case .step: now += 1
+            case .twoSteps: now += 2
+            case .submit, .submitShortly, .flush, .cancel: break
+            }
+            guard settle() else { return false }
+            let at = CoreInstant(now)
+            switch call {
+            case .step, .twoSteps: return true
+            case .submit, .submitShortly:
+                let wait = call == .submit ? nil : 1
+                let decision = gate.submit(at: at, wait: wait.map { CoreDuration($0) }, by: policy)
+                return isSame(decision, reference.submit(at: now, wait: wait))
+            case .flush: return isSame(gate.flush(at: at), reference.flush(at: now))
+            case .cancel:
+                gate.close()
+                reference.cancel()
+                return true
+            }
+        }
+
+        /// Both do what is due by now: the gate in one step, the reference change by change.
+        private mutating func settle() -> Bool {
+            var due: [ReferenceGate.Due] = []
+            while let change = reference.nextChange, change <= now {
+                if let next = reference.change() { due.append(next) }
+            }
+            let ripe = gate.settle(at: CoreInstant(now), by: policy)
+            return due.count <= 1 && isSame(ripe, due.first) && gate.isOpen == (reference.openUntil != nil)
+                && gate.due(by: policy).map { Int($0.nanoseconds) } == reference.due
+        }
+
+        private func isSame(_ decision: Gate.Decision, _ answer: ReferenceGate.Answer) -> Bool {
+            switch (decision, answer) {
+            case (.join, .pending), (.absorb, .absorbed): true
+            case (.lead, .leads(let due)): due == ReferenceGate.Due(at: now, edge: .leading, count: 1, first: now)
+            case (.complete(let ripe), .completes(let due)): isSame(ripe, due)
+            default: false
+            }
+        }
+
+        private func isSame(_ ripe: Gate.Ripe?, _ due: ReferenceGate.Due?) -> Bool {
+            ripe.map { [Int($0.at.nanoseconds), $0.count, Int($0.first.nanoseconds)] }
+                == due.map { [$0.at, $0.count, $0.first] }
+                && ripe.map { ReferenceEdge($0.edge) } == due?.edge
+        }
+    }
+
+    static let policies: [ReferencePolicy] = {
+        var policies: [ReferencePolicy] = []
+        for (leading, trailing) in [(true, false), (false, true), (true, true)] {
+            for maxCount in trailing ? [nil, 1, 2, 3] : [nil] as [Int?] {
+                for wait in 0...3 {
+                    policies.append(
+                        ReferencePolicy(
+                            .throttle, wait: wait, leading: leading, trailing: trailing, maxCount: maxCount))
+                    for (maxWait, extends) in [(nil, false), (nil, true), (wait, false), (wait + 2, true)] {
+                        policies.append(
+                            ReferencePolicy(
+                                .debounce, wait: wait, maxWait: maxWait, leading: leading, trailing: trailing,
+                                extends: extends, maxCount: maxCount))
+                    }
+                }
+            }
+        }
+        return policies
+    }()
+
+    @Test("a gate answers as the reference does to every sequence of calls")
+    func sequences() throws {
+        let depth = environment("LULL_DEPTH", default: 4)
+        var (calls, states) = (0, 0)
+        for policy in Self.policies {
+            var visited: Set<Gate> = []
+            let failure = explore(try World(policy), depth, [], &calls, &visited)
+            #expect(failure == nil, "\(ReferenceSetup(policy))")
+            states += visited.count
+        }
+        print("\(Self.policies.count) policies, sequences of \(depth) calls: \(calls) calls, \(states) states of gates")
+    }
+
+    /// - Returns: The shortest beginning of a sequence after which the two differ.
+    private func explore(
+        _ world: World, _ depth: Int, _ path: [Call], _ calls: inout Int, _ visited: inout Set<Gate>
+    ) -> [Call]? {
+        visited.insert(world.state)
+        guard depth > 0 else { return nil }
+        for call in Call.allCases {
+            var next = world
+            calls += 1
+            if !next.apply(call) { return path + [call] }
+            if let failure = explore(next, depth - 1, path + [call], &calls, &visited) { return failure }
+        }
+        return nil
+    }
+}

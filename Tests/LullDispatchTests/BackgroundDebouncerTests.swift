@@ -1,0 +1,133 @@
+import Dispatch
+import LullDispatch
+import LullTesting
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+@Suite("A debouncer for work in the background")
+@MainActor
+struct BackgroundDebouncerTests {
+    let clock = ManualClock()
+    let seen = Record<String>()
+
+    @Test("runs the newest handler once, when the interval has passed with no event, and forgets it")
+    func newest() async {
+        let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
+        for change in 1...100 {
+            sync.handler = { [seen] in seen.add("sync \(change)") }
+            await clock.advance(by: .milliseconds(10))
+        }
+        #expect(sync.handler != nil)
+        await clock.advance(by: .seconds(2))
+        #expect(seen.all == ["sync 100"])
+        #expect(sync.handler == nil)
+        sync.renewInterval()
+        await clock.advance(by: .seconds(5))
+        #expect(seen.all == ["sync 100"])
+    }
+
+    @Test("renews the interval with the handler as it is")
+    func renew() async {
+        let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
+        sync.handler = { [seen] in seen.add("sync") }
+        await clock.advance(by: .seconds(1))
+        sync.renewInterval()
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == [])
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["sync"])
+    }
+
+    @Test("drops what is pending when the handler is set to nil")
+    func setNil() async {
+        let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
+        sync.handler = { [seen] in seen.add("sync") }
+        sync.handler = nil
+        await clock.advance(by: .seconds(5))
+        #expect(seen.all == [])
+    }
+
+    @Test("may be given a handler from inside the handler")
+    func fromInside() async {
+        let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
+        sync.handler = { [seen] in
+            seen.add("first")
+            sync.handler = { seen.add("second") }
+        }
+        await clock.advance(by: .seconds(2))
+        #expect(sync.handler != nil)
+        await clock.advance(by: .seconds(2))
+        #expect(seen.all == ["first", "second"])
+    }
+
+    @Test("has run its handler when a flush returns on the main thread")
+    func flush() async {
+        let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
+        sync.handler = { [seen] in seen.add("sync") }
+        sync.flush()
+        #expect(seen.all == ["sync"])
+        #expect(sync.handler == nil)
+        await clock.advance(by: .seconds(5))
+        #expect(seen.all == ["sync"])
+    }
+
+    @Test("lets a handler that is set when the old one is due wait for the end of its interval")
+    func setWhenDue() async {
+        let sync = BackgroundDebouncer(timeInterval: 0.001)
+        sync.handler = { [seen] in seen.add("old") }
+        let due = DispatchTime.now() + 0.05
+        while DispatchTime.now() < due {}
+        // The old one is due, but the main thread is ours.
+        sync.handler = { [seen] in seen.add("new") }
+        for _ in 0..<1000 where seen.all.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
+        #expect(seen.all == ["new"])
+    }
+
+    @Test("runs on a queue that is given")
+    func onQueue() async {
+        let work = DispatchQueue(label: "work")
+        let sync = BackgroundDebouncer.OnQueue(work, timeInterval: 2, clock: clock)
+        sync.handler = { [seen] in
+            dispatchPrecondition(condition: .onQueue(work))
+            seen.add("sync")
+        }
+        await clock.advance(by: .seconds(2))
+        #expect(seen.all == ["sync"])
+    }
+
+    @Test("keeps kinds of events apart, one sync each")
+    func kinds() async {
+        let steps = BackgroundDebouncer(timeInterval: 2, clock: clock)
+        let sleep = BackgroundDebouncer(timeInterval: 2, clock: clock)
+        for _ in 0..<100 { steps.handler = { [seen] in seen.add("steps") } }
+        for _ in 0..<3 { sleep.handler = { [seen] in seen.add("sleep") } }
+        await clock.advance(by: .seconds(2))
+        #expect(Set(seen.all) == ["steps", "sleep"])
+        #expect(seen.all.count == 2)
+    }
+
+    // This one is about real time and a real process: it asserts what happens, not how many milliseconds it takes.
+    @Test("runs once, at once, when a process that was stopped across the deadline goes on")
+    func stoppedProcess() async {
+        await #expect(processExitsWith: .success) { @MainActor in
+            let seen = Record<String>()
+            let sync = BackgroundDebouncer(timeInterval: 0.3)
+            sync.handler = { seen.add("sync") }
+            var other: pid_t = 0
+            let script = "kill -STOP \(getpid()); sleep 1; kill -CONT \(getpid())"
+            var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(script), nil]
+            guard posix_spawn(&other, "/bin/sh", nil, nil, &arguments, nil) == 0 else { exit(2) }
+            var status: Int32 = 0
+            waitpid(other, &status, 0)
+            // It is due already: nothing but the main thread has to be given up for it to run.
+            for _ in 0..<1000 where seen.all.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
+            try? await Task.sleep(for: .milliseconds(500))
+            guard seen.all == ["sync"], sync.handler == nil else { exit(3) }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Dispatch
+import LullDispatch
+import LullTesting
+import Testing
+
+@Suite("A last-out queue")
+@MainActor
+struct LastOutQueueTests {
+    let clock = ManualClock()
+    let seen = Record<String>()
+
+    @Test("runs the newest task of a key, when none has come for the delay")
+    func newest() async {
+        let queue = LastOutQueue(clock: clock)
+        for volume in 0...10 {
+            queue.enqueue(forKey: "volume") { [seen] in seen.add("volume \(volume)") }
+            await clock.advance(by: .seconds(1))
+        }
+        #expect(seen.all == [])
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["volume 10"])
+    }
+
+    @Test("runs onStart right before the task, of the same call")
+    func onStart() async {
+        let queue = LastOutQueue(delay: 1, clock: clock)
+        for call in 1...2 {
+            queue.enqueue(forKey: 1, onStart: { [seen] in seen.add("start \(call)") }) { [seen] in
+                seen.add("task \(call)")
+            }
+        }
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["start 2", "task 2"])
+    }
+
+    @Test("keeps keys apart, whatever their types")
+    func keys() async {
+        let queue = LastOutQueue(delay: 1, clock: clock)
+        queue.enqueue(forKey: "1") { [seen] in seen.add("text") }
+        queue.enqueue(forKey: 1) { [seen] in seen.add("number") }
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["text", "number"])
+    }
+
+    @Test("has run the last task of every key when executePendingTasks returns on the main thread")
+    func executePending() async {
+        let queue = LastOutQueue(clock: clock)
+        queue.enqueue(forKey: "a") { [seen] in seen.add("a1") }
+        queue.enqueue(forKey: "b") { [seen] in seen.add("b") }
+        queue.enqueue(forKey: "a") { [seen] in seen.add("a2") }
+        queue.executePendingTasks()
+        #expect(seen.all == ["a2", "b"])
+        await clock.advance(by: .seconds(10))
+        #expect(seen.all == ["a2", "b"])
+    }
+
+    @Test("also runs what was due and had not been come to")
+    func dueButNotRun() async {
+        let queue = LastOutQueue(delay: 0.001)
+        queue.enqueue(forKey: "a") { [seen] in seen.add("a") }
+        // The main thread is ours until it is given up: what the timer has sent there meanwhile has not run.
+        let due = DispatchTime.now() + 0.05
+        while DispatchTime.now() < due {}
+        #expect(seen.all == [])
+        queue.executePendingTasks()
+        #expect(seen.all == ["a"])
+        await Task.yield()
+        queue.executePendingTasks()
+        #expect(seen.all == ["a"])
+    }
+
+    @Test("takes what a task enqueues under its own key, from the timer and from executePendingTasks")
+    func reentrant() async {
+        let queue = LastOutQueue(delay: 1, clock: clock)
+        @MainActor func count(_ number: Int) {
+            seen.add("\(number)")
+            if number < 4 { queue.enqueue(forKey: "n") { count(number + 1) } }
+        }
+        queue.enqueue(forKey: "n") { count(1) }
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["1"])
+        queue.executePendingTasks()
+        #expect(seen.all == ["1", "2"])
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["1", "2", "3"])
+        queue.executePendingTasks()
+        #expect(seen.all == ["1", "2", "3", "4"])
+    }
+
+    @Test("may be asked for its pending tasks from inside a task")
+    func nested() async {
+        let queue = LastOutQueue(delay: 1, clock: clock)
+        queue.enqueue(forKey: "a") { [seen] in
+            queue.enqueue(forKey: "a") { seen.add("a again") }
+            queue.enqueue(forKey: "b") { seen.add("b") }
+            queue.executePendingTasks()
+            seen.add("a")
+        }
+        queue.executePendingTasks()
+        #expect(seen.all == ["b", "a", "a again"])
+    }
+
+    @Test("drops what waits when told to")
+    func cancel() async {
+        let queue = LastOutQueue(delay: 1, clock: clock)
+        queue.enqueue(forKey: "a") { [seen] in seen.add("a") }
+        queue.cancelPendingTasks()
+        await clock.advance(by: .seconds(5))
+        #expect(seen.all == [])
+    }
+
+    @Test("runs on a queue that is given, and has run there when it was asked there")
+    func onQueue() async {
+        let work = DispatchQueue(label: "work")
+        let queue = LastOutQueue.OnQueue(work, delay: 1, clock: clock)
+        queue.enqueue(forKey: "a", onStart: { [seen] in seen.add("start") }) { [seen] in
+            dispatchPrecondition(condition: .onQueue(work))
+            seen.add("a")
+        }
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["start", "a"])
+        queue.enqueue(forKey: "b") { [seen] in seen.add("b") }
+        let there = work.sync { () -> [String] in
+            queue.executePendingTasks()
+            return seen.all
+        }
+        #expect(there == ["start", "a", "b"])
+    }
+
+    @Test("is there for everybody, on the real clock")
+    func shared() async {
+        await withCheckedContinuation { continuation in
+            LastOutQueue.default.enqueue(forKey: "shared") { continuation.resume() }
+            LastOutQueue.default.executePendingTasks()
+        }
+    }
+
+    @Test("has a form of one line: a closure goes in, a debounced one comes out")
+    func closures() async {
+        let search = debounced(for: 0.3, clock: clock) { [seen] (text: String) in seen.add(text) }
+        let save = debounced(for: 0.3, on: DispatchQueue(label: "save"), clock: clock) { [seen] in seen.add("saved") }
+        search("a")
+        search("ab")
+        save()
+        save()
+        await clock.advance(by: .milliseconds(300))
+        #expect(Set(seen.all) == ["ab", "saved"])
+        #expect(seen.all.count == 2)
+    }
+
+    @Test("still runs what is pending when the debounced closure is gone")
+    func closureGone() async {
+        debounced(for: 0.3, clock: clock) { [seen] in seen.add("ran") }()
+        await clock.advance(by: .milliseconds(300))
+        #expect(seen.all == ["ran"])
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Lull
+import LullTesting
+import Testing
+
+@testable import LullDispatch
+
+/// Waits for an operation to have finished, without blocking a thread of the pool.
+private func finish(_ operation: Operation) async {
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+            operation.waitUntilFinished()
+            continuation.resume()
+        }
+    }
+}
+
+@Suite("A throttle on an operation queue")
+struct ThrottleTests {
+    let clock = ManualClock()
+    let seen = Record<String>()
+    let queue = OperationQueue()
+
+    @Test("runs the newest function after its delay, in place of the one that waits")
+    func newest() async {
+        let throttle = QueueThrottle(clock: clock)
+        for text in ["a", "ab", "abc"] {
+            throttle.onQueue(queue, by: 0.3, leading: false) { [seen] in seen.add(text) }
+            await clock.advance(by: .milliseconds(200))
+        }
+        #expect(seen.all == [])
+        await clock.advance(by: .milliseconds(100))
+        #expect(seen.all == ["abc"])
+    }
+
+    @Test("keeps queues apart, and the delay off them")
+    func queues() async {
+        let throttle = QueueThrottle(clock: clock)
+        let other = OperationQueue()
+        other.maxConcurrentOperationCount = 1
+        throttle.onQueue(queue, by: 1, leading: false) { [seen] in seen.add("one") }
+        throttle.onQueue(other, by: 1, leading: false) { [seen] in seen.add("other") }
+        #expect(other.operationCount == 0)
+        let notOurs = BlockOperation { [seen] in seen.add("not ours") }
+        other.addOperation(notOurs)
+        await finish(notOurs)
+        #expect(seen.all == ["not ours"])
+        await clock.advance(by: .seconds(1))
+        #expect(Set(seen.all) == ["not ours", "one", "other"])
+    }
+
+    @Test("replaces what has run out of its delay and waits on a busy queue, and leaves other people's work alone")
+    func busyQueue() async {
+        let throttle = QueueThrottle(clock: clock)
+        queue.isSuspended = true
+        throttle.onQueue(queue, by: 1, leading: false) { [seen] in seen.add("old") }
+        await clock.advance(by: .seconds(1), until: .started)
+        let notOurs = BlockOperation { [seen] in seen.add("not ours") }
+        queue.addOperation(notOurs)
+        throttle.onQueue(queue, by: 1, leading: false) { [seen] in seen.add("new") }
+        queue.isSuspended = false
+        await clock.advance(by: .seconds(1))
+        await finish(notOurs)
+        #expect(Set(seen.all) == ["not ours", "new"])
+        #expect(throttle.counters.failed == 0)
+    }
+
+    @Test("runs at once with leading when none of ours waits or runs, and delays what follows")
+    func leading() async {
+        let throttle = QueueThrottle(clock: clock)
+        throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("1") }
+        await clock.advance(by: .zero)
+        #expect(seen.all == ["1"])
+        throttle.onQueue(queue, by: 1, leading: false) { [seen] in seen.add("2") }
+        throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("3") }
+        await clock.advance(by: .zero)
+        #expect(seen.all == ["1"])
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["1", "3"])
+        throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("4") }
+        await clock.advance(by: .zero)
+        #expect(seen.all == ["1", "3", "4"])
+    }
+
+    @Test("delays with leading while one of ours is running")
+    func leadingWhileRunning() async {
+        let throttle = QueueThrottle(clock: clock)
+        let started = DispatchSemaphore(value: 0)
+        let goOn = DispatchSemaphore(value: 0)
+        throttle.onQueue(queue, by: 1, leading: true) { [seen] in
+            started.signal()
+            goOn.wait()
+            seen.add("1")
+        }
+        await clock.advance(by: .zero, until: .started)
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                started.wait()
+                continuation.resume()
+            }
+        }
+        throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("2") }
+        await clock.advance(by: .seconds(1), until: .started)
+        #expect(seen.all == [])
+        goOn.signal()
+        await clock.advance(by: .zero)
+        #expect(seen.all == ["1", "2"])
+    }
+
+    @Test("forgets what waits when cancelled")
+    func cancel() async {
+        let throttle = QueueThrottle(clock: clock)
+        throttle.onQueue(queue, by: 1, leading: false) { [seen] in seen.add("never") }
+        throttle.cancel(queue)
+        await clock.advance(by: .seconds(2))
+        #expect(seen.all == [])
+    }
+
+    @Test("is there for everybody, on the real clock")
+    func shared() async {
+        await withCheckedContinuation { continuation in
+            for number in 0..<10 {
+                Throttle.onQueue(queue, by: 0.01) { [seen] in
+                    seen.add("\(number)")
+                    continuation.resume()
+                }
+            }
+        }
+        #expect(seen.all == ["9"])
+    }
+}
+
+@Suite("A delay operation")
+struct DelayOperationTests {
+    let clock = ManualClock()
+
+    @Test("takes its time, and what depends on it starts no sooner")
+    func dependency() async {
+        let queue = OperationQueue()
+        let seen = Record<String>()
+        let delay = DelayOperation(timeInterval: 0.05)
+        let work = BlockOperation { seen.add(delay.isFinished ? "after" : "before") }
+        work.addDependency(delay)
+        let start = ContinuousClock.now
+        for operation in [work, delay] { queue.addOperation(operation) }
+        await finish(work)
+        #expect(seen.all == ["after"])
+        #expect(start.duration(to: .now) >= .milliseconds(50))
+    }
+
+    @Test("finishes at once when it is cancelled while executing, and frees a queue of one at a time")
+    func cancelled() async {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let delay = DelayOperation(timeInterval: 1_000_000)
+        let next = BlockOperation {}
+        for operation in [delay, next] { queue.addOperation(operation) }
+        for _ in 0..<1000 where !delay.isExecuting { try? await Task.sleep(for: .milliseconds(5)) }
+        #expect(delay.isExecuting)
+        delay.cancel()
+        #expect(delay.isFinished)
+        #expect(!delay.isExecuting)
+        await finish(next)
+    }
+
+    @Test("finishes without executing when it is cancelled before it starts")
+    func cancelledBefore() async {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let delay = DelayOperation(timeInterval: 1_000_000)
+        queue.addOperation(delay)
+        delay.cancel()
+        queue.isSuspended = false
+        await finish(delay)
+        #expect(delay.isFinished)
+    }
+
+    @Test("holds no thread while it waits")
+    func noThread() async {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1000
+        let delays = (0..<1000).map { _ in DelayOperation(timeInterval: 0.2) }
+        for delay in delays { queue.addOperation(delay) }
+        for delay in delays { await finish(delay) }
+        #expect(delays.allSatisfy { $0.isFinished })
+    }
+
+    @Test("goes by the clock that it is given")
+    func manualClock() async {
+        let queue = OperationQueue()
+        let delay = DelayOperation(timeInterval: 3600, clock: clock)
+        queue.addOperation(delay)
+        for _ in 0..<1000 where !delay.isExecuting { try? await Task.sleep(for: .milliseconds(5)) }
+        // The timer is set right after the state has changed.
+        for _ in 0..<1000 where !delay.isFinished {
+            await clock.advance(by: .seconds(3600))
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        #expect(delay.isFinished)
+    }
+}

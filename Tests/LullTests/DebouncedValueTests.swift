@@ -1,0 +1,80 @@
+import Lull
+import LullTesting
+import Observation
+import Testing
+
+@Suite("A debounced value")
+@MainActor
+struct DebouncedValueTests {
+    let clock = ManualClock()
+
+    @Test("is at once what was set, and settles when it has not been set for a while")
+    func settles() async {
+        let text = DebouncedValue("", for: .milliseconds(300), clock: clock)
+        text.value = "l"
+        text.value = "lu"
+        #expect(text.value == "lu")
+        #expect(text.settled == "")
+        #expect(text.isSettling)
+        await clock.advance(by: .milliseconds(300))
+        #expect(text.settled == "lu")
+        #expect(!text.isSettling)
+    }
+
+    @Test("settles at once when it is flushed, and not a second time")
+    func flush() async {
+        let text = DebouncedValue("", for: .milliseconds(300), clock: clock)
+        var values = text.settledValues.makeAsyncIterator()
+        text.value = "a"
+        text.flush()
+        #expect(text.settled == "a")
+        #expect(!text.isSettling)
+        text.flush()
+        text.value = "b"
+        await clock.advance(by: .seconds(1))
+        #expect(await values.next() == "b")
+    }
+
+    @Test("tells observers of both properties")
+    func observation() async {
+        let text = DebouncedValue("", for: .milliseconds(300), clock: clock)
+        let changes = Record<String>()
+        withObservationTracking {
+            _ = text.value
+        } onChange: {
+            changes.add("value")
+        }
+        withObservationTracking {
+            _ = text.settled
+        } onChange: {
+            changes.add("settled")
+        }
+        text.value = "a"
+        #expect(changes.all == ["value"])
+        await clock.advance(by: .milliseconds(300))
+        #expect(changes.all == ["value", "settled"])
+    }
+
+    @Test("gives streams of its settled values, which end with it")
+    func streams() async {
+        var text: DebouncedValue<Int>? = DebouncedValue(0, for: .milliseconds(300), clock: clock)
+        var values = text?.settledValues.makeAsyncIterator()
+        text?.value = 1
+        await clock.advance(by: .milliseconds(300))
+        #expect(await values?.next() == 1)
+        text?.value = 2
+        text = nil
+        await clock.advance(by: .milliseconds(300))
+        #expect(await values?.next() == nil)
+    }
+
+    @Test("throttles what it shows with maxWait")
+    func maxWait() async {
+        let text = DebouncedValue(0, for: .seconds(1), maxWait: .seconds(2), clock: clock)
+        for value in 1...5 {
+            text.value = value
+            await clock.advance(by: .milliseconds(500))
+        }
+        #expect(text.settled == 4)
+    }
+}

@@ -1,0 +1,264 @@
+import Lull
+import LullTesting
+import Testing
+
+// The code of the articles "Choosing a policy", "While a handler runs", "Outcomes" and "Sequences". Where a sample has no clock of its
+// own, the clock of the test has been added.
+
+@Suite("The samples of the articles")
+struct ArticleSamples {
+    let clock = ManualClock()
+
+    // MARK: - Choosing a policy
+
+    @Test("batches and merges")
+    func batches() async {
+        typealias Event = String
+        let (server, counter) = (Service(), Service())
+        let upload = Debouncer(collectingFor: .seconds(5), maxWait: .seconds(30), maxCount: 100, clock: clock) {
+            (events: [Event]) in
+            try await server.upload(events)
+        }
+        let count = Throttler(every: .seconds(1), combining: .merge { $0 += $1 }, clock: clock) { (clicks: Int) in
+            await counter.add(clicks)
+        }
+        for event in ["a", "b"] { upload(event) }
+        for _ in 0..<5 { count(1) }
+        await clock.advance(by: .seconds(5))
+        #expect(await server.told == ["a+b"])
+        #expect(await counter.told == ["+1", "+4"])
+    }
+
+    @Test("settings from outside")
+    func settings() {
+        let wait = Duration.seconds(2)
+        let maxWait = Duration.seconds(1)
+        var lines: [String] = []
+        func print(_ line: String) { lines.append(line) }
+
+        do {
+            let policy = try Policy.debounce(for: wait, maxWait: maxWait)
+            print("executed after \(policy.wait) at rest")
+        } catch {
+            print("in the settings: \(error)")
+        }
+        #expect(lines == ["in the settings: the maxWait is 1s, but must be at least the wait of 2s"])
+    }
+
+    // MARK: - While a handler runs
+
+    @Test("stale answers")
+    func stale() async {
+        let (index, screen) = (Index(clock: clock), Service())
+        let search = Debouncer(for: .milliseconds(300), whileRunning: .cancelRunning, clock: clock) {
+            (query: String) in
+            let hits = try await index.find(query)
+            await screen.show(hits, for: query)
+        }
+        search("ca")
+        await clock.advance(by: .seconds(1))
+        search("cat")
+        await clock.advance(by: .seconds(20))
+        #expect(await screen.told == ["cat: 1"])
+        #expect(search.counters.superseded == 1)
+    }
+
+    @Test("late answers")
+    func late() async {
+        let (legacy, screen) = (Legacy(index: Index(clock: clock)), Service())
+        let search = Debouncer(for: .milliseconds(300), whileRunning: .cancelRunning, clock: clock) {
+            (query: String) in
+            let hits = await legacy.find(query)
+            try Task.checkCancellation()
+            await screen.show(hits, for: query)
+        }
+        search("ca")
+        await clock.advance(by: .seconds(1))
+        search("cat")
+        await clock.advance(by: .seconds(20))
+        #expect(await screen.told == ["cat: 1"])
+        #expect(search.counters.superseded == 1)
+    }
+
+    @Test("a delay of its own")
+    func delay() async {
+        let (store, draft) = (Store(), Draft("a"))
+        let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }
+        save.submit(draft, after: .milliseconds(200))
+        await clock.advance(by: .milliseconds(200))
+        #expect(await store.drafts == [draft])
+    }
+
+    typealias Source = Service
+
+    @MainActor
+    final class Feed {
+        private let source: Source
+        private(set) var pages: [String] = []
+
+        private lazy var load: Debouncer<Int, Void> = Debouncer(for: .seconds(1)) {
+            @MainActor [weak self] (page: Int) in
+            guard let self, let text = try await source.page(page) else { return }
+            pages.append(text)
+            load(page + 1)
+        }
+
+        init(source: Source) {
+            self.source = source
+        }
+
+        func start() {
+            load(1)
+        }
+    }
+
+    @Test("a handler that submits")
+    @MainActor
+    func feed() async {
+        let feed = Feed(source: Source())
+        feed.start()
+        await feed.loadAll()
+        #expect(feed.pages == ["page 1", "page 2", "page 3"])
+    }
+
+    @Test("few slots, and the end of the owner")
+    func slots() async {
+        let (index, screen) = (Service(), Service())
+        let reindex = KeyedDebouncer(for: .seconds(5), maxConcurrent: 4, clock: clock) {
+            (document: Int, revision: Int) in
+            try await index.update(document, to: revision)
+        }
+        reindex.submit(1, for: 1)
+        do {
+            let preview = Debouncer(for: .milliseconds(300), atEnd: .drop, clock: clock) { (text: String) in
+                await screen.preview(text)
+            }
+            preview("a")
+        }
+        await clock.advance(by: .seconds(5))
+        #expect(await index.told + screen.told == ["1 to 1"])
+    }
+
+    // MARK: - Outcomes
+
+    @Test("an outcome that is awaited, and the numbers", arguments: ["a", ""])
+    func outcome(text: String) async throws {
+        let (store, draft, lines) = (Store(), Draft(text), Record<String>())
+        @Sendable func print(_ line: String) { lines.add(line) }
+        let save = Debouncer(for: .seconds(2), clock: clock, onFailure: { _ in }) { (draft: Draft) in
+            try await store.save(draft)
+        }
+
+        let task = clock.task {
+            switch try await save.outcome(of: draft) {
+            case .executed(let revision):
+                print("saved as revision \(revision)")
+            case .failed(let error):
+                print("not saved: \(error)")
+            case .superseded, .absorbed:
+                print("another draft stands for this one")
+            case .cancelled:
+                print("cancelled")
+            case .rejected(let why):
+                print("not accepted: \(why)")
+            }
+        }
+        await clock.advance(by: .seconds(2))
+        try await task.value
+
+        let counters = save.counters
+        print("\(counters.submitted) drafts, \(counters.executed) of them saved, \(counters.pending) still to come")
+        #expect(
+            lines.all == [
+                text.isEmpty ? "not saved: Refusal(reason: \"no\")" : "saved as revision 1",
+                "1 drafts, \(text.isEmpty ? 0 : 1) of them saved, 0 still to come",
+            ])
+    }
+
+    @Test("a callback")
+    @MainActor
+    func callback() async {
+        let (store, draft) = (Store(), Draft("a"))
+        var shown: [Int] = []
+        func show(_ revision: Int) { shown.append(revision) }
+        let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }
+        save.submit(draft) { outcome in
+            if case .executed(let revision) = outcome { show(revision) }
+        }
+        await clock.advance(by: .seconds(2))
+        #expect(shown == [1])
+    }
+
+    @Test("a failure handler")
+    func failures() async {
+        let (store, screen) = (Store(), Service())
+        let save = Debouncer(
+            for: .seconds(2), clock: clock,
+            onFailure: { error in await screen.show("not saved: \(error)") }
+        ) { (draft: Draft) in
+            try await store.save(draft)
+        }
+        save(Draft(""))
+        await clock.advance(by: .seconds(2))
+        #expect(await screen.told == ["not saved: Refusal(reason: \"no\")"])
+    }
+
+    // MARK: - Sequences
+
+    struct Reading: Sendable {
+        var sensor: Int
+        var value: Int
+    }
+
+    @Test("debounced and throttled sequences")
+    func sequences() async throws {
+        let (screen, server) = (Service(), Service())
+        func stream<Element: Sendable>(_ elements: [Element]) -> AsyncStream<Element> {
+            let (stream, input) = AsyncStream.makeStream(of: Element.self)
+            for element in elements { input.yield(element) }
+            input.finish()
+            return stream
+        }
+
+        let queries = stream(["ca", "cat"])
+        for await query in queries.debounced(for: .milliseconds(300)) {
+            await screen.show("searching for \(query)")
+        }
+        #expect(await screen.told == ["searching for cat"])
+
+        let readings = stream([Reading(sensor: 1, value: 2), Reading(sensor: 1, value: 3)])
+        for await reading in readings.throttled(for: .seconds(1), by: { $0.sensor }) {
+            await screen.show("\(reading.sensor): \(reading.value)")
+        }
+        #expect(await screen.told.dropFirst() == ["1: 2", "1: 3"])
+
+        let events = stream(["a", "b"])
+        for await events in events.debounced(collectingFor: .seconds(5), maxCount: 100) {
+            try await server.upload(events)
+        }
+        #expect(await server.told == ["a+b"])
+    }
+
+    @Test("a sequence under the manual clock")
+    func sequenceUnderTest() async {
+        let seen = Record<String>()
+        let (queries, input) = AsyncStream.makeStream(of: String.self)
+        let consumer = clock.task {
+            for await query in queries.debounced(for: .seconds(1), clock: clock) { seen.add(query) }
+        }
+        await clock.advance(by: .zero, until: .started)
+
+        input.yield("ca")
+        input.yield("cat")
+        await clock.advance(by: .zero, until: .started)
+        await clock.advance(by: .seconds(1), until: .started)
+        #expect(seen.all == ["cat"])
+        consumer.cancel()
+    }
+}
+
+extension ArticleSamples.Feed {
+    fileprivate func loadAll() async {
+        while load.isPending { await load.flushAndWait() }
+    }
+}

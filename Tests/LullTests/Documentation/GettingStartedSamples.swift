@@ -1,0 +1,193 @@
+import Dispatch
+import Lull
+import LullTesting
+import Testing
+
+// The code of the article "Getting started", of the landing page, and of the documentation of the four types. Where a
+// sample has no clock of its own, the clock of the test has been added.
+
+@Suite("The samples of Getting started")
+struct GettingStartedSamples {
+    let clock = ManualClock()
+
+    @Test("the landing page: save and flush")
+    func landing() async {
+        let api = Store()
+        let draft = Draft("a")
+
+        let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await api.save(draft) }
+
+        save(draft)
+        save.flush()
+        await clock.advance(by: .zero)
+        #expect(await api.drafts == [draft])
+    }
+
+    @Test("the landing page: keys")
+    func levels() async {
+        let hub = Service()
+        typealias DeviceID = String
+        let lamp: DeviceID = "lamp"
+
+        let levels = KeyedDebouncer(for: .seconds(2), maxWait: .seconds(10), clock: clock) {
+            (device: DeviceID, level: Int) in
+            try await hub.set(level, on: device)
+        }
+        levels.submit(7, for: lamp)
+        levels.submit(8, for: lamp, after: .seconds(5))
+        await clock.advance(by: .seconds(5))
+        #expect(await hub.told == ["lamp=8"])
+    }
+
+    @Test("a throttler, with keys and without")
+    func throttlers() async {
+        typealias Position = Int
+        let (server, store, position) = (Service(), Service(), 7)
+
+        let report = Throttler(every: .seconds(1), clock: clock) { (position: Position) in
+            try await server.report(position)
+        }
+        report(position)
+
+        let sync = KeyedThrottler(every: .seconds(120), clock: clock) { (category: Category, _: Void) in
+            try await store.sync(category)
+        }
+        sync.submit((), for: .steps)
+        await clock.advance(by: .zero)
+        #expect(await server.told + store.told == ["at 7", "sync steps"])
+    }
+
+    @Test("save when the typing stops")
+    func save() async {
+        let store = Store()
+        let draft = Draft("a")
+        let save = Debouncer(for: .seconds(2), maxWait: .seconds(30), clock: clock) { (draft: Draft) in
+            try await store.save(draft)
+        }
+
+        save(draft)
+        await clock.advance(by: .seconds(2))
+        #expect(await store.drafts == [draft])
+    }
+
+    @MainActor
+    final class Editor {
+        private let store: Store
+        private(set) var status = "saved"
+
+        private lazy var save = Debouncer(for: .seconds(2), maxWait: .seconds(30)) {
+            @MainActor [store, weak self] (draft: Draft) in
+            try await store.save(draft)
+            self?.status = "saved"
+        }
+
+        init(store: Store) {
+            self.store = store
+        }
+
+        func edited(_ draft: Draft) {
+            status = "edited"
+            save(draft)
+        }
+
+        func leave() async {
+            await save.flushAndWait()
+        }
+    }
+
+    @Test("a view model that saves")
+    @MainActor
+    func editor() async {
+        let store = Store()
+        let editor = Editor(store: store)
+        editor.edited(Draft("a"))
+        editor.edited(Draft("ab"))
+        #expect(editor.status == "edited")
+        await editor.leave()
+        #expect(editor.status == "saved")
+        #expect(await store.drafts == [Draft("ab")])
+    }
+
+    @MainActor
+    final class Search {
+        private let index: Index
+        private(set) var hits: [String] = []
+
+        private lazy var search = Debouncer(for: .milliseconds(300), whileRunning: .cancelRunning) {
+            @MainActor [weak self] (query: String) in
+            guard let self else { return }
+            hits = try await index.find(query)
+        }
+
+        init(index: Index) {
+            self.index = index
+        }
+
+        func typed(_ query: String) {
+            search(query)
+        }
+    }
+
+    @Test("a view model that searches")
+    @MainActor
+    func search() async {
+        let search = Search(index: Index())
+        search.typed("ca")
+        search.typed("cat")
+        await search.settle()
+        #expect(search.hits == ["cat"])
+    }
+
+    @Test("a knob, and something without a value")
+    func knob() async {
+        let (speaker, view) = (Service(), Service())
+
+        let volume = Throttler(every: .milliseconds(50), clock: clock) { (level: Double) in await speaker.set(level) }
+
+        for level in [0.1, 0.2, 0.3] { volume(level) }
+        await clock.advance(by: .milliseconds(50))
+        #expect(await speaker.told == ["0.1", "0.3"])
+
+        let refresh = Debouncer(for: .seconds(1), clock: clock) { await view.reload() }
+
+        refresh()
+        await clock.advance(by: .seconds(1))
+        #expect(await view.told == ["reload"])
+    }
+
+    @Test("a queue")
+    func queue() async {
+        let (file, queue) = (File(), DispatchQueue(label: "files"))
+        let write = Debouncer(for: .seconds(1), on: queue, clock: clock) { (text: String) in try file.write(text) }
+        write("a")
+        await clock.advance(by: .seconds(1))
+        #expect(file.texts.all == ["a"])
+    }
+
+    @Test("many keys")
+    func manyKeys() async {
+        let (index, log, document) = (Service(), Log(), 12)
+        let reindex = KeyedDebouncer(
+            for: .seconds(5), maxWait: .seconds(60), maxConcurrent: 4, capacity: 10_000, clock: clock,
+            onFailure: { error, document in log.error("document \(document) was not indexed: \(error)") }
+        ) { (document: Int, revision: Int) in
+            try await index.update(document, to: revision)
+        }
+
+        reindex.submit(7, for: document)
+        reindex.submit(8, for: document, after: .milliseconds(500))
+        reindex.flush(document)
+
+        reindex.submit(-1, for: 13)
+        await reindex.shutDownAndWait()
+        await clock.advance(by: .zero)
+        #expect(await index.told == ["12 to 8"])
+        #expect(log.lines.all.count == 1)
+    }
+}
+
+extension GettingStartedSamples.Search {
+    fileprivate func settle() async {
+        await search.flushAndWait()
+    }
+}

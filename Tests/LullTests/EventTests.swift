@@ -1,0 +1,82 @@
+import Lull
+import LullTesting
+import Testing
+
+/// The stream of events of SEMANTICS, section 6.
+@Suite("The events of a debouncer")
+struct EventTests {
+    let clock = ManualClock()
+
+    /// Takes the events that are there.
+    func story<Key>(_ events: Events<Key>, _ count: Int) async -> [String] {
+        var lines: [String] = []
+        for await event in events {
+            let edge = event.edge.map { " \($0)" } ?? ""
+            let lost = event.lost == 0 ? "" : " (\(event.lost) lost)"
+            lines.append("\(event.at.components.seconds) \(event.kind) \(event.key) \(event.count)\(edge)\(lost)")
+            if lines.count == count { break }
+        }
+        return lines
+    }
+
+    @Test("tell its story in order, with key, instant, count and edge")
+    func order() async {
+        let it = KeyedDebouncer(for: .seconds(2), capacity: 2, clock: clock, onFailure: { _, _ in }) {
+            (_: String, value: Int) in
+            if value < 0 { throw Refusal() }
+        }
+        let events = it.events()
+        it.submit(1, for: "a")
+        it.submit(2, for: "a")
+        await clock.advance(by: .seconds(1))
+        it.submit(-1, for: "b")
+        it.submit(3, for: "c")
+        await clock.advance(by: .seconds(1))
+        await clock.advance(by: .seconds(1))
+        it.submit(4, for: "a")
+        it.cancel("a")
+        #expect(
+            await story(events, 12) == [
+                "0 submitted a 1", "0 submitted a 1", "0 superseded a 1", "1 submitted b 1", "1 submitted c 1",
+                "1 rejected(LullCore.Rejection.overCapacity) c 1", "2 started a 2 trailing", "2 finished a 2 trailing",
+                "3 started b 1 trailing", "3 failed b 1 trailing", "3 submitted a 1", "3 cancelled a 1",
+            ])
+    }
+
+    @Test("are lost from the oldest on for an observer that is slow, who is told how many")
+    func slow() async {
+        let it = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
+        let events = it.events(bufferingNewest: 3)
+        for value in 0..<50 { it(value) }
+        let lines = await story(events, 3)
+        #expect(lines.first?.hasSuffix("(96 lost)") == true)
+        #expect(lines.dropFirst().allSatisfy { !$0.contains("lost") })
+    }
+
+    @Test("come to several observers, each for itself, also to one that waits")
+    func several() async throws {
+        let it = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
+        let first = it.events()
+        let waiting = clock.task { await story(first, 2) }
+        await clock.advance(by: .zero, until: .started)
+        it(1)
+        let second = it.events()
+        await clock.advance(by: .seconds(2), until: .started)
+        #expect(try await waiting.value.count == 2)
+        #expect(await story(second, 2).last == "2 finished Sole() 1 trailing")
+    }
+
+    @Test("end when the debouncer has gone, and when the observing task is cancelled")
+    func end() async throws {
+        var it: Debouncer<Int, Void>? = Debouncer(for: .seconds(2)) { (_: Int) in }
+        let events = try #require(it).events()
+        let cancelled = clock.task { await story(events, 100) }
+        await clock.advance(by: .zero, until: .started)
+        cancelled.cancel()
+        #expect(try await cancelled.value == [])
+        it?.submit(1)
+        it?.cancel()
+        it = nil
+        #expect(await story(events, 100).count == 2)
+    }
+}

@@ -1,0 +1,235 @@
+import Lull
+import LullTesting
+import Synchronization
+import Testing
+
+@Suite("A debounced or throttled sequence")
+struct StreamTests {
+    let clock = ManualClock()
+    let seen = Record<String>()
+
+    /// Consumes a sequence, noting its elements and its end.
+    func consume<S: AsyncSequence & Sendable>(
+        _ sequence: S, busy: @escaping @Sendable (S.Element) async throws -> Void = { _ in }
+    ) -> Task<Void, any Error> where S.Element: Sendable {
+        clock.task { [seen] in
+            do {
+                for try await element in sequence {
+                    seen.add("\(element)")
+                    try await busy(element)
+                }
+                seen.add("end")
+            } catch {
+                seen.add("\(error)")
+            }
+        }
+    }
+
+    /// Lets everything happen that is due now.
+    func settle() async {
+        await clock.advance(by: .zero, until: .started)
+    }
+
+    @Test("delivers the newest element when a burst has come to rest, counted from its arrival")
+    func debounce() async {
+        let (queries, input) = AsyncStream.makeStream(of: String.self)
+        let task = consume(queries.debounced(for: .seconds(1), clock: clock))
+        await settle()
+        for query in ["l", "lu", "lul"] {
+            input.yield(query)
+            await clock.advance(by: .milliseconds(400), until: .started)
+        }
+        #expect(seen.all == [])
+        await clock.advance(by: .milliseconds(600), until: .started)
+        #expect(seen.all == ["lul"])
+        input.finish()
+        await settle()
+        #expect(seen.all == ["lul", "end"])
+        _ = await task.result
+    }
+
+    @Test("throttles")
+    func throttle() async {
+        let (positions, input) = AsyncStream.makeStream(of: Int.self)
+        let task = consume(positions.throttled(for: .seconds(1), clock: clock))
+        await settle()
+        for position in 0..<7 {
+            input.yield(position)
+            await clock.advance(by: .milliseconds(300), until: .started)
+        }
+        await clock.advance(by: .seconds(1), until: .started)
+        #expect(seen.all == ["0", "3", "6"])
+        input.finish()
+        await settle()
+        _ = await task.result
+    }
+
+    @Test("keeps keys apart, and lets them take turns with the consumer")
+    func keyed() async {
+        let (levels, input) = AsyncStream.makeStream(of: String.self)
+        let task = consume(levels.debounced(for: .seconds(1), by: { $0.first }, clock: clock))
+        await settle()
+        for level in ["a1", "b1", "a2", "b2"] { input.yield(level) }
+        await settle()
+        await clock.advance(by: .seconds(1), until: .started)
+        #expect(seen.all == ["a2", "b2"])
+        input.finish()
+        await settle()
+        _ = await task.result
+    }
+
+    @Test("delivers what is pending when the upstream ends, unless told to drop it", arguments: [false, true])
+    func pendingAtEnd(drops: Bool) async {
+        let (queries, input) = AsyncStream.makeStream(of: String.self)
+        let task = consume(queries.debounced(for: .seconds(1), droppingAtEnd: drops, clock: clock))
+        await settle()
+        input.yield("last")
+        input.finish()
+        await settle()
+        #expect(seen.all == (drops ? ["end"] : ["last", "end"]))
+        _ = await task.result
+    }
+
+    @Test("delivers what is pending, then the error, with its type kept")
+    func failure() async {
+        let (queries, input) = AsyncThrowingStream.makeStream(of: String.self)
+        let task = consume(queries.debounced(for: .seconds(1), clock: clock))
+        await settle()
+        input.yield("last")
+        input.finish(throwing: Refusal())
+        await settle()
+        #expect(seen.all == ["last", "Refusal(reason: \"no\")"])
+        _ = await task.result
+        func keepsFailure<S: AsyncSequence>(_: S) where S.Failure == Never {}
+        keepsFailure(AsyncStream.makeStream(of: Int.self).stream.debounced(for: .seconds(1)))
+    }
+
+    @Test("does not lose an error for which nobody was waiting")
+    func failureWithoutDemand() async throws {
+        let (queries, input) = AsyncThrowingStream.makeStream(of: String.self)
+        var iterator = queries.debounced(for: .milliseconds(1)).makeAsyncIterator()
+        input.yield("a")
+        #expect(try await iterator.next() == "a")
+        input.finish(throwing: Refusal())
+        try await Task.sleep(for: .milliseconds(20))
+        await #expect(throws: Refusal.self) { try await iterator.next() }
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test("keeps one element for a slow consumer, the newest")
+    func slowConsumer() async {
+        let (queries, input) = AsyncStream.makeStream(of: Int.self)
+        let task = consume(queries.debounced(for: .seconds(1), clock: clock)) { [clock] _ in
+            try await clock.sleep(for: .seconds(100))
+        }
+        await settle()
+        for query in 0..<10 {
+            input.yield(query)
+            await clock.advance(by: .seconds(2), until: .started)
+        }
+        #expect(seen.all == ["0"])
+        await clock.advance(by: .seconds(90), until: .started)
+        #expect(seen.all == ["0", "9"])
+        task.cancel()
+        _ = await task.result
+    }
+
+    @Test("does not read the upstream while a full batch waits")
+    func backPressure() async {
+        /// Counts how many elements have been asked for.
+        struct Counting: AsyncSequence, Sendable {
+            let asked: Record<Int>
+            struct Iterator: AsyncIteratorProtocol {
+                let asked: Record<Int>
+                var next = 0
+                mutating func next() async -> Int? {
+                    next += 1
+                    asked.add(next)
+                    return next <= 1000 ? next : nil
+                }
+                mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Int? { await next() }
+            }
+            func makeAsyncIterator() -> Iterator { Iterator(asked: asked) }
+        }
+        let asked = Record<Int>()
+        let numbers = Counting(asked: asked)
+        let task = consume(numbers.debounced(collectingFor: .seconds(1), maxCount: 10, clock: clock)) { [clock] _ in
+            try await clock.sleep(for: .seconds(1))
+        }
+        await settle()
+        #expect(seen.all == ["\(Array(1...10))"])
+        #expect(asked.all.count == 20)
+        await clock.advance(by: .seconds(1), until: .started)
+        #expect(asked.all.count == 30)
+        await clock.advance(by: .seconds(200), until: .started)
+        #expect(seen.all.count == 101)
+        #expect(seen.all.last == "end")
+        _ = await task.result
+    }
+
+    @Test("ends at once when the consumer is cancelled, upstream included")
+    func cancellation() async {
+        let (queries, input) = AsyncStream.makeStream(of: Int.self)
+        let ended = Record<String>()
+        input.onTermination = { ended.add("\($0)") }
+        let task = consume(queries.debounced(for: .seconds(1), clock: clock))
+        await settle()
+        input.yield(1)
+        await settle()
+        task.cancel()
+        await settle()
+        #expect(seen.all == ["end"])
+        #expect(ended.all == ["cancelled"])
+        _ = await task.result
+    }
+
+    @Test("ends when the consumer leaves its loop")
+    func leaving() async {
+        let (queries, input) = AsyncStream.makeStream(of: Int.self)
+        let ended = Record<String>()
+        input.onTermination = { ended.add("\($0)") }
+        let sequence = queries.debounced(for: .seconds(1), clock: clock)
+        let task = clock.task { [seen] in
+            for await element in sequence {
+                seen.add("\(element)")
+                break
+            }
+        }
+        await settle()
+        input.yield(1)
+        await clock.advance(by: .seconds(1), until: .started)
+        await settle()
+        #expect(seen.all == ["1"])
+        #expect(ended.all == ["cancelled"])
+        _ = await task.result
+    }
+
+    @Test("merges")
+    func merges() async {
+        let (numbers, input) = AsyncStream.makeStream(of: Int.self)
+        let task = consume(numbers.debounced(for: .seconds(1), combining: .merge(+=), clock: clock))
+        await settle()
+        for number in 1...4 { input.yield(number) }
+        await settle()
+        await clock.advance(by: .seconds(1), until: .started)
+        #expect(seen.all == ["10"])
+        input.finish()
+        await settle()
+        _ = await task.result
+    }
+
+    @Test("works in real time")
+    func realTime() async {
+        let (queries, input) = AsyncStream.makeStream(of: Int.self)
+        Task {
+            for query in 0..<50 { input.yield(query) }
+            try? await Task.sleep(for: .milliseconds(200))
+            input.yield(99)
+            input.finish()
+        }
+        var found: [Int] = []
+        for await query in queries.debounced(for: .milliseconds(20)) { found.append(query) }
+        #expect(found.last == 99)
+        #expect(found.count <= 3)
+    }
+}

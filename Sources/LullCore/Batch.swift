@@ -38,7 +38,7 @@ public struct Batch<Value> {
     /// Adds a value, and returns the one that lost its place, if one did.
     @inlinable
     @inline(__always)
-    mutating func add(_ other: Value, by combination: Combination) -> Value? {
+    mutating func add(_ other: consuming Value, by combination: Combination) -> Value? {
         switch combination {
         case .latest:
             let old = value

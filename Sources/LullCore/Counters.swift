@@ -5,10 +5,10 @@
 public struct Counters: Hashable, Sendable {
     /// Submits offered.
     public var submitted = 0
-    /// Handled successfully.
-    public var executed = 0
     /// Replaced by a later submit of the key.
     public var superseded = 0
+    /// Handled successfully.
+    public var executed = 0
     /// Another value stood for them.
     public var absorbed = 0
     /// Withdrawn by a cancel or by the end of the owner.

@@ -40,6 +40,16 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         }
     }
 
+    // First of all, and close together, what every submit writes: whoever submits from another thread waits for these lines
+    // of memory to come over.
+
+    /// The last instant handled.
+    @usableFromInline var now: CoreInstant
+    /// The slot of the last submit: a burst at one key needs no hashing. `UInt32.max` for none.
+    @usableFromInline var recent: UInt32
+    @usableFromInline var isClosed: Bool
+    @usableFromInline var tally: Counters
+
     /// What the engine was set up with.
     public let setup: Setup
     /// What became of the submits so far.
@@ -54,16 +64,10 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @inlinable
     public var isShutDown: Bool { isClosed }
 
-    // Behind the properties above: inlined code can set these from another module.
-    @usableFromInline var tally: Counters
+    // Behind the property above: inlined code can set this from another module.
     @usableFromInline var ring: CoreInstant
-    @usableFromInline var isClosed: Bool
-    /// The last instant handled.
-    @usableFromInline var now: CoreInstant
     @usableFromInline var slots: Slab<Slot>
     @usableFromInline var index: KeyIndex
-    /// The slot of the last submit: a burst at one key needs no hashing. `UInt32.max` for none.
-    @usableFromInline var recent: UInt32
     /// When pending values fall due.
     @usableFromInline var agenda: Agenda
     /// When gates that have nothing pending may be forgotten. Nobody is woken for it.
@@ -114,7 +118,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it.
     @inlinable
     public mutating func submit(
-        _ value: Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
+        _ value: consuming Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
     ) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
         let now = tick(instant)
@@ -162,7 +166,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// Combines a value into the pending ones, and returns the one that lost its place.
     @inlinable
     @inline(__always)
-    mutating func combine(_ value: Value, into slot: UnsafeMutablePointer<Slot>) -> Value? {
+    mutating func combine(_ value: consuming Value, into slot: UnsafeMutablePointer<Slot>) -> Value? {
         switch setup.combination {
         case .latest: tally.superseded += 1
         case .first: tally.absorbed += 1
@@ -173,7 +177,9 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     @inlinable
     @inline(never)
-    mutating func complete(_ value: Value, _ place: UInt32, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>) {
+    mutating func complete(
+        _ value: consuming Value, _ place: UInt32, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>
+    ) {
         let slot = slots[place]
         if slot.pointee.batch == nil {
             tally.pending += 1
@@ -188,7 +194,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     @inlinable
     @inline(never)
-    mutating func reject(_ value: Value, _ why: Rejection, _ actions: inout Actions<Key, Value>) {
+    mutating func reject(_ value: consuming Value, _ why: Rejection, _ actions: inout Actions<Key, Value>) {
         tally.rejected += 1
         actions.displaced = value
         actions.fate = .rejected(why)

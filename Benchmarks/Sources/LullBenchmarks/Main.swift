@@ -5,16 +5,16 @@ import Foundation
 enum Main {
     static let rows: [(name: String, run: @Sendable (Effort) -> [Line])] = [
         ("hot", Hot.values),
-        ("hot, closures", Hot.closures),
-        ("hot, threads", Hot.threads),
+        ("hot-closures", Hot.closures),
+        ("hot-threads", Hot.threads),
         ("keyed", Keyed.integers),
-        ("keyed, strings", Keyed.strings),
+        ("keyed-strings", Keyed.strings),
         ("memory", Crowd.memory),
         ("crowd", Crowd.tenMillion),
         ("due", Due.oneByOne),
         ("outcomes", Outcomes.awaited),
         ("lateness", Lateness.atRest),
-        ("lateness, busy", Lateness.poolBlocked),
+        ("lateness-busy", Lateness.poolBlocked),
         ("idle", Idle.aMinute),
     ]
 

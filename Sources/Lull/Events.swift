@@ -26,7 +26,7 @@ public struct Event<Key: Sendable>: Sendable {
     public let kind: Kind
     /// Under which key.
     public let key: Key
-    /// When, since the debouncer was made.
+    /// When, since the debouncer was made; of ``Kind/started``, the instant at which the execution was due.
     public let at: Duration
     /// How many submits it is about; of an execution, all that are behind it, superseded ones included.
     public let count: Int

@@ -43,6 +43,17 @@ struct EventTests {
             ])
     }
 
+    @Test("tell of what was due before a call ahead of the call, at its due instant")
+    func dueFirst() async {
+        // With no wait, each submit finds the one before it due, and no timer has been there.
+        let it = KeyedDebouncer(for: .zero, clock: clock) { (_: String, _: Int) in }
+        let events = it.events()
+        it.submit(1, for: "a")
+        it.submit(2, for: "a")
+        #expect(await story(events, 3) == ["0 submitted a 1", "0 started a 1 trailing", "0 submitted a 1"])
+        await clock.advance(by: .zero)
+    }
+
     @Test("are lost from the oldest on for an observer that is slow, who is told how many")
     func slow() async {
         let it = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }

@@ -30,12 +30,15 @@ let package = Package(
         .target(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],
             resources: [.copy("scenarios.json")], swiftSettings: settings),
-        .testTarget(name: "LullCoreTests", dependencies: ["LullCore", "LullReference"], swiftSettings: settings),
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .testTarget(
+            name: "LullCoreTests", dependencies: ["LullCore", "LullReference", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "LullTests", dependencies: ["Lull", "LullTesting", "LullReference"], swiftSettings: settings),
         .testTarget(
             name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting"], swiftSettings: settings),
         .testTarget(
-            name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem"], swiftSettings: settings),
+            name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],
+            swiftSettings: settings),
     ]
 )

@@ -1,6 +1,7 @@
 public import Observation
 
-/// A value that settles when it has not been set for a while: what is shown follows at once, what is costly follows later.
+/// A value that settles when it has not been set for a while: what is shown follows at once, what is costly follows
+/// later.
 ///
 /// ```swift
 /// @State private var text = DebouncedValue("", for: .milliseconds(300))
@@ -32,7 +33,7 @@ public final class DebouncedValue<Value: Sendable> {
 
     /// Makes a settled value.
     ///
-    /// Stops with a message if a setting breaks a rule (SEMANTICS, section 10).
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
     ///
     /// - Parameters:
     ///   - value: What it is at first; it counts as settled.

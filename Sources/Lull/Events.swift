@@ -1,6 +1,6 @@
 public import LullCore
 
-/// Something that a debouncer or throttler did: its story as it happens (SEMANTICS, section 6).
+/// Something that a debouncer or throttler did: its story as it happens (<doc:Semantics>, section 6).
 public struct Event<Key: Sendable>: Sendable {
     /// What happened.
     public enum Kind: Hashable, Sendable {
@@ -26,7 +26,7 @@ public struct Event<Key: Sendable>: Sendable {
     public let kind: Kind
     /// Under which key.
     public let key: Key
-    /// When, since the debouncer was made.
+    /// When, since the debouncer was made; of ``Kind/started``, the instant at which the execution was due.
     public let at: Duration
     /// How many submits it is about; of an execution, all that are behind it, superseded ones included.
     public let count: Int

@@ -117,10 +117,13 @@ public struct Actions<Key, Value> {
     /// The value that lost its place to the submitted one, or the submitted one itself if it was not kept. It is handed
     /// out also so that it is released outside the shell's lock.
     public var displaced: Value?
-    // It stands here, away from `fate`, for speed: bytes that were stored one by one and are then loaded as one word
+    // `more` stands here, away from `fate`, for speed: bytes that were stored one by one and are then loaded as one word
     // make the processor wait, and a submit does just that with the tag of `displaced`.
-    /// Everything else.
+
+    /// Everything else, in order.
     public var more: [Action<Key, Value>]
+    /// How many of ``more``, from the first on, come of what was due before the call, not of the call.
+    public var dueBefore: Int
     /// What became of ``displaced``.
     public var fate: Fate
     /// Whether ``Engine/alarm`` has moved, so that the shell must set its timer anew.
@@ -130,6 +133,7 @@ public struct Actions<Key, Value> {
     init() {
         displaced = nil
         more = []
+        dueBefore = 0
         fate = .superseded
         movesAlarm = false
     }

@@ -126,8 +126,8 @@ extension Engine {
         return gate.due(by: setup.policy)
     }
 
-    /// The number of keys with an open gate or a waiting value; a gate that is idle by now is among them until somebody is
-    /// woken.
+    /// The number of keys with an open gate or a waiting value; a gate that is idle by now is among them until somebody
+    /// is woken.
     @inlinable
     public var openKeys: Int { openCount }
 

@@ -174,7 +174,8 @@ extension Engine {
         openCount += counts ? 1 : -1
     }
 
-    /// Called when nothing is pending at a key: it is forgotten now, or when its gate is idle and its last run has ended.
+    /// Called when nothing is pending at a key: it is forgotten now, or when its gate is idle and its last run has
+    /// ended.
     @inlinable
     mutating func rest(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         recount(place)

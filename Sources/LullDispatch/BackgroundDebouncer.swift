@@ -2,7 +2,8 @@ public import Dispatch
 public import Foundation
 internal import Lull
 
-/// Runs a handler when no event has come for a while; made for work in the background, one instance for each kind of event.
+/// Runs a handler when no event has come for a while; made for work in the background, one instance for each kind of
+/// event.
 ///
 /// ```swift
 /// let sync = BackgroundDebouncer(timeInterval: 2)
@@ -10,9 +11,10 @@ internal import Lull
 /// sync.handler = { syncSteps() }
 /// ```
 ///
-/// It does not depend on a run loop, and it works in a process that is suspended and woken: what fell due meanwhile runs at
-/// once, and once. The handler runs on the main queue; for another one there is ``BackgroundDebouncer/OnQueue``. It may be
-/// used from any thread. What no library can do is keep a process alive: see <doc:WorkInTheBackground>.
+/// It does not depend on a run loop, and it works in a process that is suspended and woken: what fell due meanwhile
+/// runs at once, and once. The handler runs on the main queue; for another one there is
+/// ``BackgroundDebouncer/OnQueue``. It may be used from any thread. What no library can do is keep a process alive: see
+/// <doc:WorkInTheBackground>.
 public final class BackgroundDebouncer: Sendable {
     private let events: EventHandler
 
@@ -103,7 +105,8 @@ private final class EventHandler: Sendable {
 
     var handler: QueueTask? { newest.value.handler }
 
-    // Events are submitted with the lock held, or two threads could submit theirs in another order than they are counted.
+    // Events are submitted with the lock held, or two threads could submit theirs in another order than they are
+    // counted.
     func set(_ handler: QueueTask?) {
         let replaced = newest.change { newest in
             let replaced = newest.handler

@@ -9,8 +9,8 @@ internal import Lull
 /// search(field.text)
 /// ```
 ///
-/// The newest value counts. The closure may be called from any thread. When nobody holds it any more, what is pending is
-/// still run when it is due.
+/// The newest value counts. The closure may be called from any thread. When nobody holds it any more, what is pending
+/// is still run when it is due.
 ///
 /// - Parameters:
 ///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.

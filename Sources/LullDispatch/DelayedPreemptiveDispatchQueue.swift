@@ -10,10 +10,10 @@ internal import Lull
 /// queue.delay(1) { print("second") }      // printed after two seconds: the longer delay rules
 /// ```
 ///
-/// A shorter delay never shortens a longer one that is running (`delayRule: .extend`, section 3 of the semantics). The task
-/// runs on the main queue; for another one there is ``DelayedPreemptiveDispatchQueue/OnQueue``. It may be used from any
-/// thread, and again after the task has run, from inside the task too. A call costs about as much as taking a lock; one timer
-/// serves all delays.
+/// A shorter delay never shortens a longer one that is running (`delayRule: .extend`; <doc:Semantics>, section 3). The
+/// task runs on the main queue; for another one there is ``DelayedPreemptiveDispatchQueue/OnQueue``. It may be used
+/// from any thread, and again after the task has run, from inside the task too. A call costs about as much as taking a
+/// lock; one timer serves all delays.
 public final class DelayedPreemptiveDispatchQueue: Sendable {
     /// Names the queue, for whoever has several.
     public let label: String
@@ -37,7 +37,8 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
     ///
     /// - Parameters:
     ///   - delay: In seconds, from now; negative and NaN count as zero, infinity as never.
-    ///   - task: What runs then and from now on; nil leaves it at the task given last. If none ever was, nothing happens.
+    ///   - task: What runs then and from now on; nil leaves it at the task given last. If none ever was, nothing
+    ///     happens.
     public func delay(_ delay: TimeInterval, task: (@MainActor @Sendable () -> Void)? = nil) {
         tasks.delay(delay, onMainQueue(task))
     }
@@ -81,7 +82,8 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
             tasks.delay(delay, task)
         }
 
-        /// Drops all delays; the task does not run. The next ``delay(_:task:)`` works as ever, with the task given last.
+        /// Drops all delays; the task does not run. The next ``delay(_:task:)`` works as ever, with the task given
+        /// last.
         public func cancel() {
             tasks.cancel()
         }

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// A value that several threads may take and change. What it held before is handed out, to be released outside the lock.
+/// A value that several threads may take and change. What it held before is handed out, to be released outside the
+/// lock.
 final class Guarded<Value: Sendable>: Sendable {
     private let mutex: Mutex<Value>
 

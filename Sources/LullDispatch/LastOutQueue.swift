@@ -9,8 +9,9 @@ internal import Lull
 /// LastOutQueue.default.executePendingTasks()      // when the screen is left or the app goes to the background
 /// ```
 ///
-/// Tasks run on the main queue; for another one there is ``LastOutQueue/OnQueue``. It may be used from any thread. One timer
-/// serves all keys; enqueuing costs about as much as taking a lock. Keys are debounced as section 3 of the semantics says.
+/// Tasks run on the main queue; for another one there is ``LastOutQueue/OnQueue``. It may be used from any thread. One
+/// timer serves all keys; enqueuing costs about as much as taking a lock. What falls due when: <doc:Semantics>, section
+/// 3.
 public final class LastOutQueue: Sendable {
     /// A queue for everybody, with a delay of two seconds.
     public static let `default` = LastOutQueue()
@@ -41,8 +42,9 @@ public final class LastOutQueue: Sendable {
 
     /// Runs the last task of every key now; each key starts afresh.
     ///
-    /// Called on the main thread, the tasks *have run* when it returns. Called elsewhere, they are on their way. A task that is
-    /// running at the moment is not run a second time: what it enqueued under its own key follows when it has ended.
+    /// Called on the main thread, the tasks *have run* when it returns. Called elsewhere, they are on their way. A task
+    /// that is running at the moment is not run a second time: what it enqueued under its own key follows when it has
+    /// ended.
     public func executePendingTasks() {
         tasks.executePending()
     }

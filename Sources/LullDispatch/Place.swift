@@ -19,8 +19,8 @@ struct Place: Sendable {
 
     /// Whether the caller is on the queue.
     ///
-    /// The main queue may be served by other threads than the first one, where a program has given that up; and the first
-    /// thread may run without the main queue, before it serves it.
+    /// The main queue may be served by other threads than the first one, where a program has given that up; and the
+    /// first thread may run without the main queue, before it serves it.
     var isHere: Bool {
         DispatchQueue.getSpecific(key: Self.mark) == ObjectIdentifier(queue)
             || (queue === DispatchQueue.main && Thread.isMainThread)

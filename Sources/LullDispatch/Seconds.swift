@@ -2,7 +2,8 @@ internal import Foundation
 internal import Lull
 
 extension Duration {
-    /// The delay of a single call: negative and NaN count as zero, infinity as the far future (SEMANTICS, section 10).
+    /// The delay of a single call: negative and NaN count as zero, infinity as the far future (<doc:Semantics>, section
+    /// 10).
     init(delay seconds: TimeInterval) {
         if seconds.isNaN || seconds <= 0 {
             self = .zero
@@ -12,7 +13,8 @@ extension Duration {
         }
     }
 
-    /// A setting: anything but a finite length of zero or more stops the program with what was given and what is allowed.
+    /// A setting: anything but a finite length of zero or more stops the program with what was given and what is
+    /// allowed.
     init(setting seconds: TimeInterval, _ name: StaticString) {
         precondition(
             seconds.isFinite && seconds >= 0, "Lull: the \(name) is \(seconds) s, but must be finite and zero or more")

@@ -10,9 +10,9 @@ public enum Throttle {
     /// ```
     ///
     /// Calling it again on the same queue replaces what waits and starts the delay again: whatever its name, it is a
-    /// debounce. The delay is kept off the queue, so that nothing of others waits behind it, and other people's work on the
-    /// queue is not touched. What has run out of its delay and finds the queue busy waits there, and is replaced there too; what
-    /// is executing is let be, and what falls due meanwhile follows when it has ended.
+    /// debounce. The delay is kept off the queue, so that nothing of others waits behind it, and other people's work on
+    /// the queue is not touched. What has run out of its delay and finds the queue busy waits there, and is replaced
+    /// there too; what is executing is let be, and what falls due meanwhile follows when it has ended.
     ///
     /// It may be called from any thread.
     ///

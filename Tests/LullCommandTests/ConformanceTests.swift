@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The conformance cases of the semantics, through the tool and back.
-@Suite("Conformance")
+@Suite("Conformance", .ownThreads)
 struct ConformanceTests {
     private struct Case: Decodable {
         struct Policy: Decodable {

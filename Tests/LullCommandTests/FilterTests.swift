@@ -1,8 +1,9 @@
 import CLullSystem
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("lull filter")
+@Suite("lull filter", .ownThreads)
 struct FilterTests {
     private let counters = [
         "submitted", "executed", "superseded", "absorbed", "cancelled", "rejected", "failed", "pending", "running",

@@ -1,11 +1,12 @@
 import Foundation
 import LullCore
+import TestSupport
 import Testing
 
 @testable import LullCommand
 
 /// Whatever comes in, the answer is a value or an error: nothing traps, and nothing hangs.
-@Suite("Fuzzed input")
+@Suite("Fuzzed input", .ownThreads)
 struct FuzzTests {
     private static let seed = UInt64(ProcessInfo.processInfo.environment["LULL_FUZZ_SEED"] ?? "") ?? 20_240_501
 

@@ -1,8 +1,9 @@
 import CLullSystem
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("lull run")
+@Suite("lull run", .ownThreads)
 struct RunTests {
     private func run(_ options: String, _ command: String..., input: String) throws -> ToolProcess.Outcome {
         let arguments = ["run"] + options.split(separator: " ").map(String.init) + ["--"] + command

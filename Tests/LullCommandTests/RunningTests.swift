@@ -1,9 +1,10 @@
 import CLullSystem
 import Foundation
+import TestSupport
 import Testing
 
 /// What happens while commands run, and how they are stopped.
-@Suite("lull run, while commands run")
+@Suite("lull run, while commands run", .ownThreads)
 struct RunningTests {
     private func start(_ options: String, _ command: String...) throws -> ToolProcess {
         try ToolProcess(["run"] + options.split(separator: " ").map(String.init) + ["--"] + command)

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("lull simulate")
+@Suite("lull simulate", .ownThreads)
 struct SimulateTests {
     private func simulate(_ options: String, _ trace: String) throws -> ToolProcess.Outcome {
         try lull(["simulate"] + options.split(separator: " ").map(String.init) + ["-"], input: Array(trace.utf8))

@@ -1,8 +1,9 @@
 import CLullSystem
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Usage")
+@Suite("Usage", .ownThreads)
 struct UsageTests {
     @Test(arguments: [
         ["--help"], ["filter", "--help"], ["run", "--help"], ["simulate", "--help"], ["filter", "-h"], ["-h"],

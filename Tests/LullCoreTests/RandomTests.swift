@@ -1,4 +1,5 @@
 import LullReference
+import TestSupport
 import Testing
 
 @testable import LullCore
@@ -6,7 +7,7 @@ import Testing
 /// Random calls on the engine and on the reference model: every answer must be the same.
 ///
 /// `LULL_OPERATIONS` asks for more calls than the usual number, `LULL_SEED` for other ones or for those of a failure.
-@Suite("Random calls")
+@Suite("Random calls", .ownThreads)
 struct RandomTests {
     static let length = 200
 

@@ -1,10 +1,11 @@
 import LullReference
+import TestSupport
 import Testing
 
 @testable import LullCore
 
 /// The published conformance cases, in virtual time.
-@Suite("Scenarios")
+@Suite("Scenarios", .ownThreads)
 struct ScenarioTests {
     @Test("the engine gives every scenario's executions")
     func engine() throws {

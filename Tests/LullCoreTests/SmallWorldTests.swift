@@ -1,4 +1,5 @@
 import LullReference
+import TestSupport
 import Testing
 
 @testable import LullCore
@@ -6,7 +7,7 @@ import Testing
 /// Every sequence of a few calls on one gate, under every policy with small numbers, beside the reference.
 ///
 /// `LULL_DEPTH` asks for longer sequences.
-@Suite("Small world")
+@Suite("Small world", .ownThreads)
 struct SmallWorldTests {
     enum Call: CaseIterable {
         case submit, submitShortly, flush, cancel, step, twoSteps

@@ -2,7 +2,7 @@ import Lull
 import LullTesting
 import Testing
 
-/// The stream of events of SEMANTICS, section 6.
+/// Semantics, section 6: the stream of events.
 @Suite("The events of a debouncer")
 struct EventTests {
     let clock = ManualClock()
@@ -41,6 +41,17 @@ struct EventTests {
                 "1 rejected(LullCore.Rejection.overCapacity) c 1", "2 started a 2 trailing", "2 finished a 2 trailing",
                 "3 started b 1 trailing", "3 failed b 1 trailing", "3 submitted a 1", "3 cancelled a 1",
             ])
+    }
+
+    @Test("tell of what was due before a call ahead of the call, at its due instant")
+    func dueFirst() async {
+        // With no wait, each submit finds the one before it due, and no timer has been there.
+        let it = KeyedDebouncer(for: .zero, clock: clock) { (_: String, _: Int) in }
+        let events = it.events()
+        it.submit(1, for: "a")
+        it.submit(2, for: "a")
+        #expect(await story(events, 3) == ["0 submitted a 1", "0 started a 1 trailing", "0 submitted a 1"])
+        await clock.advance(by: .zero)
     }
 
     @Test("are lost from the oldest on for an observer that is slow, who is told how many")

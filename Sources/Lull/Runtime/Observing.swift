@@ -1,7 +1,7 @@
 public import LullCore
 
-// The story that observers are told. It is noted where the engine answers, with the lock held, so that it has the order in
-// which things happened; the observers are woken afterwards.
+// The story that observers are told. It is noted where the engine answers, with the lock held, so that it has the order
+// in which things happened; the observers are woken afterwards.
 extension Runtime {
     func observe(with buffer: EventBuffer<Key>) {
         lock.withLock {
@@ -32,19 +32,21 @@ extension Runtime {
     @inlinable
     @inline(never)
     func noteSubmit(of key: Key, _ actions: Answer, at now: CoreInstant) {
+        note(actions.more[..<actions.dueBefore], at: now)
         note(.submitted, key, at: now)
         if actions.displaced != nil { note(kind(of: actions.fate), key, at: now) }
-        note(actions, at: now)
+        note(actions.more[actions.dueBefore...], at: now)
     }
 
     /// Notes what the engine wants done.
     @inlinable
     @inline(never)
-    func note(_ actions: Answer, at now: CoreInstant) {
-        for action in actions.more {
+    func note(_ actions: ArraySlice<Action<Key, Item>>, at now: CoreInstant) {
+        for action in actions {
             switch action {
             case .start(let execution):
-                note(.started, execution.key, at: now, count: execution.count, edge: execution.edge)
+                // An execution is recorded at its due instant, whenever a timer got round to it.
+                note(.started, execution.key, at: execution.at, count: execution.count, edge: execution.edge)
             case .settle(let key, let batch, let fate):
                 note(kind(of: fate), key, at: now, count: batch.size)
             case .cancel, .resume, .release:
@@ -66,7 +68,7 @@ extension Runtime {
             case .cancelled: .cancelled
             }
         note(kind, execution.key, at: now, count: execution.count, edge: execution.edge)
-        note(actions, at: now)
+        note(actions.more[...], at: now)
     }
 
     @inlinable

@@ -123,7 +123,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         perform(
             lock.withLock {
                 let actions = event(&engine, now)
-                if isWatched { note(actions, at: now) }
+                if isWatched { note(actions.more[...], at: now) }
                 return actions
             })
         wakeWatchers()
@@ -140,7 +140,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         let now = timekeeper.now()
         let (actions, promise) = lock.withLock { () -> (Answer, Promise<Void>?) in
             let actions = event(&engine, now)
-            if isWatched { note(actions, at: now) }
+            if isWatched { note(actions.more[...], at: now) }
             tickets += 1
             guard !isInside, engine.watch(tickets, for: key) else { return (actions, nil) }
             let promise = Promise<Void>()
@@ -183,7 +183,7 @@ extension Runtime {
             // As many executions between two takings of the lock as make it cheap, few enough not to hold up submits.
             let actions = lock.withLock {
                 let actions = engine.advance(to: now, limit: 64)
-                if isWatched { note(actions, at: now) }
+                if isWatched { note(actions.more[...], at: now) }
                 isBehind = engine.alarm <= now
                 return actions
             }

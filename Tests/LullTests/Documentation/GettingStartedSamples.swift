@@ -155,6 +155,17 @@ struct GettingStartedSamples {
         #expect(await view.told == ["reload"])
     }
 
+    @Test("a value that settles")
+    @MainActor
+    func settles() async {
+        let text = DebouncedValue("", for: .milliseconds(300), clock: clock)
+
+        text.value = "# Lull"
+        #expect(text.settled == "")
+        await clock.advance(by: .milliseconds(300))
+        #expect(text.settled == "# Lull")
+    }
+
     @Test("a queue")
     func queue() async {
         let (file, queue) = (File(), DispatchQueue(label: "files"))

@@ -34,7 +34,8 @@ let package = Package(
         .testTarget(
             name: "LullCoreTests", dependencies: ["LullCore", "LullReference", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "LullTests", dependencies: ["Lull", "LullTesting", "LullReference"], swiftSettings: settings),
+            name: "LullTests", dependencies: ["Lull", "LullTesting", "LullReference", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting"], swiftSettings: settings),
         .testTarget(

@@ -34,9 +34,11 @@ let package = Package(
         .testTarget(
             name: "LullCoreTests", dependencies: ["LullCore", "LullReference", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "LullTests", dependencies: ["Lull", "LullTesting", "LullReference"], swiftSettings: settings),
+            name: "LullTests", dependencies: ["Lull", "LullTesting", "LullReference", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
-            name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting"], swiftSettings: settings),
+            name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],
             swiftSettings: settings),

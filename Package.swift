@@ -42,7 +42,8 @@ let package = Package(
             name: "LullTests", dependencies: ["Lull", "LullTesting", "LullReference", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting"], swiftSettings: settings),
+            name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],
             swiftSettings: settings),

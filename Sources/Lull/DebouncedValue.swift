@@ -15,11 +15,18 @@ public import Observation
 public final class DebouncedValue<Value: Sendable> {
     /// The value as it was set last.
     public var value: Value {
-        didSet { debouncer.submit(value) }
+        didSet {
+            debouncer.submit(value)
+            let counters = debouncer.counters
+            isSettling = counters.pending + counters.running > 0
+        }
     }
 
     /// The value as it was when it last came to rest.
     public private(set) var settled: Value
+
+    /// Whether the value has been set and has not settled yet. Observable as well, for views that show so.
+    public private(set) var isSettling = false
 
     @ObservationIgnored private let debouncer: Debouncer<Value, Void>
     @ObservationIgnored private let rest: Rest
@@ -63,12 +70,6 @@ public final class DebouncedValue<Value: Sendable> {
         settle(value)
     }
 
-    /// Whether the value has been set and has not settled yet.
-    public var isSettling: Bool {
-        let counters = debouncer.counters
-        return counters.pending + counters.running > 0
-    }
-
     /// The values that it settles at from now on: each call gives a stream of its own, which keeps the newest one for a
     /// consumer that is busy.
     public var settledValues: AsyncStream<Value> {
@@ -77,6 +78,8 @@ public final class DebouncedValue<Value: Sendable> {
 
     private func settle(_ value: Value) {
         settled = value
+        // Something set after the value that settles is on its way in turn.
+        isSettling = debouncer.counters.pending > 0
         listeners.tell(value)
     }
 }

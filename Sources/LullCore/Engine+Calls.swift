@@ -126,6 +126,10 @@ extension Engine {
         return gate.due(by: setup.policy)
     }
 
+    /// The number of submits that are due and wait to start; ``counters`` has them in ``Counters/pending``.
+    @inlinable
+    public var waitingCount: Int { backlog }
+
     /// The number of keys with an open gate or a waiting value; a gate that is idle by now is among them until somebody
     /// is woken.
     @inlinable

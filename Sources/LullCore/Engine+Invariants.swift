@@ -91,13 +91,15 @@ extension Engine {
     }
 
     private func checkCounters(_ broken: inout Broken) {
-        var (pending, running) = (0, 0)
+        var (pending, waiting, running) = (0, 0, 0)
         slots.forEach { _, slot in pending += slot.pointee.batch?.size ?? 0 }
         lanes.forEach { _, lane in
-            pending += lane.pointee.waiting?.batch.size ?? 0
+            waiting += lane.pointee.waiting?.batch.size ?? 0
             running += (lane.pointee.run?.size ?? 0) + lane.pointee.others.reduce(0) { $0 + $1.size }
         }
-        broken.unless(tally.pending == pending, "\(pending) submits are pending, not \(tally.pending)")
+        broken.unless(backlog == waiting, "\(waiting) submits wait, not \(backlog)")
+        broken.unless(
+            tally.pending == pending + waiting, "\(pending + waiting) submits are pending, not \(tally.pending)")
         broken.unless(tally.running == running, "\(running) submits are running, not \(tally.running)")
         broken.unless(tally.addUp, "the counters add up")
     }

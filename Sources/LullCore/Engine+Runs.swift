@@ -77,10 +77,12 @@ extension Engine {
         turns += 1
         var new = Lane.Waiting(batch: batch, ripe: ripe, turn: turns)
         if let earlier = lane.pointee.waiting.take() {
+            backlog -= earlier.batch.size
             new = join(new, to: earlier, of: slot, &actions)
         } else if !isBlocked(lane), active < setup.maxConcurrent {
             return start(place, new, &actions)
         }
+        backlog += new.batch.size
         lane.pointee.waiting = new
         if setup.whileRunning == .cancelRunning { tell(.superseded, lane, &actions) }
         if !isBlocked(lane) { queueForSlot(place) }
@@ -130,6 +132,7 @@ extension Engine {
     mutating func grantSlots(_ actions: inout Actions<Key, Value>) {
         while active < setup.maxConcurrent, let entry = slotQueue.pop() {
             guard isQueued(entry), let waiting = lanes[entry.lane].pointee.waiting.take() else { continue }
+            backlog -= waiting.batch.size
             start(entry.lane, waiting, &actions)
             recount(lanes[entry.lane].pointee.slot)
         }
@@ -186,6 +189,7 @@ extension Engine {
     @inlinable
     mutating func dropWaiting(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         guard place != .max, let waiting = lanes[place].pointee.waiting.take() else { return }
+        backlog -= waiting.batch.size
         drop(waiting.batch, of: slots[lanes[place].pointee.slot].pointee.key, .cancelled, &actions)
         redeem(waiting.tickets, &actions)
         recount(lanes[place].pointee.slot)

@@ -78,6 +78,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @usableFromInline var openCount: Int
 
     @usableFromInline var lanes: Slab<Lane<Value>>
+    /// The number of submits that are due and wait to start.
+    @usableFromInline var backlog: Int
     /// The number of executions running.
     @usableFromInline var active: Int
     /// The number of executions started.
@@ -104,6 +106,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         births = 0
         openCount = 0
         lanes = Slab()
+        backlog = 0
         active = 0
         serials = 0
         slotQueue = SlotQueue()

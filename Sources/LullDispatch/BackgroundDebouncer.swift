@@ -105,18 +105,17 @@ private final class EventHandler: Sendable {
 
     var handler: QueueTask? { newest.value.handler }
 
-    // Events are submitted with the lock held, or two threads could submit theirs in another order than they are
+    // Events are submitted, and dropped, with the lock held, or two threads could do so in another order than they are
     // counted.
     func set(_ handler: QueueTask?) {
         let replaced = newest.change { newest in
             let replaced = newest.handler
             newest.event += 1
             newest.handler = handler
-            if handler != nil { debouncer(newest.event) }
+            if handler != nil { debouncer(newest.event) } else { debouncer.cancel(running: true) }
             return replaced
         }
         withExtendedLifetime(replaced) {}
-        if handler == nil { debouncer.cancel(running: true) }
     }
 
     func renew() {

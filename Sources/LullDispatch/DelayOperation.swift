@@ -52,7 +52,8 @@ public final class DelayOperation: Operation, @unchecked Sendable {
         }
         _ = self.timer.exchange(timer)
         timer()
-        // A cancel that came before the timer was there has found nothing to stop, but has finished the operation.
+        // A cancel that came meanwhile may have found neither an operation that was executing nor a timer to stop.
+        if isCancelled { move(from: .executing, to: .finished) }
         if isFinished { _ = self.timer.exchange(nil) }
     }
 
@@ -64,8 +65,9 @@ public final class DelayOperation: Operation, @unchecked Sendable {
     }
 
     private func move(from old: State, to new: State) {
-        let changes = [(isExecuting, new == .executing, "isExecuting"), (isFinished, new == .finished, "isFinished")]
-            .filter { $0.0 != $0.1 }.map { $0.2 }
+        guard state.value == old else { return }
+        let states: [(state: State, key: String)] = [(.executing, "isExecuting"), (.finished, "isFinished")]
+        let changes = states.filter { $0.state == old || $0.state == new }.map(\.key)
         // Announced before it is known whether this thread is the one that moves it: announcing twice is harmless.
         for key in changes { willChangeValue(forKey: key) }
         state.change { state in if state == old { state = new } }

@@ -115,6 +115,6 @@ private final class Preemptive: Sendable {
     }
 
     var isEmpty: Bool {
-        debouncer.counters.pending == 0 && debouncer.runtime.readyCount == 0
+        debouncer.counters.pending == 0 && !debouncer.runtime.hasReady
     }
 }

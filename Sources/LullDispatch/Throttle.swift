@@ -38,17 +38,28 @@ public enum Throttle {
 final class QueueThrottle: Sendable {
     static let shared = QueueThrottle(clock: ContinuousClock())
 
-    private struct Call: Sendable {
+    private final class Call: Sendable {
         let queue: OperationQueue
         let function: @Sendable () -> Void
+
+        init(_ queue: OperationQueue, _ function: @escaping @Sendable () -> Void) {
+            self.queue = queue
+            self.function = function
+        }
     }
 
     private let debouncer: KeyedDebouncer<ObjectIdentifier, Call, Void>
-    /// Held from the question whether a queue is idle until its work is on its way.
-    private let deciding = Guarded(())
+    /// What waits, by queue, kept here so that what is replaced can be released outside the lock: a function may own
+    /// objects that call the throttle when they go. Held from the question whether a queue is idle until its work is on
+    /// its way.
+    private let waiting = Guarded<[ObjectIdentifier: Call]>([:])
 
     init(clock: any Clock<Duration>) {
-        debouncer = KeyedDebouncer(for: .zero, clock: clock) { _, call in
+        // The only failure is an operation that somebody else has cancelled on its queue, and that was meant to be.
+        debouncer = KeyedDebouncer(for: .zero, clock: clock, onFailure: { _, _ in }) { [waiting] key, call in
+            waiting.change { waiting in
+                if waiting[key] === call { waiting[key] = nil }
+            }
             try await run(call.function, on: call.queue)
         }
     }
@@ -57,18 +68,24 @@ final class QueueThrottle: Sendable {
         _ queue: OperationQueue, by delay: TimeInterval, leading: Bool, function: @escaping @Sendable () -> Void
     ) {
         let key = ObjectIdentifier(queue)
-        let call = Call(queue: queue, function: function)
-        deciding.change { _ in
+        let call = Call(queue, function)
+        let replaced = waiting.change { waiting in
             let isIdle = debouncer.isIdle(key)
             // An operation of ours that waits on the queue goes; one that executes cannot be interrupted and goes on.
             debouncer.cancel(key, running: true)
             debouncer.submit(call, for: key, after: Duration(delay: delay))
             if leading, isIdle { debouncer.flush(key) }
+            return waiting.updateValue(call, forKey: key)
         }
+        withExtendedLifetime(replaced) {}
     }
 
     func cancel(_ queue: OperationQueue) {
-        debouncer.cancel(ObjectIdentifier(queue), running: true)
+        let dropped = waiting.change { waiting in
+            debouncer.cancel(ObjectIdentifier(queue), running: true)
+            return waiting.removeValue(forKey: ObjectIdentifier(queue))
+        }
+        withExtendedLifetime(dropped) {}
     }
 
     /// What has become of everything, for tests.

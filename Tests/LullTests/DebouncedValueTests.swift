@@ -55,6 +55,41 @@ struct DebouncedValueTests {
         #expect(changes.all == ["value", "settled"])
     }
 
+    @Test("tells observers that it settles, also when it comes to rest where it was")
+    func settlingIsObserved() async {
+        let text = DebouncedValue("", for: .milliseconds(300), clock: clock)
+        let changes = Record<Bool>()
+        func watch() {
+            withObservationTracking {
+                _ = text.isSettling
+            } onChange: {
+                changes.add(true)
+            }
+        }
+        watch()
+        text.value = "a"
+        #expect(changes.all.count == 1)
+        watch()
+        text.value = ""
+        await clock.advance(by: .milliseconds(300))
+        #expect(changes.all.count >= 2)
+        #expect(!text.isSettling)
+    }
+
+    @Test("goes on settling while something newer is on its way", arguments: [Edges.leading, [.leading, .trailing]])
+    func settlingWithLeadingEdge(edges: Edges) async {
+        let text = DebouncedValue("", for: .milliseconds(300), edges: edges, clock: clock)
+        text.value = "a"
+        text.value = "ab"
+        #expect(text.isSettling)
+        await clock.advance(by: .zero)
+        #expect(text.settled == "a")
+        #expect(text.isSettling == edges.contains(.trailing))
+        await clock.advance(by: .milliseconds(300))
+        #expect(text.settled == (edges.contains(.trailing) ? "ab" : "a"))
+        #expect(!text.isSettling)
+    }
+
     @Test("gives streams of its settled values, which end with it")
     func streams() async {
         var text: DebouncedValue<Int>? = DebouncedValue(0, for: .milliseconds(300), clock: clock)

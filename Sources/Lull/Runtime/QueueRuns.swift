@@ -59,8 +59,12 @@ extension Runtime {
         while runNext(body) {}
     }
 
-    /// The number of executions that the queue has not come to.
-    package var readyCount: Int { lock.withLock { ready.count } }
+    /// Whether there are executions that the queue has not come to and that have not been told to stop.
+    ///
+    /// One that has been told to stop right when it was started may come here after that, to be left out.
+    package var hasReady: Bool {
+        lock.withLock { ready.contains { !engine.isToldToStop($0.execution.run) } }
+    }
 
     /// Takes back what has been told to stop before the queue came to it.
     @inlinable
@@ -95,9 +99,6 @@ struct Fifo<Element> {
     init() {}
 
     @inlinable
-    var count: Int { elements.count - first }
-
-    @inlinable
     mutating func append(_ element: Element) {
         elements.append(element)
     }
@@ -115,6 +116,10 @@ struct Fifo<Element> {
             first = 0
         }
         return element
+    }
+
+    func contains(where condition: (Element) -> Bool) -> Bool {
+        elements[first...].contains { $0.map(condition) ?? false }
     }
 
     /// Removes and returns the elements that fulfil a condition.

@@ -75,7 +75,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
 
     /// Delivers, for each key, all the elements of a burst together, in order.
     ///
-    /// The parameters are those of the other forms.
+    /// When a key has `maxCount` elements, they fall due at once. The upstream is not read while that many, of all keys
+    /// together, are due and wait for the consumer. The other parameters are those of the other forms.
     public func debounced<Key: Hashable & Sendable>(
         collectingFor wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int, droppingAtEnd: Bool = false,
@@ -88,7 +89,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
                     atEnd: .drop, clock: clock
                 ) { (_: Key, elements: [Element]) in
                     await handover.hand(elements)
-                }, by: key)
+                }, by: key, collects: true)
         }
     }
 }

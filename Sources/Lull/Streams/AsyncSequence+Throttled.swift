@@ -71,7 +71,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
 
     /// Delivers, for each key, all the elements of a window together, in order.
     ///
-    /// The parameters are those of the other forms.
+    /// When a key has `maxCount` elements, they fall due at once. The upstream is not read while that many, of all keys
+    /// together, are due and wait for the consumer. The other parameters are those of the other forms.
     public func throttled<Key: Hashable & Sendable>(
         collectingFor interval: Duration, by key: @escaping @Sendable (Element) -> Key,
         edges: Edges = [.leading, .trailing], maxCount: Int, droppingAtEnd: Bool = false,
@@ -84,7 +85,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
                     clock: clock
                 ) { (_: Key, elements: [Element]) in
                     await handover.hand(elements)
-                }, by: key)
+                }, by: key, collects: true)
         }
     }
 }

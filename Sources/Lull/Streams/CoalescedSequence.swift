@@ -15,7 +15,7 @@ where Base.Element: Sendable {
     struct Stage: Sendable {
         /// Offers an element.
         let submit: @Sendable (Base.Element) -> Void
-        /// The number of elements that are pending or waiting.
+        /// The number of elements that count towards the limit: those that are pending or waiting, or only the latter.
         let held: @Sendable () -> Int
         /// Delivers what is pending, or drops it, and returns when the consumer has asked for more.
         let finish: @Sendable (_ dropping: Bool) async -> Void
@@ -132,18 +132,32 @@ extension AsyncCoalescedSequence.Iterator: Sendable {}
 extension AsyncCoalescedSequence.Stage {
     /// A stage in front of a debouncer or throttler without keys.
     init<C: SoleCoalescer<Base.Element, Void>>(_ coalescer: C) {
-        self.init(coalescer) { coalescer.submit($0) }
+        self.init(coalescer, held: { coalescer.counters.pending }) { coalescer.submit($0) }
     }
 
     /// A stage in front of a debouncer or throttler with keys.
-    init<C: KeyedCoalescer>(_ coalescer: C, by key: @escaping @Sendable (Base.Element) -> C.Key)
+    ///
+    /// - Parameter collects: Whether what is pending is bounded for each key, by `maxCount`. Then only what is due and
+    ///   waits for the consumer counts as held: other keys must not keep an element from being read when it arrives.
+    init<C: KeyedCoalescer>(_ coalescer: C, by key: @escaping @Sendable (Base.Element) -> C.Key, collects: Bool = false)
     where C.Value == Base.Element, C.Result == Void {
-        self.init(coalescer) { coalescer.submit($0, for: key($0)) }
+        let runtime = coalescer.runtime
+        self.init(
+            coalescer,
+            held: {
+                runtime.lock.withLock {
+                    collects ? runtime.engine.waitingCount : runtime.engine.counters.pending
+                }
+            }
+        ) { coalescer.submit($0, for: key($0)) }
     }
 
-    private init(_ coalescer: some Coalescer, submit: @escaping @Sendable (Base.Element) -> Void) {
+    private init(
+        _ coalescer: some Coalescer, held: @escaping @Sendable () -> Int,
+        submit: @escaping @Sendable (Base.Element) -> Void
+    ) {
         self.submit = submit
-        held = { coalescer.counters.pending }
+        self.held = held
         finish = { dropping in await coalescer.shutDownAndWait(dropping: dropping) }
         abandon = { coalescer.shutDown(dropping: true) }
         observer = coalescer.runtime.observer

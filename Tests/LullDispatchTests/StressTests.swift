@@ -1,0 +1,203 @@
+import Dispatch
+import Foundation
+import Lull
+import LullTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LullDispatch
+
+/// Many threads, and calls from where one would not expect them.
+@Suite("The utilities under stress", .ownThreads)
+struct StressTests {
+    let clock = ManualClock()
+
+    /// Calls a function from several threads at once, and returns when all of them have returned.
+    func race(_ threads: Int, _ body: @Sendable (Int) -> Void) {
+        DispatchQueue.concurrentPerform(iterations: threads, execute: body)
+    }
+
+    // MARK: - Delay operations
+
+    @Test("a delay operation that is cancelled while it starts is finished when both calls have returned")
+    func cancelWhileStarting() {
+        for _ in 0..<3000 {
+            let delay = DelayOperation(timeInterval: 1_000_000)
+            race(2) { $0 == 0 ? delay.start() : delay.cancel() }
+            #expect(delay.isFinished)
+            #expect(!delay.isExecuting)
+        }
+    }
+
+    @Test("a delay operation is finished once, whether its time is over or it is cancelled")
+    func cancelWhileFinishing() {
+        for _ in 0..<1000 {
+            let ends = Mutex(0)
+            let delay = DelayOperation(timeInterval: 0.0001)
+            let ended = DispatchSemaphore(value: 0)
+            delay.completionBlock = {
+                ends.withLock { $0 += 1 }
+                ended.signal()
+            }
+            let queue = OperationQueue()
+            queue.addOperation(delay)
+            race(3) { _ in delay.cancel() }
+            ended.wait()
+            queue.waitUntilAllOperationsAreFinished()
+            #expect(ends.withLock { $0 } == 1)
+        }
+    }
+
+    @Test("a queue of one at a time gets through delays that are cancelled in the middle of everything")
+    func cancelInQueue() {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let delays = (0..<400).map { _ in DelayOperation(timeInterval: 1_000_000) }
+        queue.addOperations(delays, waitUntilFinished: false)
+        race(4) { thread in
+            for delay in delays.enumerated() where delay.offset % 4 == thread { delay.element.cancel() }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(delays.allSatisfy { $0.isFinished && !$0.isExecuting })
+    }
+
+    // MARK: - Last-out queues
+
+    @Test("a last-out queue runs the last task of every key, in order and one at a time, from 8 threads")
+    func lastOut() {
+        let work = DispatchQueue(label: "work", attributes: .concurrent)
+        let queue = LastOutQueue.OnQueue(work, delay: 0.0005)
+        let ran = Mutex<[Int: [Int]]>([:])
+        let running = Mutex<Set<Int>>([])
+        let shared = Mutex(0)
+        race(8) { thread in
+            for call in 1...1000 {
+                queue.enqueue(forKey: thread, onStart: { #expect(running.withLock { $0.insert(thread).inserted }) }) {
+                    ran.withLock { $0[thread, default: []].append(call) }
+                    running.withLock { _ = $0.remove(thread) }
+                }
+                queue.enqueue(forKey: "shared") { shared.withLock { $0 += 1 } }
+                if call % 97 == thread { queue.executePendingTasks() }
+            }
+        }
+        queue.executePendingTasks()
+        var tries = 0
+        while ran.withLock({ ran in (0..<8).contains { ran[$0]?.last != 1000 } }), tries < 2000 {
+            Thread.sleep(forTimeInterval: 0.005)
+            tries += 1
+        }
+        work.sync(flags: .barrier) {}
+        for thread in 0..<8 {
+            let calls = ran.withLock { $0[thread] ?? [] }
+            #expect(calls.last == 1000)
+            #expect(calls == calls.sorted())
+            #expect(Set(calls).count == calls.count)
+        }
+        #expect(shared.withLock { $0 } > 0)
+    }
+
+    @Test("tasks that own what calls their queue again when it goes harm nobody")
+    func lastOutDeinitialisers() async {
+        let queue = LastOutQueue.OnQueue(DispatchQueue(label: "work"), delay: 1, clock: clock)
+        let seen = Record<String>()
+        for round in 0..<3 {
+            let owner = Owner { queue.enqueue(forKey: "gone") { seen.add("gone \(round)") } }
+            queue.enqueue(forKey: "key") { withExtendedLifetime(owner) { seen.add("key \(round)") } }
+        }
+        await clock.advance(by: .seconds(1))
+        queue.cancelPendingTasks()
+        #expect(seen.all.contains("key 2"))
+        #expect(!seen.all.contains("key 1"))
+    }
+
+    // MARK: - Delayed preemptive dispatch
+
+    @Test("delayed preemptive dispatch is empty after a cancel, whatever was called before it, and runs nothing then")
+    func preemptive() {
+        let work = DispatchQueue(label: "work")
+        let queue = DelayedPreemptiveDispatchQueue.OnQueue(work)
+        let runs = Mutex(0)
+        for round in 0..<100 {
+            race(4) { thread in
+                for call in 0..<25 {
+                    if (call + thread) % 7 == 0 { queue.cancel() }
+                    queue.delay(Double((call * round) % 3) / 10_000) { runs.withLock { $0 += 1 } }
+                    _ = queue.empty
+                }
+            }
+            queue.cancel()
+            #expect(queue.empty)
+            // What has begun may end; then nothing follows.
+            work.sync {}
+            let before = runs.withLock { $0 }
+            work.sync {}
+            Thread.sleep(forTimeInterval: 0.001)
+            #expect(runs.withLock { $0 } == before)
+        }
+        let last = DispatchSemaphore(value: 0)
+        queue.delay(0) { last.signal() }
+        last.wait()
+    }
+
+    // MARK: - Debouncing in the background
+
+    @Test("a handler that is set while another thread sets nil runs, unless it is the one that was dropped")
+    func background() async {
+        let seen = Record<Int>()
+        for round in 0..<2000 {
+            let clock = ManualClock()
+            let sync = BackgroundDebouncer.OnQueue(DispatchQueue(label: "work"), timeInterval: 1, clock: clock)
+            sync.handler = { seen.add(-1) }
+            race(2) { thread in
+                if thread == 0 { sync.handler = nil } else { sync.handler = { seen.add(round) } }
+            }
+            let survives = sync.handler != nil
+            await clock.advance(by: .seconds(1))
+            #expect(seen.all.last == (survives ? round : seen.all.last))
+            #expect(sync.handler == nil)
+        }
+        #expect(!seen.all.contains(-1))
+    }
+
+    // MARK: - Throttles on operation queues
+
+    @Test("functions that own what calls the throttle again when it goes harm nobody")
+    func throttleDeinitialisers() async {
+        let (throttle, queue, seen) = (QueueThrottle(clock: clock), OperationQueue(), Record<String>())
+        for round in 0..<3 {
+            let owner = Owner { throttle.onQueue(queue, by: 1, leading: false) { seen.add("gone \(round)") } }
+            throttle.onQueue(queue, by: 1, leading: false) { withExtendedLifetime(owner) {} }
+        }
+        do {
+            let owner = Owner { throttle.cancel(queue) }
+            throttle.onQueue(queue, by: 1, leading: false) { withExtendedLifetime(owner) {} }
+        }
+        throttle.cancel(queue)
+        await clock.advance(by: .seconds(5))
+        #expect(throttle.counters.pending == 0)
+    }
+
+    @Test("work that the owner of an operation queue cancels there does not run, and what follows does")
+    func cancelledByOthers() async {
+        let (throttle, queue, seen) = (QueueThrottle(clock: clock), OperationQueue(), Record<String>())
+        queue.isSuspended = true
+        throttle.onQueue(queue, by: 1, leading: false) { seen.add("cancelled") }
+        await clock.advance(by: .seconds(1), until: .started)
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        await clock.advance(by: .zero)
+        throttle.onQueue(queue, by: 1, leading: false) { seen.add("next") }
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["next"])
+    }
+}
+
+/// Does something when it goes.
+private final class Owner: Sendable {
+    private let onEnd: @Sendable () -> Void
+
+    init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
+
+    deinit { onEnd() }
+}

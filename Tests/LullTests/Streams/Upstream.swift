@@ -1,0 +1,80 @@
+import Synchronization
+
+/// A sequence of numbers that counts what is asked of it; every iterator begins anew.
+struct Numbers: AsyncSequence, Sendable {
+    let asked = Record<Int>()
+    var count = 1000
+    /// What is thrown after the last number, if anything.
+    var error: Refusal?
+    /// Where the numbers wait before they come, if anywhere.
+    var door: Door?
+
+    struct Iterator: AsyncIteratorProtocol {
+        let numbers: Numbers
+        var last = 0
+
+        mutating func next() async throws(Refusal) -> Int? {
+            last += 1
+            numbers.asked.add(last)
+            await numbers.door?.pass()
+            if last <= numbers.count { return last }
+            if let error = numbers.error { throw error }
+            return nil
+        }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> Int? { try await next() }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(numbers: self) }
+}
+
+/// Objects that are counted while they live, and at most that many.
+struct Tokens: AsyncSequence, Sendable {
+    final class Census: Sendable {
+        private let counts = Mutex((living: 0, most: 0))
+
+        func born() {
+            counts.withLock { counts in
+                counts.living += 1
+                counts.most = Swift.max(counts.most, counts.living)
+            }
+        }
+
+        func died() { counts.withLock { $0.living -= 1 } }
+
+        var living: Int { counts.withLock { $0.living } }
+        var most: Int { counts.withLock { $0.most } }
+    }
+
+    final class Token: Sendable {
+        let number: Int
+        let census: Census
+
+        init(_ number: Int, _ census: Census) {
+            self.number = number
+            self.census = census
+            census.born()
+        }
+
+        deinit { census.died() }
+    }
+
+    let census = Census()
+    let count: Int
+
+    struct Iterator: AsyncIteratorProtocol {
+        let tokens: Tokens
+        var last = 0
+
+        mutating func next() async -> Token? {
+            last += 1
+            // Other tests want to get on as well.
+            if last % 500 == 0 { await Task.yield() }
+            return last <= tokens.count ? Token(last, tokens.census) : nil
+        }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Token? { await next() }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(tokens: self) }
+}

@@ -13,6 +13,7 @@ enum Main {
         ("crowd", Crowd.tenMillion),
         ("due", Due.oneByOne),
         ("outcomes", Outcomes.awaited),
+        ("stream", Streams.debounced),
         ("lateness", Lateness.atRest),
         ("lateness-busy", Lateness.poolBlocked),
         ("idle", Idle.aMinute),

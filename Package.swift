@@ -2,12 +2,17 @@
 
 import PackageDescription
 
-let settings: [SwiftSetting] = [
+var settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
+
+// For the Thread Sanitizer: see Sources/Lull/Runtime/Lock.swift.
+if Context.environment["LULL_PTHREAD_LOCK"] != nil {
+    settings.append(.define("LULL_PTHREAD_LOCK"))
+}
 
 let package = Package(
     name: "swift-lull",

@@ -46,7 +46,16 @@ static inline int lull_is_file(int descriptor) {
 static inline int lull_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
 
 // getopt_long keeps its place in variables of the C library. The command parses once, on its only thread.
-static inline void lull_begin_options(void) { opterr = 0; optind = 1; }
+// Begins anew, whatever was read before and wherever that was left.
+static inline void lull_begin_options(void) {
+    opterr = 0;
+#if defined(__APPLE__)
+    optind = 1;
+    optreset = 1;
+#else
+    optind = 0;
+#endif
+}
 static inline char *lull_option_value(void) { return optarg; }
 static inline int lull_option_index(void) { return optind; }
 static inline int lull_wrong_option(void) { return optopt; }

@@ -133,7 +133,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         var place = find(key)
         if place == .max || slots[place].pointee.gate.nextChangeOrIdle(by: setup.policy) <= now {
             place = beginBurst(key, place, now, &actions)
-            actions.dueBefore = actions.more.count
+            actions.dueBeforeCall = UInt32(clamping: actions.more.count)
             guard place != .max else {
                 reject(value, .overCapacity, &actions)
                 return actions

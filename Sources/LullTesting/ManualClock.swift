@@ -20,7 +20,7 @@ public import Lull
 /// A submit that is due at once, by a leading edge or a flush, starts at once; `advance(by: .zero)` waits for it.
 public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     // Proof of @unchecked Sendable: `state` is only touched while `lock` is held; everything else is constant.
-    private let lock = TestLock()
+    private let lock = Lock()
     private var state = ManualClockState()
     private let patience: Duration
     private let onStall: @Sendable (Stall) -> Void

@@ -10,6 +10,9 @@ import Testing
 struct FuzzTests {
     private static let seed = UInt64(ProcessInfo.processInfo.environment["LULL_FUZZ_SEED"] ?? "") ?? 20_240_501
 
+    /// How many inputs there are; `LULL_FUZZ` asks for more.
+    private static let count = Int(ProcessInfo.processInfo.environment["LULL_FUZZ"] ?? "") ?? 100_000
+
     private static let seeds = [
         #"{"at":12.5,"key":"lamp","value":7}"#, #"{"at":"2024-05-01T12:00:00.25+02:00","op":"flush","wait":"500ms"}"#,
         #"{"at":-1e-3,"key":{"a":["\u0041\ud83d\ude00",null]},"value":[1,2,{"x":true}],"op":"submit"}"#, "{}", "1.5s",
@@ -35,7 +38,7 @@ struct FuzzTests {
     @Test func nothingTraps() {
         var random = SeededRandom(seed: Self.seed)
         let pointer = JSONPointer(Array("/key/a/0".utf8))
-        for _ in 0..<100_000 {
+        for _ in 0..<Self.count {
             let bytes = Self.mutated(&random)
             bytes.withUnsafeBufferPointer { text in
                 _ = try? DurationText.parse(text)
@@ -72,7 +75,7 @@ struct FuzzTests {
     /// Foundation's parser takes and refuses the same, but for what it is known to be lax or strict about.
     @Test func whatIsJSONIsSoToFoundation() {
         var random = SeededRandom(seed: Self.seed &+ 1)
-        for _ in 0..<20_000 {
+        for _ in 0..<Self.count / 5 {
             let bytes = Self.mutated(&random)
             guard bytes.withUnsafeBufferPointer({ isJSON($0) }) else { continue }
             // Lone surrogates and numbers beyond a double are JSON, and beyond Foundation.
@@ -83,6 +86,41 @@ struct FuzzTests {
             }
             #expect(throws: Never.self, "\(String(decoding: bytes, as: UTF8.self))") {
                 try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
+            }
+        }
+    }
+
+    /// Arguments of every kind, in any order: settings, or one line that says what is wrong.
+    @Test func argumentsAreTakenOrRefusedInOneLine() throws {
+        var random = SeededRandom(seed: Self.seed &+ 3)
+        let words =
+            Option.allCases.map { "--\($0.name)" } + ["-h", "-x", "--", "-", "--wai", "--m", "trace", "sh", "{value}"]
+        let values = [
+            "1s", "0", "-1s", "300ms", "1.5.s", "1e9h", "", "leading", "trailing,leading", ",", "latest", "collect",
+            "17",
+            "-3", "99999999999999999999", "\\t", "ab", "/a/b", "a/b", "/~2", "jsonl", "json", "flush", "cancel",
+            "\u{1F}é",
+        ]
+        for _ in 0..<Self.count / 5 {
+            let subcommand = try #require(Subcommand.allCases.randomElement(using: &random))
+            var arguments = [subcommand.rawValue]
+            for _ in 0..<Int.random(in: 0..<7, using: &random) {
+                let word = words.randomElement(using: &random) ?? ""
+                let value = values.randomElement(using: &random) ?? ""
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: arguments.append(word)
+                case 1: arguments.append(value)
+                case 2: arguments.append("\(word)=\(value)")
+                default: arguments += [word, value]
+                }
+            }
+            let copies = arguments.map { strdup($0) }
+            defer { for copy in copies { free(copy) } }
+            do {
+                _ = try Invocation(subcommand, copies.compactMap { $0 }).settings.setup(for: subcommand)
+            } catch {
+                #expect(!error.message.isEmpty && !error.message.contains("\n"), "\(arguments)")
+                #expect(error.status == 64, "\(arguments)")
             }
         }
     }

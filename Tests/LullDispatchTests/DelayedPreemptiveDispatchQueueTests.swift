@@ -1,7 +1,7 @@
 import Dispatch
 import LullDispatch
 import LullTesting
-import Synchronization
+import Lull
 import Testing
 
 @Suite("Delayed preemptive dispatch")
@@ -105,7 +105,7 @@ struct DelayedPreemptiveDispatchQueueTests {
         let queue = DelayedPreemptiveDispatchQueue.OnQueue(work)
         let clock = ContinuousClock()
         let start = clock.now
-        let longest = Mutex(Duration.zero)
+        let longest = Guarded(Duration.zero)
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             var state = UInt64(thread + 1)
             for call in 0..<12_500 {
@@ -113,13 +113,13 @@ struct DelayedPreemptiveDispatchQueueTests {
                 let delay = Double(state >> 40) / Double(1 << 24) * 0.2
                 let end = start.duration(to: clock.now) + .seconds(delay)
                 queue.delay(delay) { runs.add(call) }
-                longest.withLock { $0 = max($0, end) }
+                longest.change { $0 = max($0, end) }
             }
         }
         #expect(!queue.empty)
         while !queue.empty { try? await Task.sleep(for: .milliseconds(5)) }
         work.sync {}
         #expect(runs.all.count == 1)
-        #expect(start.duration(to: clock.now) >= longest.withLock { $0 })
+        #expect(start.duration(to: clock.now) >= longest.value)
     }
 }

@@ -1,14 +1,14 @@
-import Synchronization
+import Lull
 
 /// What closures have done, in order, from any thread.
 final class Record<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
+    private let elements = Guarded<[Element]>([])
 
     func add(_ element: Element) {
-        elements.withLock { $0.append(element) }
+        elements.change { $0.append(element) }
     }
 
     var all: [Element] {
-        elements.withLock { $0 }
+        elements.value
     }
 }

@@ -1,5 +1,6 @@
 import Lull
 import LullTesting
+import TestSupport
 import Testing
 
 /// Semantics, section 6: every submit has exactly one outcome.
@@ -123,10 +124,10 @@ struct OutcomeTests {
         #expect(seen.all == [1])
     }
 
-    @Test("comes for each of a million submits before the first await")
+    @Test("comes for each of a million submits before the first await", .ownThreads)
     func million() async {
         let echo = KeyedDebouncer(collectingFor: .seconds(1), clock: clock) { (_: Int, values: [Int]) in values.count }
-        let count = 100_000
+        let count = 1_000_000
         for value in 0..<count { echo.submit(value, for: value % 7) }
         let outcome = Record<Ended<Int>>()
         echo.submit(count, for: 0, into: outcome)

@@ -1,6 +1,5 @@
 import Lull
 import LullTesting
-import Synchronization
 import Testing
 
 /// What a handler does to its own debouncer and key (semantics, section 5).
@@ -10,11 +9,11 @@ struct ReentrancyTests {
 
     /// Holds a debouncer for its own handler.
     final class Owner<D: Coalescer>: Sendable {
-        private let debouncer = Mutex<D?>(nil)
+        private let debouncer = Guarded<D?>(nil)
 
         var it: D? {
-            get { debouncer.withLock { $0 } }
-            set { debouncer.withLock { $0 = newValue } }
+            get { debouncer.value }
+            set { _ = debouncer.exchange(newValue) }
         }
     }
 

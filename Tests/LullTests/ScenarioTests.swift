@@ -12,40 +12,53 @@ struct ScenarioTests {
         let value: ScenarioValue
     }
 
-    @Test("every scenario's values are executed at their instants")
+    struct Started: Hashable {
+        let at: Int
+        let key: String
+        let count: Int
+        let edge: String
+    }
+
+    @Test("every scenario's values are executed at their instants, for its counts and edges")
     func all() async throws {
         let scenarios = try Scenario.all()
         for scenario in scenarios {
-            let found = try await run(scenario)
+            let (found, starts) = try await run(scenario)
             let expected = scenario.expected.map { Executed(at: $0.at, key: $0.key, value: $0.value) }
+            let expectedStarts = scenario.expected.map {
+                Started(at: $0.at, key: $0.key, count: $0.count, edge: "\($0.edge)")
+            }
             // Keys are independent when they are live: the order holds within each.
             for key in Set(expected.map(\.key) + found.map(\.key)) {
                 #expect(
                     found.filter { $0.key == key } == expected.filter { $0.key == key },
                     "\(scenario.id): \(scenario.source)")
+                #expect(
+                    starts.filter { $0.key == key } == expectedStarts.filter { $0.key == key },
+                    "\(scenario.id): \(scenario.source)")
             }
         }
     }
 
-    private func run(_ scenario: Scenario) async throws -> [Executed] {
+    /// What the handler has seen, and what the events tell of it.
+    private func run(_ scenario: Scenario) async throws -> ([Executed], [Started]) {
         let clock = ManualClock()
         let found = Record<Executed>()
         @Sendable func handle(_ key: String, _ value: ScenarioValue) {
-            let elapsed = clock.now.sinceStart.components
-            let at = Int(elapsed.seconds) * 1000 + Int(elapsed.attoseconds / 1_000_000_000_000_000)
-            found.add(Executed(at: at, key: key, value: value))
+            found.add(Executed(at: milliseconds(clock.now.sinceStart), key: key, value: value))
         }
         let policy = scenario.policy
         var edges: Edges = []
         if policy.edges.contains("leading") { edges.insert(.leading) }
         if policy.edges.contains("trailing") { edges.insert(.trailing) }
+        let starts: [Started]
         switch policy.kind {
         case .debounce:
             let it = KeyedDebouncer(
                 for: .milliseconds(policy.wait ?? 0), maxWait: policy.maxWait.map { .milliseconds($0) }, edges: edges,
                 delayRule: policy.delayRule == "extend" ? .extend : .restart, maxCount: policy.maxCount, clock: clock
             ) { (key: String, value: ScenarioValue) in handle(key, value) }
-            try await perform(scenario, on: it, clock) { value, key, wait in
+            starts = try await perform(scenario, on: it, clock) { value, key, wait in
                 if let wait {
                     it.submit(value, for: key, after: .milliseconds(wait))
                 } else {
@@ -56,15 +69,16 @@ struct ScenarioTests {
             let it = KeyedThrottler(
                 every: .milliseconds(policy.interval ?? 0), edges: edges, maxCount: policy.maxCount, clock: clock
             ) { (key: String, value: ScenarioValue) in handle(key, value) }
-            try await perform(scenario, on: it, clock) { value, key, _ in it.submit(value, for: key) }
+            starts = try await perform(scenario, on: it, clock) { value, key, _ in it.submit(value, for: key) }
         }
-        return found.all
+        return (found.all, starts)
     }
 
     private func perform(
         _ scenario: Scenario, on it: some KeyedCoalescer<String, ScenarioValue, Void>, _ clock: ManualClock,
         submit: (ScenarioValue, String, Int?) -> Void
-    ) async throws {
+    ) async throws -> [Started] {
+        let events = it.events(bufferingNewest: 10_000)
         for operation in scenario.ops {
             await clock.advance(to: ManualClock.Instant.zero.advanced(by: .milliseconds(operation.at)))
             switch (operation.op, operation.key) {
@@ -79,5 +93,21 @@ struct ScenarioTests {
         while let due = it.untilDue { await clock.advance(by: due) }
         #expect(it.counters.addUp)
         #expect(it.counters.pending + it.counters.running == 0)
+
+        var starts: [Started] = []
+        // With `latest`, each execution has executed one submit.
+        var left = it.counters.executed
+        guard left > 0 else { return [] }
+        for await event in events {
+            guard event.kind == .started, let edge = event.edge else { continue }
+            starts.append(Started(at: milliseconds(event.at), key: event.key, count: event.count, edge: "\(edge)"))
+            left -= 1
+            if left == 0 { break }
+        }
+        return starts
+    }
+
+    private func milliseconds(_ duration: Duration) -> Int {
+        Int(duration.components.seconds) * 1000 + Int(duration.components.attoseconds / 1_000_000_000_000_000)
     }
 }

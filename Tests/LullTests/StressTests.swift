@@ -1,6 +1,5 @@
 import Dispatch
 import Lull
-import Synchronization
 import Testing
 
 /// Many threads on real clocks: what must hold whatever the order of things.
@@ -20,13 +19,13 @@ struct StressTests {
 
     /// Counts things by name, without what stands in brackets.
     final class Tally: Sendable {
-        private let counts = Mutex<[String: Int]>([:])
+        private let counts = Guarded<[String: Int]>([:])
 
         func add(_ name: String) {
-            counts.withLock { $0[String(name.prefix { $0 != "(" }), default: 0] += 1 }
+            counts.change { $0[String(name.prefix { $0 != "(" }), default: 0] += 1 }
         }
 
-        var all: [String: Int] { counts.withLock { $0 } }
+        var all: [String: Int] { counts.value }
     }
 
     @Test(

@@ -41,6 +41,14 @@ uint64_t voluntary_switches(void) {
     return (uint64_t)usage.ru_nvcsw;
 }
 
+static int64_t of_time(struct timeval time) { return (int64_t)time.tv_sec * 1000000000 + (int64_t)time.tv_usec * 1000; }
+
+int64_t children_cpu_nanoseconds(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return of_time(usage.ru_utime) + of_time(usage.ru_stime);
+}
+
 #if defined(__GLIBC__)
 #include <malloc.h>
 

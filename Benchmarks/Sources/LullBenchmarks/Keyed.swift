@@ -74,7 +74,7 @@ enum Keyed {
                     var idioms: [Int: TaskIdiom] = [:]
                     let sample = Sample.of(submits) {
                         for (value, key) in atRandom.enumerated() {
-                            idioms[key, default: TaskIdiom(wait: wait) { _ in }].submit(value)
+                            idiom(for: key, in: &idioms) { TaskIdiom(wait: wait) { _ in } }.submit(value)
                         }
                     }
                     for idiom in idioms.values { idiom.cancel() }
@@ -85,7 +85,8 @@ enum Keyed {
                     var idioms: [Int: WorkItemIdiom] = [:]
                     let sample = Sample.of(submits) {
                         for (value, key) in atRandom.enumerated() {
-                            idioms[key, default: WorkItemIdiom(wait: wait, queue: queue) { _ in }].submit(value)
+                            idiom(for: key, in: &idioms) { WorkItemIdiom(wait: wait, queue: queue) { _ in } }.submit(
+                                value)
                         }
                     }
                     for idiom in idioms.values { idiom.cancel() }
@@ -102,6 +103,14 @@ enum Keyed {
             idioms.line(
                 "a DispatchWorkItem for each key", 2, against: "KeyedDebouncer", 0, by: \.cpu, .ratioAtLeast(12)),
         ]
+    }
+
+    /// The idiom of a key, made for its first submit.
+    private static func idiom<Idiom>(for key: Int, in all: inout [Int: Idiom], _ make: () -> Idiom) -> Idiom {
+        if let idiom = all[key] { return idiom }
+        let idiom = make()
+        all[key] = idiom
+        return idiom
     }
 
     static func strings(_ effort: Effort) -> [Line] {

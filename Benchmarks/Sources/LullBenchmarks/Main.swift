@@ -13,8 +13,10 @@ enum Main {
         ("crowd", Crowd.tenMillion),
         ("due", Due.oneByOne),
         ("outcomes", Outcomes.awaited),
+        ("stream", Streams.debounced),
         ("lateness", Lateness.atRest),
         ("lateness-busy", Lateness.poolBlocked),
+        ("command", Command.rows),
         ("idle", Idle.aMinute),
     ]
 
@@ -28,8 +30,9 @@ enum Main {
             case "--rows": wanted += (arguments.popFirst() ?? "").split(separator: ",").map(String.init)
             case "--json": path = arguments.popFirst()
             case "--quick": effort = .quick
+            case "--lull": Command.path = arguments.popFirst()
             default:
-                print("usage: LullBenchmarks [--rows name,…] [--json path] [--quick]")
+                print("usage: LullBenchmarks [--rows name,…] [--json path] [--quick] [--lull command]")
                 print("rows: " + rows.map(\.name).joined(separator: "; "))
                 exit(argument == "--help" ? 0 : 64)
             }

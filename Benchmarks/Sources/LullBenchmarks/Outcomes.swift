@@ -30,25 +30,33 @@ enum Outcomes {
             rounds: effort.rounds,
             [
                 {
-                    finished(submits) {
-                        let relay = Relay()
-                        await withTaskGroup(of: Void.self) { group in
-                            for _ in 0..<submits {
-                                group.addTask { _ = await relay.outcome() }
+                    let relay = Relay()
+                    let told = Sink()
+                    return Sample.of(submits) {
+                        for value in 0..<submits {
+                            Task.detached {
+                                _ = await relay.outcome()
+                                told.take(value)
                             }
-                            try? await Task.sleep(for: .milliseconds(100))
-                            group.addTask { relay.end() }
                         }
+                        told.waitFor(submits - 1)
+                        relay.end()
+                        told.waitFor(submits)
                     }
                 },
                 {
-                    finished(submits) {
-                        let debouncer = Debouncer<Int, Void>(for: .milliseconds(100)) { _ in }
-                        await withTaskGroup(of: Void.self) { group in
-                            for value in 0..<submits {
-                                group.addTask { _ = try? await debouncer.outcome(of: value) }
+                    let debouncer = Debouncer<Int, Void>(for: .milliseconds(100)) { _ in }
+                    let told = Sink()
+                    return Sample.of(submits) {
+                        for value in 0..<submits {
+                            Task.detached {
+                                _ = try? await debouncer.outcome(of: value)
+                                told.take(value)
                             }
                         }
+                        told.waitFor(submits - 1)
+                        debouncer.flush()
+                        told.waitFor(submits)
                     }
                 },
             ])
@@ -58,17 +66,5 @@ enum Outcomes {
                 "allocations a submit", taken.spread(1, \.allocations), "", against: "continuations'",
                 taken.spread(0, \.allocations)),
         ]
-    }
-
-    /// Runs asynchronous work to its end from the main thread.
-    private static func finished(_ operations: Int, _ body: @escaping @Sendable () async -> Void) -> Sample {
-        Sample.of(operations) {
-            let done = DispatchSemaphore(value: 0)
-            Task.detached {
-                await body()
-                done.signal()
-            }
-            done.wait()
-        }
     }
 }

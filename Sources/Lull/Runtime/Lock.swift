@@ -1,25 +1,65 @@
-public import Synchronization
+#if LULL_PTHREAD_LOCK
+    #if canImport(Darwin)
+        internal import Darwin
+    #elseif canImport(Glibc)
+        internal import Glibc
+    #elseif canImport(Musl)
+        internal import Musl
+    #endif
+#else
+    public import Synchronization
+#endif
 
-/// The one lock that everything in Lull is guarded by.
+/// The one lock that everything in Lull is guarded by. Not recursive.
 ///
-/// It is a type of its own so that a build for the Thread Sanitizer, which cannot see into `Mutex` on Linux, has one
-/// place to change.
+/// The state that it guards lies beside it, not inside, since the `sending` results of `Mutex.withLock` do not let values that
+/// came out of it pass through generic code.
+///
+/// The Thread Sanitizer cannot see into `Mutex` on Linux and reports correct code. A build for it, with `LULL_PTHREAD_LOCK`
+/// in the environment, takes a lock of the C library instead, which it knows.
 @usableFromInline
-struct Lock: ~Copyable, Sendable {
-    @usableFromInline let mutex = Mutex<Void>(())
+package struct Lock: ~Copyable, @unchecked Sendable {
+    // Proof of @unchecked Sendable: a mutex is made for being used by several threads; the pointer to one is constant.
+    #if LULL_PTHREAD_LOCK
+        private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    @inlinable
-    init() {}
+        @usableFromInline
+        package init() {
+            mutex = .allocate(capacity: 1)
+            pthread_mutex_init(mutex, nil)
+        }
 
-    /// Runs `body` while holding the lock. Not recursive.
-    ///
-    /// The state that the lock guards lies beside it, not inside, since the `sending` results of `Mutex.withLock` do
-    /// not let values that came out of it pass through generic code.
+        deinit {
+            pthread_mutex_destroy(mutex)
+            mutex.deallocate()
+        }
+
+        @usableFromInline
+        func lock() { pthread_mutex_lock(mutex) }
+
+        @usableFromInline
+        func unlock() { pthread_mutex_unlock(mutex) }
+    #else
+        @usableFromInline let mutex = Mutex<Void>(())
+
+        @inlinable
+        package init() {}
+
+        @inlinable
+        @inline(__always)
+        func lock() { mutex._unsafeLock() }
+
+        @inlinable
+        @inline(__always)
+        func unlock() { mutex._unsafeUnlock() }
+    #endif
+
+    /// Runs `body` while holding the lock.
     @inlinable
     @inline(__always)
-    func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
-        mutex._unsafeLock()
-        defer { mutex._unsafeUnlock() }
+    package func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+        lock()
+        defer { unlock() }
         return try body()
     }
 }

@@ -1,30 +1,30 @@
-import Synchronization
+import Lull
 
 /// What handlers have seen, in order, from any thread.
 final class Record<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
+    private let elements = Guarded<[Element]>([])
 
     func add(_ element: Element) {
-        elements.withLock { $0.append(element) }
+        elements.change { $0.append(element) }
     }
 
     var all: [Element] {
-        elements.withLock { $0 }
+        elements.value
     }
 }
 
 /// A door that handlers wait at until the test opens it; they cannot be cancelled there.
 final class Door: Sendable {
-    private struct State {
+    private struct State: Sendable {
         var isOpen = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     func pass() async {
         await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
+            let isOpen = state.change { state in
                 if !state.isOpen { state.waiting.append(continuation) }
                 return state.isOpen
             }
@@ -33,7 +33,7 @@ final class Door: Sendable {
     }
 
     func open() {
-        let waiting = state.withLock { state in
+        let waiting = state.change { state in
             state.isOpen = true
             defer { state.waiting = [] }
             return state.waiting

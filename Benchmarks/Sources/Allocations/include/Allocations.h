@@ -16,3 +16,6 @@ int64_t process_cpu_nanoseconds(void);
 
 /// How often the process has given up a processor by itself, to wait.
 uint64_t voluntary_switches(void);
+
+/// Nanoseconds of processor time of the child processes that have ended.
+int64_t children_cpu_nanoseconds(void);

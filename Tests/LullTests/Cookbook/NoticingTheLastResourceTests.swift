@@ -1,0 +1,89 @@
+import Lull
+import LullTesting
+import Testing
+
+@Suite("Noticing the last resource")
+@MainActor
+struct NoticingTheLastResourceTests {
+    let clock = ManualClock()
+
+    @MainActor
+    final class PageLoad {
+        private(set) var resources: [String] = []
+        private(set) var isComplete = false
+        private let clock: any Clock<Duration>
+
+        private lazy var complete = Debouncer(collectingFor: .milliseconds(500), clock: clock) {
+            @MainActor [weak self] (resources: [String]) in
+            self?.noteRest(after: resources)
+        }
+
+        init(clock: any Clock<Duration> = ContinuousClock()) {
+            self.clock = clock
+        }
+
+        func loaded(_ resource: String) {
+            isComplete = false
+            complete(resource)
+        }
+
+        func failed() {
+            complete.flush()
+        }
+
+        private func noteRest(after resources: [String]) {
+            self.resources += resources
+            isComplete = !complete.isPending
+        }
+    }
+
+    @Test("a page is complete when no resource has come for a while, and has all of them")
+    func complete() async {
+        let page = PageLoad(clock: clock)
+        for resource in ["index.html", "style.css", "photo.jpg"] {
+            page.loaded(resource)
+            await clock.advance(by: .milliseconds(400))
+        }
+        #expect(!page.isComplete)
+        await clock.advance(by: .milliseconds(100))
+        #expect(page.isComplete)
+        #expect(page.resources == ["index.html", "style.css", "photo.jpg"])
+    }
+
+    @Test("a straggler makes it incomplete until it is at rest again")
+    func straggler() async {
+        let page = PageLoad(clock: clock)
+        page.loaded("index.html")
+        await clock.advance(by: .seconds(1))
+        #expect(page.isComplete)
+        page.loaded("late.js")
+        #expect(!page.isComplete)
+        await clock.advance(by: .milliseconds(500))
+        #expect(page.isComplete)
+        #expect(page.resources == ["index.html", "late.js"])
+    }
+
+    @Test("when loading breaks off, it is complete with what there is")
+    func breaksOff() async {
+        let page = PageLoad(clock: clock)
+        page.loaded("index.html")
+        page.failed()
+        await clock.advance(by: .zero)
+        #expect(page.isComplete)
+        #expect(page.resources == ["index.html"])
+    }
+
+    @Test("a resource that comes before the handler does keeps it incomplete")
+    func between() async {
+        let page = PageLoad(clock: clock)
+        page.loaded("index.html")
+        page.failed()
+        // The handler is on its way to the main actor, which is ours.
+        page.loaded("style.css")
+        await clock.advance(by: .zero)
+        #expect(page.resources == ["index.html"])
+        #expect(!page.isComplete)
+        await clock.advance(by: .milliseconds(500))
+        #expect(page.isComplete)
+    }
+}

@@ -1,0 +1,160 @@
+import Lull
+import LullTesting
+import Testing
+
+@Suite("Searching without stale answers")
+@MainActor
+struct SearchingWithoutStaleAnswersTests {
+    let clock = ManualClock()
+
+    protocol Index: Sendable {
+        func find(_ query: String) async throws -> [String]
+    }
+
+    /// Takes ten seconds for "ca" and one for anything else, and may or may not react to being cancelled.
+    struct SlowIndex: Index {
+        let clock: ManualClock
+        var isDeaf = false
+        let asked = Record<String>()
+
+        func find(_ query: String) async throws -> [String] {
+            asked.add(query)
+            let delay = Duration.seconds(query == "ca" ? 10 : 1)
+            if isDeaf {
+                // A task of its own is not told of the cancellation.
+                _ = await Task { try await clock.sleep(for: delay) }.result
+            } else {
+                try await clock.sleep(for: delay)
+            }
+            return ["found: \(query)"]
+        }
+    }
+
+    @MainActor
+    final class Search {
+        private(set) var hits: [String] = []
+        private let index: any Index
+        private let clock: any Clock<Duration>
+
+        private lazy var search = Debouncer(for: .milliseconds(300), whileRunning: .cancelRunning, clock: clock) {
+            @MainActor [weak self] (query: String) in
+            guard let self else { return }
+            let hits = try await index.find(query)
+            try Task.checkCancellation()
+            self.hits = hits
+        }
+
+        init(index: any Index, clock: any Clock<Duration> = ContinuousClock()) {
+            self.index = index
+            self.clock = clock
+        }
+
+        func typed(_ query: String) {
+            if query.isEmpty {
+                search.cancel(running: true)
+                hits = []
+            } else {
+                search(query)
+            }
+        }
+    }
+
+    @MainActor
+    final class ImpatientSearch {
+        private(set) var hits: [String] = []
+        private var query = ""
+        private let index: any Index
+        private let clock: any Clock<Duration>
+
+        private lazy var search = Debouncer(for: .milliseconds(300), whileRunning: .concurrent, clock: clock) {
+            @MainActor [weak self] (query: String) in
+            guard let self else { return }
+            let hits = try await index.find(query)
+            if query == self.query { self.hits = hits }
+        }
+
+        init(index: any Index, clock: any Clock<Duration> = ContinuousClock()) {
+            self.index = index
+            self.clock = clock
+        }
+
+        func typed(_ query: String) {
+            self.query = query
+            if query.isEmpty {
+                search.cancel()
+                hits = []
+            } else {
+                search(query)
+            }
+        }
+    }
+
+    @Test("the newest query is answered, though the older answer would come later")
+    func newest() async {
+        let index = SlowIndex(clock: clock)
+        let search = Search(index: index, clock: clock)
+        search.typed("ca")  // takes ten seconds
+        await clock.advance(by: .seconds(1))
+        search.typed("cat")  // takes one
+        await clock.advance(by: .seconds(20))
+        #expect(search.hits == ["found: cat"])
+        #expect(index.asked.all == ["ca", "cat"])
+        #expect(search.counters.superseded == 1)
+        #expect(search.counters.failed == 0)
+    }
+
+    @Test("the index is asked once for what is typed without a pause")
+    func once() async {
+        let index = SlowIndex(clock: clock)
+        let search = Search(index: index, clock: clock)
+        for query in ["c", "co", "cow"] {
+            search.typed(query)
+            await clock.advance(by: .milliseconds(200))
+        }
+        await clock.advance(by: .seconds(5))
+        #expect(index.asked.all == ["cow"])
+    }
+
+    @Test("an index that does not listen holds up the new question, and its old answer is thrown away")
+    func deaf() async {
+        let index = SlowIndex(clock: clock, isDeaf: true)
+        let search = Search(index: index, clock: clock)
+        search.typed("ca")
+        await clock.advance(by: .seconds(1))
+        search.typed("cat")
+        await clock.advance(by: .seconds(2), until: .started)
+        #expect(index.asked.all == ["ca"])
+        await clock.advance(by: .seconds(20))
+        #expect(search.hits == ["found: cat"])
+        #expect(search.counters.superseded == 1)
+    }
+
+    @Test("an emptied field stays empty, whatever was under way")
+    func emptied() async {
+        let search = Search(index: SlowIndex(clock: clock), clock: clock)
+        search.typed("ca")
+        await clock.advance(by: .seconds(1))
+        search.typed("")
+        await clock.advance(by: .seconds(20))
+        #expect(search.hits == [])
+    }
+
+    @Test("where both questions run, an older answer that comes after a newer one is not shown")
+    func concurrent() async {
+        let index = SlowIndex(clock: clock)
+        let search = ImpatientSearch(index: index, clock: clock)
+        search.typed("ca")
+        await clock.advance(by: .seconds(1))
+        search.typed("cat")
+        await clock.advance(by: .seconds(2))
+        #expect(search.hits == ["found: cat"])
+        await clock.advance(by: .seconds(20))
+        #expect(search.hits == ["found: cat"])
+        search.typed("")
+        #expect(search.hits == [])
+    }
+}
+
+extension SearchingWithoutStaleAnswersTests.Search {
+    fileprivate var counters: Counters { search.counters }
+}

@@ -15,15 +15,7 @@ extension Runtime {
         nonisolated(nonsending) @Sendable (Key, Batch<Item>) async throws -> Result
     @usableFromInline typealias QueueBody = @Sendable (Key, Batch<Item>) throws -> Result
 
-    // MARK: - Running
-
-    @inlinable
-    func start(_ execution: Execution<Key, Item>) {
-        switch handler {
-        case .task(let isolation, let body): startTask(execution, isolation, body)
-        case .queue(let queue, let body): startOnQueue(execution, queue, body)
-        }
-    }
+    // MARK: - Running in a task
 
     @inlinable
     func startTask(
@@ -71,38 +63,62 @@ extension Runtime {
 
     // MARK: - Ending
 
+    /// What the engine has said at the end of an execution.
+    @usableFromInline
+    struct Conclusion {
+        @usableFromInline let verdict: Verdict
+        @usableFromInline let actions: Answer
+        /// Held until the lock has been let go.
+        @usableFromInline let task: Launched?
+        @usableFromInline let isWatched: Bool
+
+        @inlinable
+        init(verdict: Verdict, actions: Answer, task: Launched?, isWatched: Bool) {
+            self.verdict = verdict
+            self.actions = actions
+            self.task = task
+            self.isWatched = isWatched
+        }
+    }
+
     /// Reports the end of an execution and starts what waited for it.
     ///
     /// - Returns: The error, if the execution has failed.
     @inlinable
     func end(_ execution: Execution<Key, Item>, _ outcome: Outcome<Result>) -> (any Error)? {
-        var hasThrown = false
+        conclude(execution, outcome, lock.withLock { reportEnd(of: execution, outcome) })
+    }
+
+    /// Tells the engine of an end. Called with the lock held.
+    @inlinable
+    func reportEnd(of execution: Execution<Key, Item>, _ outcome: Outcome<Result>) -> Conclusion {
+        var ending = Ending.returned
+        if case .failed = outcome { ending = .threw }
+        let task = tasks.isEmpty ? nil : tasks.removeValue(forKey: execution.run.serial)
+        let (verdict, actions) = engine.ended(execution.run, ending)
+        if isWatched { noteEnd(of: execution, verdict, actions) }
+        return Conclusion(verdict: verdict, actions: actions, task: task, isWatched: isWatched)
+    }
+
+    /// Tells those who wait, and starts what comes next.
+    @inlinable
+    func conclude(
+        _ execution: Execution<Key, Item>, _ outcome: Outcome<Result>, _ conclusion: Conclusion
+    ) -> (any Error)? {
         var failure: (any Error)?
-        if case .failed(let error) = outcome {
-            hasThrown = true
-            failure = error
-        }
-        var hasWatchers = false
-        let (verdict, actions, task) = lock.withLock {
-            let task = tasks.isEmpty ? nil : tasks.removeValue(forKey: execution.run.serial)
-            let (verdict, actions) = engine.ended(execution.run, hasThrown ? .threw : .returned)
-            if isWatched { noteEnd(of: execution, verdict, actions) }
-            hasWatchers = isWatched
-            return (verdict, actions, task)
-        }
-        withExtendedLifetime(task) {}
-        switch verdict {
-        case .executed, .failed:
+        switch conclusion.verdict {
+        case .executed:
             deliver(outcome, to: execution.batch)
+        case .failed:
+            deliver(outcome, to: execution.batch)
+            if case .failed(let error) = outcome { failure = error }
         case .superseded:
             deliver(.superseded, to: execution.batch)
-            failure = nil
         case .cancelled:
             deliver(.cancelled, to: execution.batch)
-            failure = nil
         }
-        perform(actions)
-        if hasWatchers { wakeWatchers() }
+        if !conclusion.actions.isQuiet { perform(conclusion.actions) }
+        if conclusion.isWatched { wakeWatchers() }
         return failure
     }
 

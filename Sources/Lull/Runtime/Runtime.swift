@@ -32,6 +32,8 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @usableFromInline var tasks: [UInt64: Launched] = [:]
     /// Executions on their way to the queue of a synchronous handler.
     @usableFromInline var ready = Fifo<QueueRun>()
+    /// The blocks that are on their way there or running, to take care of them.
+    @usableFromInline var blocks = 0
     /// Those who wait for executions to end.
     @usableFromInline var waiters: [Ticket: Promise<Void>] = [:]
     @usableFromInline var tickets: Ticket = 0
@@ -91,10 +93,15 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     func perform(_ actions: Answer, isWaking: Bool = false) {
         actions.displaced?.promise?.deliver(Outcome(actions.fate))
         var hasCancelled = false
+        var runs: [QueueRun] = []
         for action in actions.more {
             switch action {
             case .start(let execution):
-                start(execution)
+                if case .task(let isolation, let body) = handler {
+                    startTask(execution, isolation, body)
+                } else {
+                    runs.append(QueueRun(execution: execution, work: observer == nil ? nil : announce(execution.key)))
+                }
             case .cancel(let run):
                 lock.withLock { tasks[run.serial] }?.cancel()
                 hasCancelled = true
@@ -106,6 +113,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
                 break
             }
         }
+        if !runs.isEmpty, case .queue(let queue, let body) = handler { startOnQueue(runs, queue, body) }
         if hasCancelled { takeBackReady() }
         if actions.movesAlarm, !isWaking { rearm() }
     }

@@ -9,9 +9,9 @@ internal import Lull
 /// search(field.text)
 /// ```
 ///
-/// The newest value counts. The closure may be called from any thread; a call costs about as much as taking a lock. When
-/// nobody holds the closure any more, what is pending is still run when it is due. Stops with a message if the delay is
-/// negative or not finite.
+/// The newest value counts. The closure may be called from any thread; a call costs about as much as taking a lock.
+/// When nobody holds the closure any more, what is pending is still run when it is due. Stops with a message if the
+/// delay is negative or not finite.
 ///
 /// - Parameters:
 ///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.

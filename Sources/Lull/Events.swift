@@ -47,7 +47,8 @@ public struct Event<Key: Sendable>: Sendable {
 
 /// The events of a debouncer or throttler from the moment on at which they were asked for.
 ///
-/// For one consumer. It ends when the debouncer has gone and nothing of it is left to do.
+/// For one consumer, on any actor. It ends when the debouncer has gone and nothing of it is left to do. An event costs
+/// a lock and its place in the buffer.
 public struct Events<Key: Sendable>: AsyncSequence, Sendable {
     /// What is delivered.
     public typealias Element = Event<Key>

@@ -9,8 +9,9 @@ internal import Lull
 /// search(field.text)
 /// ```
 ///
-/// The newest value counts. The closure may be called from any thread. When nobody holds it any more, what is pending
-/// is still run when it is due.
+/// The newest value counts. The closure may be called from any thread; a call costs about as much as taking a lock.
+/// When nobody holds the closure any more, what is pending is still run when it is due. Stops with a message if the
+/// delay is negative or not finite.
 ///
 /// - Parameters:
 ///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
@@ -24,6 +25,8 @@ public func debounced<Value: Sendable>(
 }
 
 /// Makes a closure that runs another one when it has not been called for a while, on a queue.
+///
+/// All else is as in the form with a value, on the main queue.
 ///
 /// - Parameters:
 ///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
@@ -40,6 +43,8 @@ public func debounced<Value: Sendable>(
 
 /// Makes a closure that runs another one when it has not been called for a while, on the main queue.
 ///
+/// All else is as in the form with a value, on the main queue.
+///
 /// - Parameters:
 ///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
 ///   - clock: The clock that this is measured by.
@@ -52,6 +57,8 @@ public func debounced(
 }
 
 /// Makes a closure that runs another one when it has not been called for a while, on a queue.
+///
+/// All else is as in the form with a value, on the main queue.
 ///
 /// - Parameters:
 ///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.

@@ -20,6 +20,8 @@ public final class LastOutQueue: Sendable {
 
     /// Makes a queue of one's own.
     ///
+    /// Stops with a message if the delay is negative or not finite.
+    ///
     /// - Parameters:
     ///   - delay: How long, in seconds, no other task of the key must have come; finite, zero or more.
     ///   - clock: The clock that the delay is measured by.
@@ -59,6 +61,8 @@ public final class LastOutQueue: Sendable {
         private let tasks: LastOut
 
         /// Makes a queue whose tasks run on `queue`.
+        ///
+        /// Stops with a message if the delay is negative or not finite.
         ///
         /// - Parameters:
         ///   - queue: Where tasks run. Those of different keys run side by side if it is concurrent.

@@ -14,7 +14,8 @@ public enum Throttle {
     /// the queue is not touched. What has run out of its delay and finds the queue busy waits there, and is replaced
     /// there too; what is executing is let be, and what falls due meanwhile follows when it has ended.
     ///
-    /// It may be called from any thread.
+    /// It may be called from any thread. A call costs a few locks; one timer serves all queues, and an operation is
+    /// made only when a delay has run out.
     ///
     /// - Parameters:
     ///   - queue: Where the function runs.

@@ -124,20 +124,28 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     }
 
     /// Gives up if nothing has moved when the patience is at its end.
+    ///
+    /// A busy machine is no stall: before it is called one, the threads that tasks run on have their turn once more, unless
+    /// they are taken for good.
     private func watch(_ moves: Int) {
         afterRealTime(patience) { [weak self] in
             guard let self else { return }
-            let (moved, stalled) = lock.withLock { () -> (Int?, (Stall, CheckedContinuation<Void, Never>)?) in
-                guard let (milestone, continuation) = state.waiting else { return (nil, nil) }
-                guard state.moves == moves else { return (state.moves, nil) }
-                state.waiting = nil
-                return (nil, (Stall(keys: state.busy(milestone), milestone: milestone, after: patience), continuation))
-            }
-            if let moved { watch(moved) }
-            if let (stall, continuation) = stalled {
-                onStall(stall)
-                continuation.resume()
-            }
+            Task.detached { self.giveUp(moves, goesOn: true) }
+            afterRealTime(patience * 5) { [weak self] in self?.giveUp(moves, goesOn: false) }
+        }
+    }
+
+    private func giveUp(_ moves: Int, goesOn: Bool) {
+        let (moved, stalled) = lock.withLock { () -> (Int?, (Stall, CheckedContinuation<Void, Never>)?) in
+            guard let (milestone, continuation) = state.waiting else { return (nil, nil) }
+            guard state.moves == moves else { return (state.moves, nil) }
+            state.waiting = nil
+            return (nil, (Stall(keys: state.busy(milestone), milestone: milestone, after: patience), continuation))
+        }
+        if let moved, goesOn { watch(moved) }
+        if let (stall, continuation) = stalled {
+            onStall(stall)
+            continuation.resume()
         }
     }
 

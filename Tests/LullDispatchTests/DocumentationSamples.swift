@@ -1,9 +1,11 @@
 import Foundation
+import Lull
 import LullDispatch
 import LullTesting
+import TestSupport
 import Testing
 
-// The code of the articles of LullDispatch, with the clock of the test.
+// The code of the articles of LullDispatch, in real time where it has no clock.
 
 @Suite("The samples of LullDispatch")
 @MainActor
@@ -16,24 +18,107 @@ struct DocumentationSamples {
     }
 
     @Test("a closure")
-    func closure() async {
+    func closure() async throws {
         let (results, field) = (Results(), (text: "cat", tag: 1))
-        let search = debounced(for: 0.3, clock: clock) { (text: String) in results.search(text) }
+        let search = debounced(for: 0.3) { (text: String) in results.search(text) }
         search(field.text)
-        await clock.advance(by: .milliseconds(300))
+        for _ in 0..<2000 where results.texts.all.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
         #expect(results.texts.all == ["cat"])
+    }
+
+    @Test("a last-out queue")
+    func lastOut() {
+        final class Speaker: Sendable {
+            let volumes = Record<Int>()
+            func set(_ volume: Int) { volumes.add(volume) }
+        }
+        let speaker = Speaker()
+        let queue = LastOutQueue(delay: 2)
+        for volume in 0...10 {
+            queue.enqueue(forKey: "volume") { speaker.set(volume) }
+        }
+        queue.executePendingTasks()
+        #expect(speaker.volumes.all == [10])
+    }
+
+    @Test("work on an operation queue")
+    func operations() async throws {
+        let (results, operations) = (Results(), OperationQueue())
+        Throttle.onQueue(operations, by: 0.3) { results.search("cat") }
+        let pause = DelayOperation(timeInterval: 0.01)
+        let work = BlockOperation { results.search("dog") }
+        work.addDependency(pause)
+        for operation in [pause, work] { operations.addOperation(operation) }
+        for _ in 0..<2000 where results.texts.all.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(Set(results.texts.all) == ["cat", "dog"])
+    }
+
+    @Test("delayed preemptive dispatch")
+    func preemptive() {
+        let printed = Record<String>()
+        @Sendable func print(_ line: String) { printed.add(line) }
+        let later = DelayedPreemptiveDispatchQueue()
+        later.delay(2) { print("first") }
+        later.delay(1) { print("second") }
+        later.cancel()
+        #expect(later.empty)
+        #expect(printed.all == [])
     }
 
     @Test("work in the background")
     func background() {
         let synced = Record<String>()
         @Sendable func syncSteps() { synced.add("steps") }
-        let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
-
-        for _ in 0..<100 {
+        let sync = BackgroundDebouncer(timeInterval: 2)
+        sync.handler = { syncSteps() }
+        for _ in 1..<100 {
             sync.handler = { syncSteps() }
         }
         sync.flush()
         #expect(synced.all == ["steps"])
+    }
+
+    /// What is synced, and in which minute.
+    final class Store: Sendable {
+        let clock: ManualClock
+        let synced = Record<String>()
+        init(_ clock: ManualClock) { self.clock = clock }
+        func sync(_ change: String) async { synced.add("\(change)\(clock.now.sinceStart.components.seconds / 60)") }
+    }
+
+    enum Reading: CaseIterable { case peace, leading, both }
+
+    @Test("at most once in two minutes, in three readings", arguments: Reading.allCases)
+    func twoMinutes(reading: Reading) async {
+        let store = Store(clock)
+        let peace = Debouncer(for: .seconds(120), clock: clock) { (change: String) in
+            await store.sync(change)
+        }
+        let leading = Throttler(every: .seconds(120), edges: .leading, clock: clock) { (change: String) in
+            await store.sync(change)
+        }
+        let both = Throttler(every: .seconds(120), clock: clock) { (change: String) in
+            await store.sync(change)
+        }
+        for (change, minute) in [("a", 0), ("b", 1), ("c", 5), ("d", 6), ("e", 10)] {
+            await clock.advance(to: ManualClock.Instant.zero.advanced(by: .seconds(60 * minute)))
+            switch reading {
+            case .peace: peace(change)
+            case .leading: leading(change)
+            case .both: both(change)
+            }
+        }
+        await clock.advance(by: .seconds(600))
+        switch reading {
+        case .peace: #expect(store.synced.all == ["b3", "d8", "e12"])
+        case .leading: #expect(store.synced.all == ["a0", "c5", "e10"])
+        case .both: #expect(store.synced.all == ["a0", "b2", "c5", "d7", "e10"])
+        }
+    }
+
+    @Test("the code of the articles is the code above", arguments: ["LullDispatch", "WorkInTheBackground"])
+    func articles(name: String) throws {
+        let article = try ArticleCode("Sources/LullDispatch/LullDispatch.docc/\(name).md")
+        #expect(try article.missing(from: "Tests/LullDispatchTests/DocumentationSamples.swift") == [])
     }
 }

@@ -5,7 +5,8 @@
 /// each key), the newest; memory does not grow. When the upstream ends or throws, what is pending is delivered first.
 /// Cancelling the consuming task, or leaving its loop, ends everything at once.
 ///
-/// Iterating it a second time reads the upstream a second time.
+/// Iterating it a second time reads the upstream a second time. An iterator costs a task that reads, an element a
+/// submit, a delivery what an execution costs. More is in <doc:Sequences>.
 public struct AsyncCoalescedSequence<Base: AsyncSequence & Sendable, Element: Sendable>: AsyncSequence, Sendable
 where Base.Element: Sendable {
     /// What the upstream throws.

@@ -203,22 +203,6 @@ struct ArticleSamples {
         #expect(await screen.told == ["not saved: Refusal(reason: \"no\")"])
     }
 
-    @Test("a story")
-    func story() async {
-        let (store, lines) = (Store(), Record<String>())
-        func print(_ line: String) { lines.add(line) }
-        do {
-            let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }
-            let events = save.events()
-            save(Draft("a"))
-            save.cancel()
-            for await event in events.prefix(2) {
-                print("\(event.at): \(event.kind), \(event.count) submits")
-            }
-        }
-        #expect(lines.all == ["0.0 seconds: submitted, 1 submits", "0.0 seconds: cancelled, 1 submits"])
-    }
-
     // MARK: - Sequences
 
     struct Reading: Sendable {

@@ -15,9 +15,9 @@ struct Timeline: CustomTestStringConvertible, Sendable {
     var testDescription: String { String(policy) }
 
     /// All timelines of an article.
-    static func all(of article: String) -> [Timeline] {
+    static func all(of article: String, in catalogue: String = "Lull/Lull.docc") -> [Timeline] {
         let article = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Sources/Lull/Lull.docc/\(article).md")
+            .appending(path: "../../../Sources/\(catalogue)/\(article).md")
         guard let text = try? String(contentsOf: article, encoding: .utf8) else { return [] }
         var all: [Timeline] = []
         for line in text.split(separator: "\n") {
@@ -88,7 +88,8 @@ struct Timeline: CustomTestStringConvertible, Sendable {
 struct TimelineTests {
     @Test(
         "are what the engine does",
-        arguments: Timeline.all(of: "Semantics") + Timeline.all(of: "ChoosingAPolicy"))
+        arguments: Timeline.all(of: "Semantics") + Timeline.all(of: "ChoosingAPolicy") + Timeline.all(of: "ComingFrom")
+            + Timeline.all(of: "WorkInTheBackground", in: "LullDispatch/LullDispatch.docc"))
     func play(timeline: Timeline) throws {
         #expect(!timeline.executions.isEmpty)
         #expect(try timeline.play() == timeline.executions)
@@ -98,5 +99,7 @@ struct TimelineTests {
     func found() {
         #expect(Timeline.all(of: "Semantics").count == 10)
         #expect(Timeline.all(of: "ChoosingAPolicy").count == 8)
+        #expect(Timeline.all(of: "ComingFrom").count == 2)
+        #expect(Timeline.all(of: "WorkInTheBackground", in: "LullDispatch/LullDispatch.docc").count == 3)
     }
 }

@@ -1,0 +1,81 @@
+import Lull
+import LullTesting
+import TestSupport
+import Testing
+
+// The code of the article "Observing", and what it claims.
+
+@Suite("The samples of Observing")
+struct ObservingSamples {
+    let clock = ManualClock()
+    let lines = Record<String>()
+
+    func print(_ line: String) { lines.add(line) }
+
+    func debouncer() -> Debouncer<Draft, Int> {
+        let store = Store()
+        return Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }
+    }
+
+    @Test("the numbers")
+    func numbers() async {
+        let save = debouncer()
+        for text in ["a", "ab", "abc", "abcd", "abcde"] { save(Draft(text)) }
+        await clock.advance(by: .seconds(2))
+        save(Draft("f"))
+        let counters = save.counters
+        print("\(counters.submitted) drafts, \(counters.executed) of them saved, \(counters.pending) still to come")
+        #expect(lines.all == ["6 drafts, 1 of them saved, 1 still to come"])
+        #expect(counters.superseded == 4)
+        #expect(counters.addUp)
+    }
+
+    @Test("the story, which ends with the task of the observer")
+    func story() async {
+        let save = debouncer()
+        let listening = clock.task {
+            let events = save.events()
+            for await event in events {
+                print("\(event.at): \(event.kind), \(event.count) submits")
+            }
+        }
+        await clock.advance(by: .zero, until: .started)
+        save(Draft("a"))
+        save(Draft("ab"))
+        await clock.advance(by: .seconds(2), until: .started)
+        await clock.advance(by: .zero, until: .started)
+        #expect(
+            lines.all == [
+                "0.0 seconds: submitted, 1 submits", "0.0 seconds: submitted, 1 submits",
+                "0.0 seconds: superseded, 1 submits", "2.0 seconds: started, 2 submits",
+                "2.0 seconds: finished, 2 submits",
+            ])
+        listening.cancel()
+        _ = await listening.result
+    }
+
+    @Test("a slow observer is told how many events it has missed: with those that it saw, they are all")
+    func slow() async throws {
+        let save = debouncer()
+        let listening = clock.task {
+            var (seen, missed) = (0, 0)
+            for await event in save.events(bufferingNewest: 16) {
+                seen += 1
+                missed += event.lost
+            }
+            return seen + missed
+        }
+        await clock.advance(by: .zero, until: .started)
+        for number in 0..<500 { save(Draft("\(number)")) }
+        await clock.advance(by: .zero, until: .started)
+        listening.cancel()
+        #expect(try await listening.value == 999)
+    }
+
+    @Test("the code of the article is the code above")
+    func article() throws {
+        let article = try ArticleCode("Sources/Lull/Lull.docc/Observing.md")
+        #expect(article.samples.count == 3)
+        #expect(try article.missing(from: "Tests/LullTests/Documentation/ObservingSamples.swift") == [])
+    }
+}

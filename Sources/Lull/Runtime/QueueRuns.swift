@@ -161,10 +161,11 @@ struct Fifo<Element> {
         let element = elements[first].take()
         first += 1
         if first == elements.count {
-            elements.removeAll(keepingCapacity: first <= 64)
+            elements.removeAll(keepingCapacity: elements.capacity <= 64)
             first = 0
         } else if first >= 64, first * 2 > elements.count {
-            elements.removeFirst(first)
+            // A new array, of the size that is needed now: the old one may have been far larger.
+            elements = Array(elements[first...])
             first = 0
         }
         return element

@@ -67,6 +67,8 @@ class Timekeeper: @unchecked Sendable {
     /// Wakes the sleeper, if there is one.
     final func rang() {
         let woken = lock.withLock { () -> Sleeper? in
+            // Two things may ring for one arrangement; the first has begun to wake him, and arranges the next.
+            guard armed != .farFuture else { return nil }
             armed = .farFuture
             return sleeper
         }

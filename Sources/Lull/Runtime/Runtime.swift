@@ -128,13 +128,13 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @inlinable
     func report(_ event: (inout Engine<Key, Item>, CoreInstant) -> Answer) {
         let now = timekeeper.now()
-        perform(
-            lock.withLock {
-                let actions = event(&engine, now)
-                if isWatched { note(actions.more[...], at: now) }
-                return actions
-            })
-        wakeWatchers()
+        let (actions, isWatched) = lock.withLock {
+            let actions = event(&engine, now)
+            if self.isWatched { note(actions.more[...], at: now) }
+            return (actions, self.isWatched)
+        }
+        perform(actions)
+        if isWatched { wakeWatchers() }
     }
 
     /// The same, and waits for what runs and waits afterwards, of one key or of all, to have ended.
@@ -146,17 +146,17 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     ) async {
         let isInside = isInsideHandler
         let now = timekeeper.now()
-        let (actions, promise) = lock.withLock { () -> (Answer, Promise<Void>?) in
+        let (actions, promise, isWatched) = lock.withLock { () -> (Answer, Promise<Void>?, Bool) in
             let actions = event(&engine, now)
-            if isWatched { note(actions.more[...], at: now) }
+            if self.isWatched { note(actions.more[...], at: now) }
             tickets += 1
-            guard !isInside, engine.watch(tickets, for: key) else { return (actions, nil) }
+            guard !isInside, engine.watch(tickets, for: key) else { return (actions, nil, self.isWatched) }
             let promise = Promise<Void>()
             waiters[tickets] = promise
-            return (actions, promise)
+            return (actions, promise, self.isWatched)
         }
         perform(actions)
-        wakeWatchers()
+        if isWatched { wakeWatchers() }
         _ = await promise?.value(observer: observer)
     }
 
@@ -186,18 +186,20 @@ extension Runtime {
     @inline(never)
     func wake() {
         var isBehind = true
+        var isWatched = false
         while isBehind {
             let now = timekeeper.now()
             // As many executions between two takings of the lock as make it cheap, few enough not to hold up submits.
             let actions = lock.withLock {
                 let actions = engine.advance(to: now, limit: 64)
-                if isWatched { note(actions.more[...], at: now) }
+                if self.isWatched { note(actions.more[...], at: now) }
+                isWatched = self.isWatched
                 isBehind = engine.alarm <= now
                 return actions
             }
             perform(actions, isWaking: true)
         }
-        wakeWatchers()
+        if isWatched { wakeWatchers() }
         rearm()
     }
 }

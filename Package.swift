@@ -35,7 +35,7 @@ let package = Package(
         .target(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],
             resources: [.copy("scenarios.json")], swiftSettings: settings),
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .target(name: "TestSupport", dependencies: ["Lull"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "LullCoreTests", dependencies: ["LullCore", "LullReference", "TestSupport"], swiftSettings: settings),
         .testTarget(

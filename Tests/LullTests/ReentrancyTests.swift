@@ -1,3 +1,4 @@
+import TestSupport
 import Lull
 import LullTesting
 import Testing

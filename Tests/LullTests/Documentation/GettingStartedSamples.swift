@@ -1,6 +1,7 @@
 import Dispatch
 import Lull
 import LullTesting
+import TestSupport
 import Testing
 
 // The code of the article "Getting started", of the landing page, and of the documentation of the four types. Where a

@@ -1,3 +1,4 @@
+import TestSupport
 import Lull
 
 // What the samples of the documentation talk to.

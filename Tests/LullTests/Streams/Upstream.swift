@@ -1,3 +1,4 @@
+import TestSupport
 import Synchronization
 
 /// A sequence of numbers that counts what is asked of it; every iterator begins anew.

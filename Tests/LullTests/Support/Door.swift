@@ -1,18 +1,5 @@
 import Lull
 
-/// What handlers have seen, in order, from any thread.
-final class Record<Element: Sendable>: Sendable {
-    private let elements = Guarded<[Element]>([])
-
-    func add(_ element: Element) {
-        elements.change { $0.append(element) }
-    }
-
-    var all: [Element] {
-        elements.value
-    }
-}
-
 /// A door that handlers wait at until the test opens it; they cannot be cancelled there.
 final class Door: Sendable {
     private struct State: Sendable {

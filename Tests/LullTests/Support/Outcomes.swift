@@ -1,3 +1,4 @@
+import TestSupport
 import Lull
 
 /// An outcome that tests can compare.

@@ -10,6 +10,7 @@ enum Help {
           lull filter   OPTION…                    records in, each burst's last one out
           lull run      OPTION… -- COMMAND [ARG…]  runs COMMAND when a burst is over
           lull simulate OPTION… TRACE              tries a policy on a recorded trace
+          lull tune     OPTION… TRACE              says which wait to choose for a trace
           lull COMMAND --help                        explains one of these
           lull --version
 
@@ -17,6 +18,7 @@ enum Help {
           tail -F app.log | lull filter --wait 500ms
           inotifywait -mr src | lull run --wait 300ms -- make
           lull simulate --throttle 1s trace.jsonl
+          lull tune trace.jsonl
 
         """
 
@@ -25,6 +27,7 @@ enum Help {
         case .filter: filter
         case .run: run
         case .simulate: simulate
+        case .tune: tune
         }
     }
 
@@ -131,6 +134,31 @@ enum Help {
           lull simulate --wait 300ms trace.jsonl
           lull simulate --throttle 1s --format jsonl trace.jsonl | head
           zcat trace.jsonl.gz | lull simulate --wait 2s --max-wait 10s -
+
+        """
+
+    private static let tune = """
+        Usage: lull tune [OPTION…] TRACE
+
+        Replays a recorded trace (see lull simulate --help) with a ladder of waits at
+        once, as debounce and as throttle, and says what each would have cost and saved:
+        executions, the share of the submits that needed none, the delays, how many
+        executions came too early to last, and the longest time without one. Then it
+        suggests a wait.
+
+          --waits LADDER         50ms..5s (default), or a list such as 100ms,300ms,1s
+          --target-saving P      suggest the shortest wait that saves P, such as 90%
+          --target-delay D       … with nine of ten executions within D of the last
+                                 submit; alone: the one that saves most within D
+          --by-key               name the keys that would need a wait of their own
+          --max-wait D, --max-count N, --edges LIST, --delay-rule RULE
+                                 the rest of the policy, as for lull simulate
+          --format FORMAT        summary (default), or json
+
+        Examples:
+          lull tune typing.jsonl
+          lull tune --target-saving 90% --max-wait 10s typing.jsonl
+          zcat trace.jsonl.gz | lull tune --waits 1s..1m --by-key -
 
         """
 }

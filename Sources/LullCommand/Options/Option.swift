@@ -6,6 +6,7 @@ enum Option: Int32, CaseIterable {
     case null, keyField, delimiter, keyJSON, strict, maxKeys
     case format, atEnd, stats
     case whileRunning, killAfter, jobs, failFast
+    case waits, targetSaving, targetDelay, byKey
 
     /// Without the dashes.
     var name: StaticString {
@@ -31,12 +32,16 @@ enum Option: Int32, CaseIterable {
         case .killAfter: "kill-after"
         case .jobs: "jobs"
         case .failFast: "fail-fast"
+        case .waits: "waits"
+        case .targetSaving: "target-saving"
+        case .targetDelay: "target-delay"
+        case .byKey: "by-key"
         }
     }
 
     var takesValue: Bool {
         switch self {
-        case .help, .null, .strict, .stats, .failFast: false
+        case .help, .null, .strict, .stats, .failFast, .byKey: false
         default: true
         }
     }
@@ -44,10 +49,13 @@ enum Option: Int32, CaseIterable {
     /// Whether a subcommand has this option.
     func belongs(to subcommand: Subcommand) -> Bool {
         switch self {
-        case .help, .wait, .throttle, .maxWait, .maxCount, .edges, .delayRule, .combine, .atEnd: true
-        case .null, .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats: subcommand != .simulate
+        case .help, .maxWait, .maxCount, .edges, .delayRule: true
+        case .wait, .throttle, .combine, .atEnd: subcommand != .tune
+        case .null, .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats:
+            subcommand == .filter || subcommand == .run
         case .format: subcommand != .run
         case .whileRunning, .killAfter, .jobs, .failFast: subcommand == .run
+        case .waits, .targetSaving, .targetDelay, .byKey: subcommand == .tune
         }
     }
 }

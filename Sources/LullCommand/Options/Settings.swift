@@ -5,6 +5,7 @@ enum Subcommand: String, CaseIterable {
     case filter
     case run
     case simulate
+    case tune
 }
 
 /// Everything that options say, with what holds where they say nothing.
@@ -22,6 +23,15 @@ struct Settings {
         case jsonl
         case summary
         case json
+
+        /// The formats of a subcommand, the usual one first.
+        static func known(to subcommand: Subcommand) -> [Format] {
+            switch subcommand {
+            case .filter, .run: [.lines, .jsonl]
+            case .simulate: [.summary, .jsonl, .json]
+            case .tune: [.summary, .json]
+            }
+        }
     }
 
     var wait: CoreDuration?
@@ -48,6 +58,11 @@ struct Settings {
     var killAfter = CoreDuration.seconds(5)
     var jobs: Int?
     var failsFast = false
+
+    /// What `lull tune` compares.
+    var waits: [CoreDuration]?
+    var targets = Targets()
+    var tunesKeys = false
 
     /// How to find the key of a record.
     var keyRule: KeyRule {

@@ -6,8 +6,7 @@ struct Simulation: ~Copyable {
     private let format: Settings.Format
     private let atEnd: Settings.AtEnd
     private let isCollecting: Bool
-    private let name: String
-    private var reader: RecordReader
+    private var trace: TraceReader
     private var engine: Engine<KeyNumber, Record>
     private var keys = KeyTable()
     private var summary = Summary()
@@ -15,25 +14,16 @@ struct Simulation: ~Copyable {
 
     /// Reads the trace to its end.
     static func run(_ trace: Argument, _ settings: Settings, _ setup: Setup) throws(Failure) -> Int32 {
-        var name = String(cString: trace)
-        var descriptor = STDIN_FILENO
-        if name == "-" {
-            name = "standard input"
-        } else {
-            descriptor = lull_open(trace, O_RDONLY)
-            if descriptor < 0 { throw .system(name) }
-        }
-        var simulation = Simulation(name, descriptor, settings, setup)
+        var simulation = Simulation(try TraceReader(trace), settings, setup)
         try simulation.run()
         return ExitStatus.success
     }
 
-    private init(_ name: String, _ descriptor: Int32, _ settings: Settings, _ setup: Setup) {
-        self.name = name
+    private init(_ trace: consuming TraceReader, _ settings: Settings, _ setup: Setup) {
+        self.trace = trace
         format = settings.format ?? .summary
         atEnd = settings.atEnd ?? .wait
         isCollecting = settings.combination == .collect
-        reader = RecordReader(descriptor, terminator: UInt8(ascii: "\n"))
         engine = Engine(setup)
     }
 
@@ -56,40 +46,15 @@ struct Simulation: ~Copyable {
     private mutating func replay() throws(Failure) -> Bool {
         while true {
             if case .closed = try output.drain() { return false }
-            let filled: RecordReader.Filled
-            do throws(Failure) {
-                filled = try reader.fill()
-            } catch {
-                throw Failure(status: error.status, message: "\(name): \(error.message)")
-            }
-            lines: while true {
-                switch reader.next() {
-                case .record(let line): try take(line)
-                case .tooLong: throw bad("it is longer than \(RecordReader.longest >> 20) MiB")
-                case .incomplete: break lines
-                }
+            guard try trace.fill() else { return true }
+            while let line = try trace.next() {
+                take(line)
                 if output.text.count > 1 << 16, case .closed = try output.drain() { return false }
             }
-            if case .end = filled { return true }
         }
     }
 
-    private func bad(_ why: String) -> Failure {
-        Failure(status: ExitStatus.badData, message: "\(name), line \(reader.number): \(why)")
-    }
-
-    private mutating func take(_ text: ByteSlice) throws(Failure) {
-        if text.allSatisfy(JSONText.isBlank) { return }
-        let line: TraceLine
-        do throws(TraceLine.Fault) { line = try TraceLine(text) } catch { throw bad("\(error)") }
-        if let last = summary.span?.last, line.at < last {
-            var times: [UInt8] = []
-            DecimalSeconds.append(last.nanoseconds, to: &times)
-            times.append(" to ")
-            DecimalSeconds.append(line.at.nanoseconds, to: &times)
-            throw bad("time runs backwards, from \(String(decoding: times, as: UTF8.self))")
-        }
-        summary.span = (summary.span?.first ?? line.at, line.at)
+    private mutating func take(_ line: TraceLine) {
         // First what was due by now, so that executions come in the order of their instants.
         while engine.alarm <= line.at { perform(engine.advance(to: line.at, limit: 1024).more) }
         switch line.operation {
@@ -142,7 +107,8 @@ struct Simulation: ~Copyable {
     }
 
     private mutating func finish() {
-        let last = summary.span?.last ?? .origin
+        summary.span = trace.span
+        let last = trace.span?.last ?? .origin
         switch atEnd {
         case .wait:
             while engine.counters.pending > 0 { perform(engine.advance(to: .farFuture, limit: 1024).more) }

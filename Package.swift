@@ -24,6 +24,8 @@ let package = Package(
         .library(name: "LullDurable", targets: ["LullDurable"]),
         .library(name: "LullTesting", targets: ["LullTesting"]),
         .executable(name: "lull", targets: ["LullCommand"]),
+        // For the benchmarks, which are a package of their own; not for users.
+        .library(name: "_LullCharts", targets: ["LullCharts"]),
     ],
     targets: [
         .target(name: "LullCore", swiftSettings: settings),
@@ -32,6 +34,7 @@ let package = Package(
         .target(name: "LullDispatch", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullDurable", dependencies: ["Lull", "CLullClock"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
+        .target(name: "LullCharts", swiftSettings: settings),
         .systemLibrary(name: "CLullSystem"),
         .executableTarget(name: "LullCommand", dependencies: ["LullCore", "CLullSystem"], swiftSettings: settings),
         .target(
@@ -46,6 +49,7 @@ let package = Package(
         .testTarget(
             name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting", "TestSupport"],
             swiftSettings: settings),
+        .testTarget(name: "LullChartsTests", dependencies: ["LullCharts"], swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],
             swiftSettings: settings),

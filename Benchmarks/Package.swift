@@ -15,6 +15,7 @@ let package = Package(
                 "Allocations",
                 .product(name: "Lull", package: "swift-lull"),
                 .product(name: "LullCore", package: "swift-lull"),
+                .product(name: "_LullCharts", package: "swift-lull"),
             ],
             swiftSettings: [
                 .swiftLanguageMode(.v6),

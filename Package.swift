@@ -36,7 +36,8 @@ let package = Package(
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
         .systemLibrary(name: "CLullSystem"),
-        .executableTarget(name: "LullCommand", dependencies: ["LullCore", "CLullSystem"], swiftSettings: settings),
+        .executableTarget(name: "LullCommand", dependencies: ["LullCore", "LullCharts", "CLullSystem"],
+            swiftSettings: settings),
         .target(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],
             resources: [.copy("scenarios.json")], swiftSettings: settings),

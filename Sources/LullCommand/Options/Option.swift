@@ -7,6 +7,7 @@ enum Option: Int32, CaseIterable {
     case format, atEnd, stats
     case whileRunning, killAfter, jobs, failFast
     case waits, targetSaving, targetDelay, byKey
+    case svg, diagram
 
     /// Without the dashes.
     var name: StaticString {
@@ -36,12 +37,14 @@ enum Option: Int32, CaseIterable {
         case .targetSaving: "target-saving"
         case .targetDelay: "target-delay"
         case .byKey: "by-key"
+        case .svg: "svg"
+        case .diagram: "diagram"
         }
     }
 
     var takesValue: Bool {
         switch self {
-        case .help, .null, .strict, .stats, .failFast, .byKey: false
+        case .help, .null, .strict, .stats, .failFast, .byKey, .diagram: false
         default: true
         }
     }
@@ -56,6 +59,7 @@ enum Option: Int32, CaseIterable {
         case .format: subcommand != .run
         case .whileRunning, .killAfter, .jobs, .failFast: subcommand == .run
         case .waits, .targetSaving, .targetDelay, .byKey: subcommand == .tune
+        case .svg, .diagram: subcommand == .simulate || subcommand == .tune
         }
     }
 }

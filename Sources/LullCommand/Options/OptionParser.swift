@@ -110,6 +110,8 @@ struct Invocation {
         case .targetSaving: settings.targets.saving = try share(option, text)
         case .targetDelay: settings.targets.delay = try duration(option, text)
         case .byKey: settings.tunesKeys = true
+        case .svg: settings.picture = argument
+        case .diagram: settings.showsDiagram = true
         }
     }
 

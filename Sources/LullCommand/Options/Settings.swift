@@ -64,6 +64,12 @@ struct Settings {
     var targets = Targets()
     var tunesKeys = false
 
+    /// The file that gets a picture.
+    var picture: Argument?
+    var showsDiagram = false
+    /// Whether a stretch of the trace is to be drawn.
+    var drawsStretch: Bool { picture != nil || showsDiagram }
+
     /// How to find the key of a record.
     var keyRule: KeyRule {
         if let pointer { return .json(pointer) }

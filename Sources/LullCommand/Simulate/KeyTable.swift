@@ -43,6 +43,11 @@ struct KeyTable {
         texts.withUnsafeBufferPointer { body($0.part(self[number].text)) }
     }
 
+    /// The canonical JSON of the key with a number, by itself.
+    func text(of number: Int) -> [UInt8] {
+        withText(of: KeyNumber(value: UInt32(number))) { Array($0) }
+    }
+
     // MARK: - Finding
 
     /// The number of a key, a new one if need be.

@@ -1,4 +1,5 @@
 internal import CLullSystem
+internal import LullCharts
 internal import LullCore
 
 /// `lull simulate`: a trace goes through the engine in virtual time, where executions take none.
@@ -6,6 +7,9 @@ struct Simulation: ~Copyable {
     private let format: Settings.Format
     private let atEnd: Settings.AtEnd
     private let isCollecting: Bool
+    private let settings: Settings
+    /// What is to be drawn, if anything is.
+    private var sampler: Sampler?
     private var trace: TraceReader
     private var engine: Engine<KeyNumber, Record>
     private var keys = KeyTable()
@@ -21,6 +25,8 @@ struct Simulation: ~Copyable {
 
     private init(_ trace: consuming TraceReader, _ settings: Settings, _ setup: Setup) {
         self.trace = trace
+        self.settings = settings
+        sampler = settings.drawsStretch ? Sampler() : nil
         format = settings.format ?? .summary
         atEnd = settings.atEnd ?? .wait
         isCollecting = settings.combination == .collect
@@ -31,7 +37,7 @@ struct Simulation: ~Copyable {
         var fault: Failure?
         do throws(Failure) {
             guard try replay() else { return }
-            finish()
+            try finish()
         } catch {
             // What was due before the fault has happened.
             fault = error
@@ -49,6 +55,7 @@ struct Simulation: ~Copyable {
             guard try trace.fill() else { return true }
             while let line = try trace.next() {
                 take(line)
+                if sampler != nil { sample(line) }
                 if output.text.count > 1 << 16, case .closed = try output.drain() { return false }
             }
         }
@@ -75,6 +82,13 @@ struct Simulation: ~Copyable {
                 keys.clearPending()
             }
         }
+    }
+
+    private mutating func sample(_ line: TraceLine) {
+        let key = line.key.map { keys.existing($0) } ?? (line.operation == .submit ? keys.number(of: nil) : nil)
+        // A call on a key that nothing was submitted to is none on all keys.
+        if key == nil, line.key != nil { return }
+        sampler?.note(line, of: key.map { Int($0.value) })
     }
 
     private mutating func submit(_ line: TraceLine) {
@@ -106,7 +120,7 @@ struct Simulation: ~Copyable {
         }
     }
 
-    private mutating func finish() {
+    private mutating func finish() throws(Failure) {
         summary.span = trace.span
         let last = trace.span?.last ?? .origin
         switch atEnd {
@@ -121,6 +135,23 @@ struct Simulation: ~Copyable {
         case .json: summary.appendJSON(to: &output.text)
         case .jsonl: break
         default: summary.appendTable(to: &output.text)
+        }
+        try draw()
+    }
+
+    /// Draws what was asked for: in the output, and in a file.
+    private mutating func draw() throws(Failure) {
+        guard let stretch = sampler.flatMap({ Stretch($0, for: engine.setup.policy) }) else { return }
+        let policy = engine.setup.policy
+        let name = "\(policy.kind == .debounce ? "debounce" : "throttle") \(policy.wait)"
+        let key = keys.text(of: stretch.key)
+        if settings.showsDiagram {
+            output.text.append("\n")
+            Diagram.append(stretch, of: key, [(name, policy)], to: &output.text)
+        }
+        if let path = settings.picture {
+            let timeline = Timeline(stretch, of: key, title: "What \(name) does to a burst", [(name, policy, 0)])
+            try Picture(timeline).write(to: path)
         }
     }
 }

@@ -70,7 +70,8 @@ struct TuneReport {
         guard let choice = table.choice else { return }
         let outcome = outcomes[choice.index]
         let option = "\(table.option) \(outcome.policy.wait)"
-        let gain = "saves \(Percent.shown(outcome.saved)), nine of ten within \(DurationText.rounded(outcome.delay.nanoseconds))"
+        let delay = DurationText.rounded(outcome.delay.nanoseconds)
+        let gain = "saves \(Percent.shown(outcome.saved)), nine of ten within \(delay)"
         switch choice.reason {
         case .knee: text.append(string: "\(option): \(gain); more waiting saves little (the knee)\n")
         case .target: text.append(string: "\(option): \(gain), which meets the target\n")
@@ -89,8 +90,8 @@ struct TuneReport {
             text.append("  ")
             text.append(contentsOf: key.name)
             text.append(
-                string: ": --wait \(key.wait) saves \(Percent.shown(key.saved)) of \(key.submits) submits, the common one "
-                    + "\(Percent.shown(key.savedWithCommon))\n")
+                string: ": --wait \(key.wait) saves \(Percent.shown(key.saved)) of \(key.submits) submits, "
+                    + "the common one \(Percent.shown(key.savedWithCommon))\n")
         }
     }
 

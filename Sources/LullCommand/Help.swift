@@ -55,6 +55,9 @@ enum Help {
           --key-json POINTER     the key is a value of a JSON record, such as /device/id
           --max-keys N           skip records that would open more than N keys
           --strict               end with status 65 at a bad record, don't skip it
+          --record FILE          write what comes in as a trace for lull tune, without
+                                 the values (--record-values: with them); --hash-keys
+                                 replaces each key by a number
 
         """
 
@@ -129,6 +132,8 @@ enum Help {
                                  jsonl: a line for each execution
           --at-end RULE          after the last record: wait (default) until nothing is
                                  pending, flush what is, or drop it
+          --diagram              a stretch of the trace as a marble diagram, in text
+          --svg FILE             the same as a picture
 
         Examples:
           lull simulate --wait 300ms trace.jsonl
@@ -154,6 +159,8 @@ enum Help {
           --max-wait D, --max-count N, --edges LIST, --delay-rule RULE
                                  the rest of the policy, as for lull simulate
           --format FORMAT        summary (default), or json
+          --diagram              what some waits do to a stretch of the trace, in text
+          --svg FILE             the same, and saving against delay, as a picture
 
         Examples:
           lull tune typing.jsonl

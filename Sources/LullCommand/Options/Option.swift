@@ -8,6 +8,7 @@ enum Option: Int32, CaseIterable {
     case whileRunning, killAfter, jobs, failFast
     case waits, targetSaving, targetDelay, byKey
     case svg, diagram
+    case record, recordValues, hashKeys
 
     /// Without the dashes.
     var name: StaticString {
@@ -39,12 +40,15 @@ enum Option: Int32, CaseIterable {
         case .byKey: "by-key"
         case .svg: "svg"
         case .diagram: "diagram"
+        case .record: "record"
+        case .recordValues: "record-values"
+        case .hashKeys: "hash-keys"
         }
     }
 
     var takesValue: Bool {
         switch self {
-        case .help, .null, .strict, .stats, .failFast, .byKey, .diagram: false
+        case .help, .null, .strict, .stats, .failFast, .byKey, .diagram, .recordValues, .hashKeys: false
         default: true
         }
     }
@@ -54,7 +58,7 @@ enum Option: Int32, CaseIterable {
         switch self {
         case .help, .maxWait, .maxCount, .edges, .delayRule: true
         case .wait, .throttle, .combine, .atEnd: subcommand != .tune
-        case .null, .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats:
+        case .null, .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats, .record, .recordValues, .hashKeys:
             subcommand == .filter || subcommand == .run
         case .format: subcommand != .run
         case .whileRunning, .killAfter, .jobs, .failFast: subcommand == .run

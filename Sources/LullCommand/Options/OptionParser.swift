@@ -112,6 +112,9 @@ struct Invocation {
         case .byKey: settings.tunesKeys = true
         case .svg: settings.picture = argument
         case .diagram: settings.showsDiagram = true
+        case .record: settings.recording = argument
+        case .recordValues: settings.recordsValues = true
+        case .hashKeys: settings.hashesKeys = true
         }
     }
 

@@ -59,6 +59,11 @@ struct Settings {
     var jobs: Int?
     var failsFast = false
 
+    /// The file that gets a trace of what comes in.
+    var recording: Argument?
+    var recordsValues = false
+    var hashesKeys = false
+
     /// What `lull tune` compares.
     var waits: [CoreDuration]?
     var targets = Targets()
@@ -94,6 +99,8 @@ struct Settings {
 
     private func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
         if delimiter != nil, field == nil { throw .usage("--delimiter needs --key-field", subcommand) }
+        if recordsValues, recording == nil { throw .usage("--record-values needs --record", subcommand) }
+        if hashesKeys, recording == nil { throw .usage("--hash-keys needs --record", subcommand) }
         if field != nil, pointer != nil { throw .usage("--key-field and --key-json exclude each other", subcommand) }
         do {
             switch (wait, throttle) {

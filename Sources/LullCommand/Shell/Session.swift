@@ -15,6 +15,8 @@ struct Session<Work: Performer>: ~Copyable {
     private var work: Work
     private var reader: RecordReader
     private var streams = Streams()
+    /// What comes in is written down here, if that was asked for.
+    private var recording: TraceRecording?
 
     private var isReading = true
     /// The signal that ends the program when all is done.
@@ -27,6 +29,8 @@ struct Session<Work: Performer>: ~Copyable {
         let signals = try Signals()
         let clock = Clock()
         let alarm = try Alarm(clock)
+        var recording: TraceRecording?
+        if let path = settings.recording { recording = try TraceRecording(path, settings) }
         self.settings = settings
         keyRule = settings.keyRule
         self.signals = signals
@@ -35,6 +39,7 @@ struct Session<Work: Performer>: ~Copyable {
         engine = Engine(setup)
         self.work = work
         reader = RecordReader(STDIN_FILENO, terminator: settings.terminator)
+        self.recording = recording
     }
 
     /// Runs to the end.
@@ -133,9 +138,26 @@ struct Session<Work: Performer>: ~Copyable {
             switch reader.next() {
             case .record(let record): take(record, at: now)
             case .tooLong: refuse("it is longer than \(RecordReader.longest >> 20) MiB", at: now)
-            case .incomplete: return
+            case .incomplete:
+                writeRecording()
+                return
             }
         }
+        writeRecording()
+    }
+
+    private mutating func note(_ record: ByteSlice, _ key: Key, at now: CoreInstant) {
+        do { try recording?.note(record, key, at: now) } catch { giveUpRecording(error) }
+    }
+
+    private mutating func writeRecording() {
+        do { try recording?.write() } catch { giveUpRecording(error) }
+    }
+
+    /// What cannot be written down does not stop the rest.
+    private mutating func giveUpRecording(_ failure: Failure) {
+        fail(failure)
+        recording = nil
     }
 
     private mutating func take(_ record: ByteSlice, at now: CoreInstant) {
@@ -146,6 +168,7 @@ struct Session<Work: Performer>: ~Copyable {
             refuse("\(error)", at: now)
             return
         }
+        note(record, key, at: now)
         advance(to: now)
         let actions = engine.submit(Array(record), for: key, at: now)
         if case .rejected = actions.fate {

@@ -30,6 +30,8 @@ struct Choice {
     enum Reason {
         /// It is where more waiting begins to save little.
         case knee
+        /// It saves most; there is no such place.
+        case most
         /// It meets the targets.
         case target
         /// None meets the targets; this comes nearest.
@@ -45,7 +47,10 @@ struct Choice {
     /// - Parameter indices: Where they lie among all.
     static func make(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Choice? {
         guard let first = indices.first else { return nil }
-        guard targets.areGiven else { return Choice(index: knee(outcomes, indices), reason: .knee) }
+        guard targets.areGiven else {
+            if let knee = knee(outcomes, indices) { return Choice(index: knee, reason: .knee) }
+            return Choice(index: most(outcomes, Array(indices)) ?? first, reason: .most)
+        }
         let met = indices.filter { targets.areMet(by: outcomes[$0]) }
         if let shortest = met.first {
             // A limit of the delay alone is met best by the shortest wait of all, which saves nothing. What is asked for is
@@ -62,19 +67,20 @@ struct Choice {
         indices.max { (outcomes[$0].saved, $1) < (outcomes[$1].saved, $0) }
     }
 
-    /// The efficient outcome that lies furthest above the line from the first efficient one to the last, in a picture of
-    /// saving over delay: before it a little more delay saves much, behind it much more delay saves little.
-    private static func knee(_ outcomes: [Outcome], _ indices: Range<Int>) -> Int {
-        let curve = indices.filter { outcomes[$0].isEfficient }
-        guard let first = curve.first, let last = curve.last else { return indices.lowerBound }
-        let delays = Double(outcomes[last].delay.nanoseconds) - Double(outcomes[first].delay.nanoseconds)
-        let savings = outcomes[last].saved - outcomes[first].saved
-        guard delays > 0, savings > 0 else { return first }
+    /// The efficient outcome that lies furthest above the line from the first outcome to the last, in a picture of saving
+    /// over delay: before it a little more delay saves much, behind it much more delay saves little. Nil if the curve has
+    /// no such bend.
+    private static func knee(_ outcomes: [Outcome], _ indices: Range<Int>) -> Int? {
+        guard let start = indices.first, let end = indices.last else { return nil }
+        let delays = Double(outcomes[end].delay.nanoseconds) - Double(outcomes[start].delay.nanoseconds)
+        let savings = outcomes[end].saved - outcomes[start].saved
+        guard delays > 0, savings > 0 else { return nil }
         func height(_ index: Int) -> Double {
-            let delay = Double(outcomes[index].delay.nanoseconds) - Double(outcomes[first].delay.nanoseconds)
-            return (outcomes[index].saved - outcomes[first].saved) / savings - delay / delays
+            let delay = Double(outcomes[index].delay.nanoseconds) - Double(outcomes[start].delay.nanoseconds)
+            return (outcomes[index].saved - outcomes[start].saved) / savings - delay / delays
         }
-        return curve.max { (height($0), $1) < (height($1), $0) } ?? first
+        let highest = indices.filter { outcomes[$0].isEfficient }.max { (height($0), $1) < (height($1), $0) }
+        return highest.flatMap { height($0) >= 0.05 ? $0 : nil }
     }
 }
 

@@ -74,6 +74,8 @@ struct TuneReport {
         let gain = "saves \(Percent.shown(outcome.saved)), nine of ten within \(delay)"
         switch choice.reason {
         case .knee: text.append(string: "\(option): \(gain); more waiting saves little (the knee)\n")
+        case .most where outcome.saved == 0: text.append(string: "no \(table.name) of the table saves anything\n")
+        case .most: text.append(string: "\(option): \(gain); saving grows with the delay all along\n")
         case .target: text.append(string: "\(option): \(gain), which meets the target\n")
         case .nearest:
             text.append(string: "no \(table.name) of the table meets the target; \(option) comes nearest: \(gain)\n")

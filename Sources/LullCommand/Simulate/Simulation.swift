@@ -143,7 +143,7 @@ struct Simulation: ~Copyable {
     private mutating func draw() throws(Failure) {
         guard let stretch = sampler.flatMap({ Stretch($0, for: engine.setup.policy) }) else { return }
         let policy = engine.setup.policy
-        let name = "\(policy.kind == .debounce ? "debounce" : "throttle") \(policy.wait)"
+        let name = "\(policy.kind == .debounce ? "debounce" : "throttle") \(DurationText.exact(policy.wait))"
         let key = keys.text(of: stretch.key)
         if settings.showsDiagram {
             output.text.append("\n")

@@ -85,6 +85,12 @@ extension DurationText {
         return decimal(thousandths: nanoseconds / (unit.length / 1000)) + unit.name
     }
 
+    /// A duration as ``parse(_:)`` reads it, in the largest unit that does not lose anything.
+    static func exact(_ duration: CoreDuration) -> String {
+        let short = shown(duration.nanoseconds)
+        return (try? parse(short)) == duration ? short : "\(duration)"
+    }
+
     /// The same to three significant digits, for tables.
     static func rounded(_ nanoseconds: Int64) -> String {
         var step: Int64 = 1

@@ -13,7 +13,7 @@ extension TuneReport {
             let others = colour == 0 ? [choice.index - 4, choice.index, choice.index + 4] : [choice.index]
             for index in others where table.range.contains(index) {
                 let policy = outcomes[index].policy
-                policies.append(("\(table.name) \(DurationText.rounded(policy.wait.nanoseconds))", policy, colour))
+                policies.append(("\(table.name) \(DurationText.exact(policy.wait))", policy, colour))
             }
         }
         return policies
@@ -33,7 +33,7 @@ extension TuneReport {
                     let outcome = outcomes[index]
                     return LineChart.Point(
                         Double(max(outcome.delay.nanoseconds, leastDelay)), outcome.saved,
-                        label: DurationText.rounded(outcome.policy.wait.nanoseconds),
+                        label: DurationText.exact(outcome.policy.wait),
                         isChosen: table.choice?.index == index)
                 })
         }

@@ -44,7 +44,7 @@ struct TuneReport {
             let outcome = outcomes[index]
             let mark = "\(outcome.isEfficient ? "*" : " ")\(table.choice?.index == index ? "<" : " ")"
             rows.append([
-                "\(outcome.policy.wait)", mark, "\(outcome.executions)", Percent.shown(outcome.saved),
+                DurationText.exact(outcome.policy.wait), mark, "\(outcome.executions)", Percent.shown(outcome.saved),
                 Self.shown(outcome.delayFromLast), Self.shown(outcome.delayFromFirst), "\(outcome.premature)",
                 DurationText.rounded(outcome.starvation),
             ])
@@ -69,7 +69,7 @@ struct TuneReport {
     private func appendSuggestion(_ table: Table, to text: inout [UInt8]) {
         guard let choice = table.choice else { return }
         let outcome = outcomes[choice.index]
-        let option = "\(table.option) \(outcome.policy.wait)"
+        let option = "\(table.option) \(DurationText.exact(outcome.policy.wait))"
         let delay = DurationText.rounded(outcome.delay.nanoseconds)
         let gain = "saves \(Percent.shown(outcome.saved)), nine of ten within \(delay)"
         switch choice.reason {
@@ -92,7 +92,7 @@ struct TuneReport {
             text.append("  ")
             text.append(contentsOf: key.name)
             text.append(
-                string: ": --wait \(key.wait) saves \(Percent.shown(key.saved)) of \(key.submits) submits, "
+                string: ": --wait \(DurationText.exact(key.wait)) saves \(Percent.shown(key.saved)) of \(key.submits) submits, "
                     + "the common one \(Percent.shown(key.savedWithCommon))\n")
         }
     }

@@ -145,10 +145,12 @@ struct JSONScanner {
         position += 1
         let start = position
         var hasEscapes = false
-        while position < text.count {
+        while true {
+            position = UTF8Text.endOfPlain(in: text, from: position)
+            guard position < text.count else { break }
             let byte = text[position]
-            if byte >= 0x80, !takesAnyBytes {
-                let length = UTF8Text.sequenceLength(in: text, at: position)
+            if byte >= 0x80 {
+                let length = takesAnyBytes ? 1 : UTF8Text.sequenceLength(in: text, at: position)
                 if length == 0 { throw fault(.notUTF8) }
                 position += length
             } else if byte == UInt8(ascii: "\"") {
@@ -158,10 +160,8 @@ struct JSONScanner {
                 hasEscapes = true
                 guard let length = JSONText.escapeLength(in: text, at: position) else { throw fault(.wrongEscape) }
                 position += length
-            } else if byte < 0x20 {
-                throw fault(.controlCharacter)
             } else {
-                position += 1
+                throw fault(.controlCharacter)
             }
         }
         throw fault(.unfinishedString)

@@ -38,7 +38,8 @@ struct TraceLine {
             var isFirst = true
             while let name = try scanner.nextMember(&isFirst) {
                 let member = line.part(try scanner.value())
-                let isNull = member.isEqual(to: "null")
+                // Nothing else begins with that letter.
+                let isNull = member[0] == UInt8(ascii: "n")
                 switch Self.member(line.part(name.content), name.hasEscapes) {
                 case .at: at = member
                 case .key: key = isNull ? nil : member

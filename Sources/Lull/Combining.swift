@@ -23,6 +23,7 @@ public enum Combining<Value: Sendable>: Sendable {
     }
 
     /// How many values a sequence may hold, where that is not one: merging keeps them until the execution starts.
+    @usableFromInline
     var limit: Int? {
         if case .merge = self { 1024 } else { nil }
     }

@@ -11,8 +11,9 @@ struct Simulation: ~Copyable {
     /// What is to be drawn, if anything is.
     private var sampler: Sampler?
     private var trace: TraceReader
-    private var engine: Engine<KeyNumber, Record>
+    private var engine: Engine<KeyNumber, ValueNumber>
     private var keys = KeyTable()
+    private var values = ValueTable()
     private var summary = Summary()
     private var output = Outlet(STDOUT_FILENO)
 
@@ -94,30 +95,53 @@ struct Simulation: ~Copyable {
     private mutating func submit(_ line: TraceLine) {
         let number = keys.number(of: line.key)
         keys.submitted(number, at: line.at)
-        // Only one format shows values.
-        let value = format == .jsonl ? line.value.map(Array.init) ?? Array("null".utf8) : []
+        let value = keep(line.value)
         let pending = engine.counters.pending
         let actions = engine.submit(value, for: number, at: line.at, wait: line.wait)
         if engine.counters.pending > pending {
             keys.setPending(number, true)
             summary.longestBacklog = max(summary.longestBacklog, keys.pendingCount)
         }
+        if let displaced = actions.displaced { forget(displaced) }
         if !actions.more.isEmpty { perform(actions.more) }
     }
 
-    private mutating func perform(_ actions: [Action<KeyNumber, Record>]) {
-        for case .start(let execution) in actions {
-            if execution.edge != .leading { keys.setPending(execution.key, false) }
-            if format == .jsonl {
-                ExecutionLine.append(
-                    execution, isCollecting: isCollecting, to: &output.text,
-                    key: { number, line in keys.withText(of: number) { line.append(contentsOf: $0) } },
-                    value: { value, line in line.append(contentsOf: value) })
-            } else {
-                summary.add(execution, last: keys[execution.key].latest)
+    /// Keeps a value, if it will be shown: only one format does.
+    private mutating func keep(_ value: ByteSlice?) -> ValueNumber {
+        guard format == .jsonl else { return ValueNumber(value: 0) }
+        if let value { return values.add(value) }
+        return Self.null.withUnsafeBufferPointer { values.add($0) }
+    }
+
+    private static let null = Array("null".utf8)
+
+    private mutating func forget(_ value: ValueNumber) {
+        if format == .jsonl { values.remove(value) }
+    }
+
+    private mutating func perform(_ actions: [Action<KeyNumber, ValueNumber>]) {
+        for action in actions {
+            switch action {
+            case .start(let execution):
+                if execution.edge != .leading { keys.setPending(execution.key, false) }
+                show(execution)
+                for value in execution.batch.earlier { forget(value) }
+                forget(execution.batch.value)
+                _ = engine.ended(execution.run, .returned)
+            case .settle(_, let batch, _):
+                for value in batch.values { forget(value) }
+            case .cancel, .resume, .release:
+                break
             }
-            _ = engine.ended(execution.run, .returned)
         }
+    }
+
+    private mutating func show(_ execution: Execution<KeyNumber, ValueNumber>) {
+        guard format == .jsonl else { return summary.add(execution, last: keys[execution.key].latest) }
+        ExecutionLine.append(
+            execution, isCollecting: isCollecting, to: &output.text,
+            key: { number, line in keys.withText(of: number) { line.append(contentsOf: $0) } },
+            value: { number, line in line.append(contentsOf: values[number]) })
     }
 
     private mutating func finish() throws(Failure) {

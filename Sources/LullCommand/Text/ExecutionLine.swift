@@ -8,9 +8,11 @@ enum ExecutionLine {
         _ execution: Execution<Key, Value>, isCollecting: Bool, to text: inout [UInt8],
         key: (Key, inout [UInt8]) -> Void, value: (Value, inout [UInt8]) -> Void
     ) {
-        text.append("{\"at\":")
-        DecimalSeconds.append(execution.at.nanoseconds, to: &text)
-        text.append(",\"key\":")
+        text.append(upTo: 40) { text in
+            text.put(",\"key\":")
+            text.put(seconds: execution.at.nanoseconds)
+            text.put("{\"at\":")
+        }
         key(execution.key, &text)
         text.append(",\"value\":")
         if isCollecting {
@@ -22,12 +24,14 @@ enum ExecutionLine {
         }
         value(execution.batch.value, &text)
         if isCollecting { text.append("]") }
-        text.append(",\"count\":")
-        text.appendDecimal(execution.count)
-        text.append(",\"edge\":\"")
-        text.append(execution.edge.name)
-        text.append("\",\"first\":")
-        DecimalSeconds.append(execution.first.nanoseconds, to: &text)
-        text.append("}\n")
+        text.append(upTo: 80) { text in
+            text.put("}\n")
+            text.put(seconds: execution.first.nanoseconds)
+            text.put("\",\"first\":")
+            text.put(execution.edge.name)
+            text.put(",\"edge\":\"")
+            text.put(decimal: execution.count)
+            text.put(",\"count\":")
+        }
     }
 }

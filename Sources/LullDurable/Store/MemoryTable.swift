@@ -143,7 +143,7 @@ struct MemoryTable: DurableTable {
         self[namespace].rows.values.filter(isWanted).sorted { $0.handle < $1.handle }
     }
 
-    mutating func values(ofRunIn entry: DurableEntry) -> [[UInt8]] {
+    mutating func values(ofRunIn entry: DurableEntry, in namespace: DurableNamespace) -> [[UInt8]] {
         entry.row.run.map { $0.value.batch.values.map(\.bytesInMemory) } ?? []
     }
 

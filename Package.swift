@@ -47,6 +47,9 @@ let package = Package(
             name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "LullDurableTests", dependencies: ["LullDurable", "LullTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],
             swiftSettings: settings),
     ]

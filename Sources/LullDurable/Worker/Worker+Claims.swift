@@ -95,6 +95,13 @@ extension Worker {
         return jitter.shorten(backoff.delay(after: count))
     }
 
+    /// When to say again what the store has not taken that often: together with all else, or later if it is this alone that it
+    /// does not take.
+    mutating func next(after refusals: Int) -> CoreInstant {
+        if let trouble, refusals <= trouble.count { return trouble.until }
+        return now.advanced(by: pause(refusals))
+    }
+
     // MARK: - Stopping
 
     /// Claims nothing more, and gives the handlers time.

@@ -179,7 +179,7 @@ extension Worker {
             tellToStop(known.run.id)
         case .failure:
             known.refusals += 1
-            known.beat = now.advanced(by: pause(known.refusals))
+            known.beat = next(after: known.refusals)
             wake(at: known.beat)
             held[known.run.id] = known
             // It may be somebody else's by now, and nobody can say.
@@ -215,7 +215,7 @@ extension Worker {
             }
         case .failure:
             held[run.id]?.refusals += 1
-            let at = now.advanced(by: pause(known.refusals + 1))
+            let at = next(after: known.refusals + 1)
             held[run.id]?.stage = .unsent(word, at: at)
             wake(at: at)
         }

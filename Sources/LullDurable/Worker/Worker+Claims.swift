@@ -120,7 +120,7 @@ extension Worker {
         stop = Stop(cancel: now, release: .farFuture, end: now.advanced(by: settings.grace))
         wake(at: now.advanced(by: settings.grace))
         held = held.filter { $0.value.isRunning }
-        for run in held.keys { tellToStop(run) }
+        for run in held.keys.sorted() { tellToStop(run) }
     }
 
     mutating func goOnStopping(_ stop: Stop) {

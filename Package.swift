@@ -60,6 +60,9 @@ let package = Package(
             name: "LullSQLiteTests", dependencies: ["LullSQLite", "LullTesting", "CLullSQLite", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "LullDurableTests", dependencies: ["LullDurable", "LullTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],
             swiftSettings: settings),
     ]

@@ -46,6 +46,14 @@ let package = Package(
         .testTarget(
             name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting", "TestSupport"],
             swiftSettings: settings),
+        .target(
+            name: "DurableConformance", dependencies: ["LullDurable", "LullReference"],
+            path: "Tests/DurableConformance",
+            swiftSettings: settings),
+        .testTarget(
+            name: "LullDurableTests",
+            dependencies: ["LullDurable", "LullReference", "DurableConformance", "TestSupport"], swiftSettings: settings
+        ),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],
             swiftSettings: settings),

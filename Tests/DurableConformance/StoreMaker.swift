@@ -12,8 +12,18 @@ public protocol StoreMaker: Sendable {
     /// Whether several instances at one place have the same data, at the same time or after one another.
     var isShared: Bool { get }
 
+    /// The rules of the store's own data that do not hold, as far as it can tell.
+    ///
+    /// - Parameter isComplete: Whether no end can have been forgotten or discarded.
+    func brokenRules(of store: any DurableStore, isComplete: Bool) async throws -> [String]
+
     /// Removes what is at a place. All instances have been closed.
     func remove(_ place: String) async throws
+}
+
+extension StoreMaker {
+    /// A store that cannot tell.
+    public func brokenRules(of store: any DurableStore, isComplete: Bool) -> [String] { [] }
 }
 
 /// Stores in memory: one instance is all there is of each.
@@ -28,6 +38,11 @@ public struct MemoryMaker: StoreMaker {
 
     /// They are not.
     public var isShared: Bool { false }
+
+    /// Those of the rows, and how their ranges tile.
+    public func brokenRules(of store: any DurableStore, isComplete: Bool) -> [String] {
+        (store as? MemoryStore)?.checkInvariants(isComplete: isComplete) ?? ["it is no store in memory"]
+    }
 
     /// There is nothing to remove.
     public func remove(_ place: String) {}

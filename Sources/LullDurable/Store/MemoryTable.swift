@@ -264,6 +264,17 @@ extension MemoryTable {
     }
 }
 
+extension MemoryTable {
+    /// The rules that do not hold; empty unless there is a bug.
+    func checkInvariants(of namespace: DurableNamespace, isComplete: Bool) -> [String] {
+        self[namespace].rows.values.sorted { $0.handle < $1.handle }.flatMap { entry in
+            let dead = self[namespace].dead.values.filter { $0.key == entry.key }.map(\.run.value.submits)
+            let ends = (self[namespace].ends[entry.key] ?? []).map(\.submits)
+            return entry.checkInvariants(ends: ends + dead, isComplete: isComplete, by: namespace.rules)
+        }
+    }
+}
+
 extension DurableRow {
     /// The worker that has the run.
     fileprivate var lessee: Int64? { run.flatMap { $0.isInBackoff ? nil : $0.owner } }

@@ -41,7 +41,8 @@ let package = Package(
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
         .systemLibrary(name: "CLullSystem"),
-        .executableTarget(name: "LullCommand", dependencies: ["LullCore", "LullCharts", "CLullSystem"],
+        .executableTarget(
+            name: "LullCommand", dependencies: ["LullCore", "LullCharts", "CLullSystem"],
             swiftSettings: settings),
         .target(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],
@@ -56,11 +57,16 @@ let package = Package(
             name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(name: "LullChartsTests", dependencies: ["LullCharts"], swiftSettings: settings),
+        .target(
+            name: "DurableConformance", dependencies: ["LullDurable", "LullReference"],
+            path: "Tests/DurableConformance", swiftSettings: settings),
         .testTarget(
-            name: "LullSQLiteTests", dependencies: ["LullSQLite", "LullTesting", "CLullSQLite", "TestSupport"],
+            name: "LullSQLiteTests",
+            dependencies: ["LullSQLite", "LullTesting", "CLullSQLite", "DurableConformance", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "LullDurableTests", dependencies: ["LullDurable", "LullTesting", "TestSupport"],
+            name: "LullDurableTests",
+            dependencies: ["LullDurable", "LullTesting", "LullReference", "DurableConformance", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],

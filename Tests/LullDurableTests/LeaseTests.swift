@@ -26,13 +26,14 @@ struct LeaseTests {
             if case .report(let report) = call, case .heartbeat = report.word { beats.add(bench.seconds) }
             return nil
         }
-        let worker = bench.work(sync) { _ in try await bench.clock.sleep(for: .seconds(100)) }
-        let other = bench.work(sync)
+        let workers = (0..<2).map { _ in
+            bench.work(sync) { _ in try await bench.clock.sleep(for: .seconds(100)) }
+        }
         try await sync.submit(1, for: "a")
         await bench.advance(200)
         #expect(bench.done.all == ["a=1"] && sync.counters.attempts == 1 && sync.counters.lostLeases == 0)
         #expect(beats.all == (1...9).map { 2 + 10 * Double($0) })
-        for worker in [worker, other] {
+        for worker in workers {
             worker.cancel()
             try await worker.value
         }

@@ -82,16 +82,16 @@ struct TroubleTests {
             }
         }
         let worker = bench.work(sync, maxConcurrent: 1)
-        for key in ["a", "b", "c"] { try await sync.submit(1, for: key) }
+        for key in 0..<50 { try await sync.submit(1, for: "\(key)") }
         await bench.advance(3)
-        // The second was claimed while the first was being reported: nobody knew.
-        let before = claims.value
+        // Others may have been claimed while the first was being reported: nobody knew.
+        let (before, done) = (claims.value, bench.done.all.count)
+        #expect(done >= 1 && done < 50)
         await bench.advance(20)
-        #expect(bench.done.all == ["a=1", "b=1"])
-        #expect(claims.value == before)
+        #expect(claims.value == before && bench.done.all.count == done)
         bench.store.works()
         await bench.advance(10)
-        #expect(bench.done.all == ["a=1", "b=1", "c=1"] && sync.counters.attempts == 3)
+        #expect(bench.done.all.count == 50 && sync.counters.attempts == 50)
         worker.cancel()
         try await worker.value
     }

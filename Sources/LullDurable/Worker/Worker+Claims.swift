@@ -53,7 +53,8 @@ extension Worker {
         case .failure(let error):
             complain(error)
         case .success(let answer):
-            trouble = nil
+            // One that was sent before the trouble began says nothing of it.
+            if let trouble, since >= trouble.until { self.trouble = nil }
             if answer.next != .zero {
                 let until = answer.next.map { now.advanced(by: CoreDuration($0)) } ?? .farFuture
                 search = .sated(mark: answer.mark, until: until)

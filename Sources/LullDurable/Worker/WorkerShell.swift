@@ -66,9 +66,10 @@ final class WorkerShell: Sendable {
         let work = Work.current
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                if let work { clock.observer?.slept(work) }
                 state.change { $0.waiting = (continuation, work) }
                 proceed(.woke)
+                // Not before something else is under way that a clock keeps track of.
+                if let work { clock.observer?.slept(work) }
             }
         } onCancel: {
             proceed(.stopped)

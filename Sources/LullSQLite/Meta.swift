@@ -5,8 +5,6 @@ internal import LullDurable
 struct Meta: Equatable {
     var base: Int64
     var sequence: Int64
-    /// See ``SQLiteTable/forgotten``.
-    var forgotten: Int64
     /// The number that the latest transaction has drawn: tells whether a commit that failed is in the file.
     var lastCommit: Int64
     var time: StoreTime
@@ -19,16 +17,15 @@ struct Meta: Equatable {
         base = statement.integer(0)
         sequence = statement.integer(1)
         lastCommit = statement.integer(3)
-        forgotten = statement.integer(4)
         let anchor = StoreTime.Reading(
-            boot: statement.text(5), sinceBoot: CoreDuration(nanoseconds: statement.integer(6)),
-            wall: statement.instant(7))
-        time = StoreTime(anchor: anchor, start: statement.instant(8), highest: statement.instant(2))
+            boot: statement.text(4), sinceBoot: CoreDuration(nanoseconds: statement.integer(5)),
+            wall: statement.instant(6))
+        time = StoreTime(anchor: anchor, start: statement.instant(7), highest: statement.instant(2))
     }
 
     /// Makes the entry of a new file.
     static func create(in connection: Connection, at reading: StoreTime.Reading) throws(DurableError) {
-        try connection.execute("INSERT INTO meta VALUES (0, 0, 0, 0, 0, '', 0, 0, 0)")
+        try connection.execute("INSERT INTO meta VALUES (0, 0, 0, 0, '', 0, 0, 0)")
         try StoreTime(at: reading).writeAnchor(to: connection)
     }
 
@@ -48,7 +45,6 @@ struct Meta: Equatable {
         statement.bind(2, sequence)
         statement.bind(3, time.highest)
         statement.bind(4, lastCommit)
-        statement.bind(5, forgotten)
         try statement.run()
         if time.anchor != old.time.anchor { try time.writeAnchor(to: connection) }
     }

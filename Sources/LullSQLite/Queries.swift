@@ -7,7 +7,7 @@ enum Query: Int, CaseIterable {
     case earliestRows, nextWake, rowsOfWorker, waitingKeys, allKeys, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead, deadCount
-    case endsToForget, keepYoungEnds, forgetEnds, firstEnd, newestEnd
+    case oldEnds, keepEnds, forgetEnds
     case answerToToken, insertToken, forgetTokens
     case dataVersion
 
@@ -30,9 +30,9 @@ enum Query: Int, CaseIterable {
         case .rollback: "ROLLBACK"
 
         case .readMeta:
-            "SELECT base, sequence, highest, last_commit, forgotten, boot, since_boot, wall, start FROM meta"
+            "SELECT base, sequence, highest, last_commit, boot, since_boot, wall, start FROM meta"
         case .writeMeta:
-            "UPDATE meta SET base = ?1, sequence = ?2, highest = ?3, last_commit = ?4, forgotten = ?5"
+            "UPDATE meta SET base = ?1, sequence = ?2, highest = ?3, last_commit = ?4"
         case .writeAnchor:
             "UPDATE meta SET boot = ?1, since_boot = ?2, wall = ?3, start = ?4"
 
@@ -105,24 +105,18 @@ enum Query: Int, CaseIterable {
         case .deleteDead: "DELETE FROM dead WHERE run = ?1"
         case .deadCount: "SELECT count(*) FROM dead WHERE namespace = ?1"
 
-        case .endsToForget:
-            """
-            SELECT max(id) FROM (SELECT id, recorded FROM ended WHERE id > ?1 ORDER BY id LIMIT 256) WHERE recorded < ?2
-            """
-        case .keepYoungEnds:
+        case .oldEnds:
+            "SELECT max(id) FROM (SELECT id, recorded FROM ended ORDER BY id LIMIT 256) WHERE recorded < ?1"
+        case .keepEnds:
             """
             INSERT INTO ended (namespace, key, first, last, how, run, fence, error, recorded, at)
-            SELECT namespace, key, first, last, how, run, fence, error, ?4, at FROM ended
-            WHERE id > ?1 AND id <= ?2 AND at >= ?3
+            SELECT namespace, key, first, last, how, run, fence, error, ?3, at FROM ended AS old
+            WHERE id <= ?1 AND (at >= ?2
+                OR EXISTS (SELECT 1 FROM dead WHERE dead.namespace = old.namespace AND dead.key = old.key)
+                OR EXISTS (SELECT 1 FROM work
+                    WHERE work.namespace = old.namespace AND work.key = old.key AND run_id IS NOT NULL))
             """
-        case .forgetEnds:
-            """
-            DELETE FROM ended WHERE id > ?1 AND id <= ?2 AND (at >= ?3 OR NOT EXISTS (
-                SELECT 1 FROM dead WHERE dead.namespace = ended.namespace AND dead.key = ended.key))
-            """
-        case .firstEnd: "SELECT min(id) FROM ended WHERE namespace = ?1 AND key = ?2"
-
-        case .newestEnd: "SELECT max(id) FROM ended"
+        case .forgetEnds: "DELETE FROM ended WHERE id <= ?1"
 
         case .answerToToken: "SELECT key, generation, due FROM tokens WHERE namespace = ?1 AND token = ?2"
         case .insertToken:

@@ -151,7 +151,6 @@ package final class SQLiteFile {
         }
         meta.base = transaction.table.base
         meta.sequence = transaction.table.sequence
-        meta.forgotten = transaction.table.forgotten
         if connection.writes == writes, meta == old.with(highest: meta) {
             connection.rollBack()
             return finish(endings, connection.failed)
@@ -260,8 +259,7 @@ package final class SQLiteFile {
 
     private func transaction(_ connection: Connection, _ meta: inout Meta) -> SQLiteTransaction {
         let now = meta.time.now(options.clock.read())
-        let table = SQLiteTable(
-            connection, at: now, sequence: meta.sequence, base: meta.base, forgotten: meta.forgotten)
+        let table = SQLiteTable(connection, at: now, sequence: meta.sequence, base: meta.base)
         return SQLiteTransaction(table, limits: options.limits)
     }
 

@@ -132,12 +132,6 @@ extension SQLiteTable {
         let deletion = try connection[.deleteDead]
         deletion.bind(1, run)
         try deletion.run()
-        // The key's ends have stayed for the sake of the dead run: they are looked at once more.
-        let first = try connection[.firstEnd]
-        defer { first.reset() }
-        first.bind(1, namespace.id)
-        first.bind(2, blob: key)
-        if try first.next(), let id = first.integerOrNull(0) { forgotten = min(forgotten, id - 1) }
         return (key, dead)
     }
 
@@ -204,35 +198,28 @@ extension SQLiteTable {
         try statement.run()
     }
 
-    /// Looks at the oldest of what there is, in all namespaces: rows lie in the order in which they were recorded. An absorbed
-    /// range that has grown since it was recorded, and is still young, is recorded once more.
+    /// Looks at the oldest of what there is, in all namespaces: rows lie in the order in which they were recorded. One that has
+    /// to stay is recorded once more, and looked at again when it is old again: it covers absorbed submits that came later, or
+    /// belongs to a key with a run that is dead or may still die.
     mutating func forget(
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in _: DurableNamespace
     ) throws(DurableError) {
-        let oldest = try connection[.endsToForget]
+        let oldest = try connection[.oldEnds]
         defer { oldest.reset() }
-        oldest.bind(1, forgotten)
-        oldest.bind(2, ended)
+        oldest.bind(1, ended)
         if try oldest.next(), let last = oldest.integerOrNull(0) {
-            for query in [Query.keepYoungEnds, .forgetEnds] {
-                let statement = try connection[query]
-                statement.bind(1, forgotten)
-                statement.bind(2, last)
-                statement.bind(3, ended)
-                if query == .keepYoungEnds { statement.bind(4, now) }
-                try statement.run()
-            }
-            forgotten = min(last, try newestEndID())
+            oldest.reset()
+            let keeping = try connection[.keepEnds]
+            keeping.bind(1, last)
+            keeping.bind(2, ended)
+            keeping.bind(3, now)
+            try keeping.run()
+            let forgetting = try connection[.forgetEnds]
+            forgetting.bind(1, last)
+            try forgetting.run()
         }
         let statement = try connection[.forgetTokens]
         statement.bind(1, tokens)
         try statement.run()
-    }
-
-    /// The next end gets a greater id than this one, and perhaps no greater than one that was forgotten.
-    private func newestEndID() throws(DurableError) -> Int64 {
-        let statement = try connection[.newestEnd]
-        defer { statement.reset() }
-        return try statement.next() ? statement.integer(0) : 0
     }
 }

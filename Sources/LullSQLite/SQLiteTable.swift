@@ -8,18 +8,14 @@ struct SQLiteTable: DurableTable {
     let now: CoreInstant
     var sequence: Int64
     var base: Int64
-    /// Every end up to this one has been looked at, and was old enough to be forgotten; those that are still there belong to
-    /// keys that have a dead run.
-    var forgotten: Int64
     /// The earliest `wake` that was written in each namespace since it was last asked.
     private var touched: [String: CoreInstant] = [:]
 
-    init(_ connection: Connection, at now: CoreInstant, sequence: Int64, base: Int64, forgotten: Int64) {
+    init(_ connection: Connection, at now: CoreInstant, sequence: Int64, base: Int64) {
         self.connection = connection
         self.now = now
         self.sequence = sequence
         self.base = base
-        self.forgotten = forgotten
     }
 
     /// For the bell of the store.

@@ -18,7 +18,6 @@ enum Schema {
     private static let version1 = """
         CREATE TABLE meta (
             base INTEGER NOT NULL, sequence INTEGER NOT NULL, highest INTEGER NOT NULL, last_commit INTEGER NOT NULL,
-            forgotten INTEGER NOT NULL,
             boot TEXT NOT NULL, since_boot INTEGER NOT NULL, wall INTEGER NOT NULL, start INTEGER NOT NULL
         );
         CREATE TABLE namespaces (

@@ -11,7 +11,10 @@ final class Place: Sendable {
     let directory: String
 
     init() throws {
-        directory = NSTemporaryDirectory() + "lull-" + UUID().uuidString
+        // In memory where there is such a place: nothing here says anything about the disk.
+        let memory = "/dev/shm/"
+        let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
+        directory = parent + "lull-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     }
 

@@ -11,6 +11,9 @@ enum Help {
           lull run      OPTION… -- COMMAND [ARG…]  runs COMMAND when a burst is over
           lull simulate OPTION… TRACE              tries a policy on a recorded trace
           lull tune     OPTION… TRACE              says which wait to choose for a trace
+          lull submit   --store URL KEY [VALUE]    hands a value to a store
+          lull work     --store URL -- COMMAND…    does what falls due in a store
+          lull status   --store URL                says what there is to do in a store
           lull COMMAND --help                        explains one of these
           lull --version
 
@@ -28,6 +31,9 @@ enum Help {
         case .run: run
         case .simulate: simulate
         case .tune: tune
+        case .submit: submit
+        case .work: work
+        case .status: status
         }
     }
 
@@ -61,6 +67,16 @@ enum Help {
 
         """
 
+    private static let store = """
+        Pending work that survives (a crash, a kill, a reboot):
+          --store sqlite:PATH    keep what is pending in this file; made if need be
+          --namespace NAME       what the keys belong to there (default: default)
+          --lease D              how long a run is this process's without a sign of
+                                 life (default 30s)
+          --max-attempts N       how often a run that fails is tried (default 20)
+
+        """
+
     private static let filter = """
         Usage: lull filter (--wait D | --throttle D) [OPTION…] < RECORDS
 
@@ -75,6 +91,7 @@ enum Help {
                                  pending, drop it, or wait until it is due
           --stats                print the counters at the end (any time: SIGUSR1)
 
+        \(store)
         SIGINT and SIGTERM end the input; a second one ends the program at once.
 
         Examples:
@@ -105,6 +122,7 @@ enum Help {
                                  pending, drop it, or wait until it is due
           --stats                print the counters at the end (any time: SIGUSR1)
 
+        \(store)
         All commands are awaited. SIGINT and SIGTERM end the input; a second one kills
         the commands. The status is 1 if a command failed, 126 or 127 if COMMAND cannot
         be executed or found.
@@ -166,6 +184,62 @@ enum Help {
           lull tune typing.jsonl
           lull tune --target-saving 90% --max-wait 10s typing.jsonl
           zcat trace.jsonl.gz | lull tune --waits 1s..1m --by-key -
+
+        """
+
+    private static let submit = """
+        Usage: lull submit --store sqlite:PATH [OPTION…] KEY [VALUE]
+
+        Hands a value to a store, and ends when it has been recorded: from then on it
+        will be executed, by any lull work, run or filter at that store, or by an app.
+
+          --store sqlite:PATH    the file
+          --namespace NAME       what the key belongs to (default: default)
+          --after D              the delay of this call alone
+          --token TOKEN          names this submit: repeated with the same token, it
+                                 counts once
+          --json                 print the receipt
+
+        The first use of a namespace says its policy; later ones may leave it out.
+
+        \(policy)
+        Example:
+          lull submit --store sqlite:hooks.db --wait 5s --max-wait 1m repo-7 '{"n":1}'
+
+        """
+
+    private static let work = """
+        Usage: lull work --store sqlite:PATH [OPTION…] -- COMMAND [ARG…]
+
+        Runs COMMAND for what falls due in a store, until a signal ends it. Any number
+        of these may work on one file. Arguments and environment are as for lull run;
+        LULL_RUN is the same in every attempt at a run, LULL_ATTEMPT counts them.
+
+          --store sqlite:PATH    the file
+          --namespace NAME       what to work on (default: default)
+          --jobs N               run at most N commands at once (default: one a core)
+          --lease D              how long a run is this process's without a sign of
+                                 life (default 30s)
+          --max-attempts N       how often a run that fails is tried (default 20)
+          --kill-after D         how long a command that is stopped has after SIGTERM
+                                 until SIGKILL (default 5s)
+          --null                 records for COMMAND end in a NUL byte
+          --fail-fast            end when a command has failed
+
+        SIGINT and SIGTERM: nothing more is claimed, running commands have half of the
+        lease to end, and what they leave goes back to the store.
+
+        Example:
+          lull work --store sqlite:hooks.db -- ./rebuild {key}
+
+        """
+
+    private static let status = """
+        Usage: lull status --store sqlite:PATH [--namespace NAME] [--json]
+
+        Says for each namespace how many keys have a value that is pending, ready (due,
+        and waiting for a worker), running, or waiting for another attempt, how many
+        runs are dead, and for how long the oldest ready value has been due.
 
         """
 }

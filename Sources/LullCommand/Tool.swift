@@ -30,19 +30,33 @@ enum Tool {
         let settings = invocation.settings
         switch subcommand {
         case .filter:
-            let setup = try settings.setup(for: .filter)
             if let stranger = invocation.operands.first {
                 throw .usage("unexpected argument \(String(cString: stranger))", .filter)
             }
+            if settings.store != nil {
+                var session = try DurableSession(settings, .filter, Writer(settings))
+                return session.run()
+            }
+            let setup = try settings.setup(for: .filter)
             var session = try Session(settings, setup, Writer(settings))
             return session.run()
         case .run:
-            let setup = try settings.setup(for: .run)
             guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", .run) }
+            if settings.store != nil {
+                var session = try DurableSession(settings, .run, Commands(invocation.operands, settings))
+                return session.run()
+            }
+            let setup = try settings.setup(for: .run)
             var session = try Session(settings, setup, Commands(invocation.operands, settings))
             return session.run()
         case .simulate: return try Simulation.run(invocation.trace(), settings, settings.setup(for: .simulate))
         case .tune: return try Tuning.run(invocation.trace(), settings)
+        case .submit: return try SubmitCommand.run(invocation.operands, settings)
+        case .work:
+            guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", .work) }
+            var session = try DurableSession(settings, .work, Commands(invocation.operands, settings))
+            return session.run()
+        case .status: return try StatusCommand.run(invocation.operands, settings)
         }
     }
 

@@ -26,7 +26,7 @@ struct Invocation {
         table.append(option(name: nil, has_arg: 0, flag: nil, val: 0))
         var vector: [Argument?] = arguments + [nil]
         // What follows COMMAND belongs to it: "+" stops there. ":" leaves the messages to us.
-        let short = subcommand == .run ? "+:h" : ":h"
+        let short = subcommand == .run || subcommand == .work ? "+:h" : ":h"
         lull_begin_options()
         while !asksForHelp {
             let code = getopt_long(Int32(arguments.count), &vector, short, table, nil)
@@ -115,6 +115,13 @@ struct Invocation {
         case .record: settings.recording = argument
         case .recordValues: settings.recordsValues = true
         case .hashKeys: settings.hashesKeys = true
+        case .store: settings.store = text
+        case .namespace: settings.givenNamespace = try name(option, text)
+        case .lease: settings.lease = try lease(option, text)
+        case .maxAttempts: settings.maxAttempts = try number(option, text)
+        case .after: settings.after = try duration(option, text)
+        case .token: settings.token = try name(option, text)
+        case .json: settings.format = .json
         }
     }
 
@@ -126,6 +133,17 @@ struct Invocation {
         } catch {
             throw .usage("--\(option.name): \"\(text)\" \(error.explanation(of: text))", subcommand)
         }
+    }
+
+    private func name(_ option: Option, _ text: String) throws(Failure) -> String {
+        if text.isEmpty { throw .usage("--\(option.name) must not be empty", subcommand) }
+        return text
+    }
+
+    private func lease(_ option: Option, _ text: String) throws(Failure) -> CoreDuration {
+        let lease = try duration(option, text)
+        if lease < .seconds(1) { throw .usage("--\(option.name) must be at least 1s, not \(text)", subcommand) }
+        return lease
     }
 
     private func ladder(_ text: String) throws(Failure) -> [CoreDuration] {

@@ -6,6 +6,9 @@ enum Subcommand: String, CaseIterable {
     case run
     case simulate
     case tune
+    case submit
+    case work
+    case status
 }
 
 /// Everything that options say, with what holds where they say nothing.
@@ -29,7 +32,9 @@ struct Settings {
             switch subcommand {
             case .filter, .run: [.lines, .jsonl]
             case .simulate: [.summary, .jsonl, .json]
-            case .tune: [.summary, .json]
+            case .tune, .status: [.summary, .json]
+            case .submit: [.json]
+            case .work: []
             }
         }
     }
@@ -40,7 +45,7 @@ struct Settings {
     var maxCount: Int?
     var edges: Edges?
     var delayRule: DelayRule?
-    var combination = Combination.latest
+    var combination: Combination?
 
     /// The byte that ends a record.
     var terminator = UInt8(ascii: "\n")
@@ -63,6 +68,16 @@ struct Settings {
     var recording: Argument?
     var recordsValues = false
     var hashesKeys = false
+
+    /// The store that keeps what is pending, as it was given.
+    var store: String?
+    var givenNamespace: String?
+    var namespace: String { givenNamespace ?? "default" }
+    var lease = CoreDuration.seconds(30)
+    var maxAttempts = 20
+    /// For `lull submit`.
+    var after: CoreDuration?
+    var token: String?
 
     /// What `lull tune` compares.
     var waits: [CoreDuration]?
@@ -87,17 +102,18 @@ struct Settings {
         do {
             // Where executions take no time, none is ever in another's way.
             guard subcommand == .run else {
-                return try Setup(policy, combination: combination, whileRunning: .concurrent, capacity: maxKeys)
+                return try Setup(
+                    policy, combination: combination ?? .latest, whileRunning: .concurrent, capacity: maxKeys)
             }
             return try Setup(
-                policy, combination: combination, whileRunning: whileRunning ?? .queue,
+                policy, combination: combination ?? .latest, whileRunning: whileRunning ?? .queue,
                 maxConcurrent: jobs ?? Settings.cores, capacity: maxKeys)
         } catch {
             throw .usage("\(error)", subcommand)
         }
     }
 
-    private func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
+    func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
         if delimiter != nil, field == nil { throw .usage("--delimiter needs --key-field", subcommand) }
         if recordsValues, recording == nil { throw .usage("--record-values needs --record", subcommand) }
         if hashesKeys, recording == nil { throw .usage("--hash-keys needs --record", subcommand) }

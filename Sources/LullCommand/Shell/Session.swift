@@ -22,6 +22,8 @@ struct Session<Work: Performer>: ~Copyable {
     /// The signal that ends the program when all is done.
     private var endingSignal: Int32?
     private var status = ExitStatus.success
+    /// The executions that were started and have not ended.
+    private var running: [Int64: RunID] = [:]
     /// Whether an execution has failed.
     private var hasFailed = false
 
@@ -96,7 +98,10 @@ struct Session<Work: Performer>: ~Copyable {
     private mutating func attendToSignals(at now: CoreInstant) {
         for number in signals.received() {
             if number == SIGCHLD {
-                for (run, ending) in work.reap(&streams) { settle(run, ending, at: now) }
+                for (job, error) in work.reap(&streams) {
+                    guard let run = running.removeValue(forKey: job) else { continue }
+                    settle(run, error == nil ? .returned : .threw, at: now)
+                }
             } else if Signals.asksForStatistics(number) {
                 reportStatistics()
             } else if endingSignal == nil {
@@ -218,7 +223,7 @@ struct Session<Work: Performer>: ~Copyable {
                     let more = end(execution.run, ending, at: now)
                     actions.append(contentsOf: more)
                 }
-            case .cancel(let run): work.stop(run, at: now)
+            case .cancel(let run): work.stop(Int64(run.serial), at: now)
             case .settle, .resume, .release: break
             }
             next += 1
@@ -231,7 +236,9 @@ struct Session<Work: Performer>: ~Copyable {
             _ = engine.cancel(execution.key, running: true, at: now)
             return .threw
         }
-        return work.start(execution, &streams)
+        let ending = work.start(Job(execution), &streams)
+        if ending == nil { running[Int64(execution.run.serial)] = execution.run }
+        return ending
     }
 
     private mutating func settle(_ run: RunID, _ ending: Ending, at now: CoreInstant) {

@@ -92,8 +92,8 @@ struct TuneReport {
             text.append("  ")
             text.append(contentsOf: key.name)
             text.append(
-                string: ": --wait \(DurationText.exact(key.wait)) saves \(Percent.shown(key.saved)) of \(key.submits) submits, "
-                    + "the common one \(Percent.shown(key.savedWithCommon))\n")
+                string: ": --wait \(DurationText.exact(key.wait)) saves \(Percent.shown(key.saved)) of "
+                    + "\(key.submits) submits, the common one \(Percent.shown(key.savedWithCommon))\n")
         }
     }
 

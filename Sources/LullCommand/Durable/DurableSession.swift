@@ -46,6 +46,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
     private static var mostWritten: Int { 256 }
 
     init(_ settings: Settings, _ subcommand: Subcommand, _ work: Work) throws(Failure) {
+        try settings.checkRecords(for: subcommand)
         try settings.checkDurable(subcommand)
         let rules = subcommand == .work ? nil : try settings.rules(for: subcommand)
         let file = try settings.store(creates: rules != nil, for: subcommand)

@@ -98,6 +98,7 @@ struct Settings {
 
     /// The engine's setup for a subcommand, if the options agree with each other.
     func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
+        try checkRecords(for: subcommand)
         let policy = try policy(for: subcommand)
         do {
             // Where executions take no time, none is ever in another's way.
@@ -113,11 +114,16 @@ struct Settings {
         }
     }
 
-    func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
+    /// Refuses options about records that need others, or exclude each other.
+    func checkRecords(for subcommand: Subcommand) throws(Failure) {
         if delimiter != nil, field == nil { throw .usage("--delimiter needs --key-field", subcommand) }
         if recordsValues, recording == nil { throw .usage("--record-values needs --record", subcommand) }
         if hashesKeys, recording == nil { throw .usage("--hash-keys needs --record", subcommand) }
         if field != nil, pointer != nil { throw .usage("--key-field and --key-json exclude each other", subcommand) }
+    }
+
+    /// When values fall due.
+    func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
         do {
             switch (wait, throttle) {
             case (nil, nil):

@@ -62,7 +62,7 @@ extension Engine {
     /// Starts what has fallen due, or finds it a place to wait.
     @inlinable
     mutating func fallDue(
-        _ slot: UInt32, _ batch: Batch<Value>, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>
+        _ slot: UInt32, _ batch: consuming Batch<Value>, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>
     ) {
         var place = slots[slot].pointee.lane
         if place == .max {
@@ -139,7 +139,7 @@ extension Engine {
     }
 
     @inlinable
-    mutating func start(_ place: UInt32, _ waiting: Lane<Value>.Waiting, _ actions: inout Actions<Key, Value>) {
+    mutating func start(_ place: UInt32, _ waiting: consuming Lane<Value>.Waiting, _ actions: inout Actions<Key, Value>) {
         let lane = lanes[place]
         let size = waiting.batch.size
         serials += 1
@@ -167,7 +167,7 @@ extension Engine {
 
     /// Hands out values that were pending or waiting and are not executed.
     @inlinable
-    mutating func drop(_ batch: Batch<Value>, of key: Key, _ fate: Fate, _ actions: inout Actions<Key, Value>) {
+    mutating func drop(_ batch: consuming Batch<Value>, of key: Key, _ fate: Fate, _ actions: inout Actions<Key, Value>) {
         tally.pending -= batch.size
         tally.add(batch.size, fate)
         actions.more.append(.settle(key, batch, fate))

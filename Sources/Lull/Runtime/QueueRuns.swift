@@ -9,9 +9,11 @@ extension Runtime {
     struct QueueRun: Sendable {
         @usableFromInline let execution: Execution<Key, Item>
         @usableFromInline let work: Work?
+        /// Whether it had been told to stop when the queue came to it.
+        @usableFromInline var isToldToStop = false
 
         @inlinable
-        init(execution: Execution<Key, Item>, work: Work?) {
+        init(execution: consuming Execution<Key, Item>, work: Work?) {
             self.execution = execution
             self.work = work
         }
@@ -19,72 +21,104 @@ extension Runtime {
 
     /// Sends executions to the queue.
     @inlinable
-    func startOnQueue(_ runs: [QueueRun], _ queue: DispatchQueue, _ body: @escaping QueueBody) {
-        let sent = lock.withLock { () -> Int in
-            for run in runs { ready.append(run) }
-            let sent = min(runs.count, mostBlocks - blocks)
-            blocks += sent
-            return sent
-        }
+    func startOnQueue(_ runs: consuming Fifo<QueueRun>, _ queue: DispatchQueue, _ body: @escaping QueueBody) {
+        lock.lock()
+        while let run = runs.popFirst() { ready.append(run) }
+        let sent = blocksToSend()
+        lock.unlock()
         for _ in 0..<sent { sendBlock(queue, body) }
+    }
+
+    /// How many more blocks have to be on their way for all that is ready to be run. Called with the lock held.
+    @inlinable
+    func blocksToSend() -> Int {
+        let wanted = min((ready.count + runsInBlock - 1) / runsInBlock, mostBlocks - blocks)
+        let sent = max(0, wanted - blocksOnWay)
+        blocks += sent
+        blocksOnWay += sent
+        return sent
     }
 
     /// Sends a block to the queue that runs whichever execution is first, and some more after it.
     ///
-    /// On a concurrent queue the blocks run executions side by side. On a serial one the first block does most of the work,
-    /// which spares a block for each execution (measured: half of what an execution takes); but not all of it, so that
-    /// others have their turn.
+    /// A block for each would take as long as all the rest (measured: half of what an execution takes); one for all would
+    /// not let others have their turn. Each block that begins sees to it that another one is on its way as long as
+    /// anything is ready: on a concurrent queue they run executions side by side.
     @inlinable
     func sendBlock(_ queue: DispatchQueue, _ body: @escaping QueueBody) {
         queue.async {
-            var ended: (QueueRun, Outcome<Result>)?
-            for _ in 0..<16 {
-                guard let next = self.exchange(ended, leaving: true) else { return }
-                ended = (next.run, self.outcome(of: next, body))
+            self.lock.lock()
+            self.blocksOnWay -= 1
+            let next = self.takeReady()
+            let sendsAnother = !self.ready.isEmpty && self.blocksOnWay == 0 && self.blocks < mostBlocks
+            if sendsAnother {
+                self.blocks += 1
+                self.blocksOnWay += 1
             }
-            guard let (run, outcome) = ended else { return }
-            self.finish(run, outcome)
-            if self.lock.withLock({ self.continuesBlock() }) { self.sendBlock(queue, body) }
+            if next == nil { self.blocks -= 1 }
+            self.lock.unlock()
+            if sendsAnother { self.sendBlock(queue, body) }
+            if let next { self.runSome(next, queue, body) }
         }
+    }
+
+    @inlinable
+    func runSome(_ first: consuming QueueRun, _ queue: DispatchQueue, _ body: @escaping QueueBody) {
+        var run = first
+        for _ in 1..<runsInBlock {
+            guard exchange(&run, outcome(of: run, body), leaving: true) else { return }
+        }
+        finish(run, outcome(of: run, body))
+        if self.lock.withLock({ self.continuesBlock() }) { self.sendBlock(queue, body) }
     }
 
     /// Whether there is anything left for a block to do; if not, the block is gone. Called with the lock held.
     @inlinable
     func continuesBlock() -> Bool {
-        if ready.isEmpty { blocks -= 1 }
-        return !ready.isEmpty
+        let isNeeded = !ready.isEmpty && blocksOnWay == 0
+        if isNeeded { blocksOnWay += 1 } else { blocks -= 1 }
+        return isNeeded
     }
 
-    /// Reports the end of an execution and takes the next one, with one taking of the lock.
+    /// Reports the end of an execution and takes the next one in its place, with one taking of the lock.
     ///
     /// - Parameter leaving: Whether the caller is a block that is gone when there is nothing left.
+    /// - Returns: Whether there was another one.
     @inlinable
-    func exchange(
-        _ ended: (run: QueueRun, outcome: Outcome<Result>)?, leaving: Bool
-    ) -> (run: QueueRun, isToldToStop: Bool)? {
-        let (conclusion, next) = lock.withLock { () -> (Conclusion?, (run: QueueRun, isToldToStop: Bool)?) in
-            let conclusion = ended.map { reportEnd(of: $0.run.execution, $0.outcome) }
-            guard let first = ready.popFirst() else {
-                if leaving { blocks -= 1 }
-                return (conclusion, nil)
-            }
-            return (conclusion, (first, engine.isToldToStop(first.execution.run)))
+    func exchange(_ run: inout QueueRun, _ outcome: Outcome<Result>, leaving: Bool) -> Bool {
+        lock.lock()
+        let conclusion = reportEnd(of: run.execution, outcome)
+        guard var other = takeReady() else {
+            if leaving { blocks -= 1 }
+            lock.unlock()
+            tell(run, conclude(run.execution, outcome, conclusion))
+            return false
         }
-        if let ended, let conclusion { tell(ended.run, conclude(ended.run.execution, ended.outcome, conclusion)) }
-        return next
+        lock.unlock()
+        swap(&run, &other)
+        tell(other, conclude(other.execution, outcome, conclusion))
+        return true
+    }
+
+    /// Takes the execution that is first. Called with the lock held.
+    @inlinable
+    func takeReady() -> QueueRun? {
+        guard var run = ready.popFirst() else { return nil }
+        run.isToldToStop = engine.isToldToStop(run.execution.run)
+        return run
     }
 
     /// Runs the handler, unless the execution has been told to stop meanwhile.
     @inlinable
-    func outcome(of next: (run: QueueRun, isToldToStop: Bool), _ body: QueueBody) -> Outcome<Result> {
-        guard !next.isToldToStop else { return .failed(CancellationError()) }
-        if let work = next.run.work {
+    func outcome(of run: borrowing QueueRun, _ body: QueueBody) -> Outcome<Result> {
+        guard !run.isToldToStop else { return .failed(CancellationError()) }
+        if let work = run.work {
             // What a synchronous handler waits for cannot be seen: it counts as having come as far as it could.
             observer?.resumed(work)
             observer?.paused(work)
         }
         do {
-            return .executed(try body(next.run.execution.key, next.run.execution.batch))
+            return .executed(try body(run.execution.key, run.execution.batch))
         } catch {
             return .failed(error)
         }
@@ -93,9 +127,8 @@ extension Runtime {
     /// Runs everything that is ready, on the caller's stack, who is on the handler's queue.
     package func runReady() {
         guard case .queue(_, let body) = handler else { return }
-        while let first = exchange(nil, leaving: false) {
-            var ended = (first.run, outcome(of: first, body))
-            while let next = exchange(ended, leaving: false) { ended = (next.run, outcome(of: next, body)) }
+        while var run = lock.withLock({ takeReady() }) {
+            while exchange(&run, outcome(of: run, body), leaving: false) {}
             // What waited for the last one has been made ready by its end.
         }
     }
@@ -134,58 +167,8 @@ extension Runtime {
     }
 }
 
+/// How many executions a block on the handler's queue runs at most, so that others there have their turn.
+@usableFromInline let runsInBlock = 16
+
 /// How many blocks of a debouncer are sent to its handler's queue at most: as many as a concurrent queue has threads for.
 @usableFromInline let mostBlocks = 64
-
-/// A queue of elements in an array: what lies before the first one is removed now and then, many at once.
-@frozen
-@usableFromInline
-struct Fifo<Element> {
-    @usableFromInline var elements: [Element?] = []
-    @usableFromInline var first = 0
-
-    @inlinable
-    init() {}
-
-    @inlinable
-    var isEmpty: Bool { first == elements.count }
-
-    @inlinable
-    mutating func append(_ element: Element) {
-        elements.append(element)
-    }
-
-    @inlinable
-    mutating func popFirst() -> Element? {
-        guard first < elements.count else { return nil }
-        let element = elements[first].take()
-        first += 1
-        if first == elements.count {
-            elements.removeAll(keepingCapacity: elements.capacity <= 64)
-            first = 0
-        } else if first >= 64, first * 2 > elements.count {
-            // A new array, of the size that is needed now: the old one may have been far larger.
-            elements = Array(elements[first...])
-            first = 0
-        }
-        return element
-    }
-
-    func contains(where condition: (Element) -> Bool) -> Bool {
-        elements[first...].contains { $0.map(condition) ?? false }
-    }
-
-    /// Removes and returns the elements that fulfil a condition.
-    @inlinable
-    mutating func removeAll(where condition: (Element) -> Bool) -> [Element] {
-        var removed: [Element] = []
-        var kept: [Element?] = []
-        for case let element? in elements[first...] {
-            if condition(element) { removed.append(element) } else { kept.append(element) }
-        }
-        guard !removed.isEmpty else { return [] }
-        elements = kept
-        first = 0
-        return removed
-    }
-}

@@ -31,9 +31,11 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     /// The tasks of running executions, by serial number, for those that may have to be cancelled.
     @usableFromInline var tasks: [UInt64: Launched] = [:]
     /// Executions on their way to the queue of a synchronous handler.
-    @usableFromInline var ready = Fifo<QueueRun>()
+    @exclusivity(unchecked) @usableFromInline var ready = Fifo<QueueRun>()
     /// The blocks that are on their way there or running, to take care of them.
     @usableFromInline var blocks = 0
+    /// Those of them that have not begun.
+    @usableFromInline var blocksOnWay = 0
     /// Those who wait for executions to end.
     @usableFromInline var waiters: [Ticket: Promise<Void>] = [:]
     @usableFromInline var tickets: Ticket = 0
@@ -90,17 +92,18 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 
     @inlinable
     @inline(never)
-    func perform(_ actions: Answer, isWaking: Bool = false) {
+    func perform(_ actions: consuming Answer, isWaking: Bool = false) {
         actions.displaced?.promise?.deliver(Outcome(actions.fate))
         var hasCancelled = false
-        var runs: [QueueRun] = []
-        for action in actions.more {
-            switch action {
+        var runs = Fifo<QueueRun>()
+        actions.takeMore { action in
+            switch consume action {
             case .start(let execution):
                 if case .task(let isolation, let body) = handler {
                     startTask(execution, isolation, body)
                 } else {
-                    runs.append(QueueRun(execution: execution, work: observer == nil ? nil : announce(execution.key)))
+                    let work = observer == nil ? nil : announce(execution.key)
+                    runs.append(QueueRun(execution: execution, work: work))
                 }
             case .cancel(let run):
                 lock.withLock { tasks[run.serial] }?.cancel()

@@ -145,20 +145,6 @@ public struct Actions<Key, Value> {
     /// Whether there is nothing to do beyond releasing ``displaced``.
     @inlinable
     public var isQuiet: Bool { !movesAlarm && more.isEmpty }
-
-    /// Takes ``more`` out, one after the other.
-    ///
-    /// Each one is moved: a copy of an execution takes as long as the engine takes to start it.
-    @inlinable
-    public mutating func takeMore(_ body: (consuming Action<Key, Value>) -> Void) {
-        var all: [Action<Key, Value>] = []
-        swap(&all, &more)
-        for index in all.indices {
-            var action = Action<Key, Value>.resume(0)
-            swap(&action, &all[index])
-            body(action)
-        }
-    }
 }
 
 extension Actions: Sendable where Key: Sendable, Value: Sendable {}

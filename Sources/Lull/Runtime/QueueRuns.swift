@@ -21,7 +21,7 @@ extension Runtime {
 
     /// Sends executions to the queue.
     @inlinable
-    func startOnQueue(_ runs: consuming Fifo<QueueRun>, _ queue: DispatchQueue, _ body: @escaping QueueBody) {
+    func startOnQueue(_ runs: consuming Fifo<QueueRun>, _ queue: DispatchQueue, _ body: QueueBody) {
         lock.lock()
         while let run = runs.popFirst() { ready.append(run) }
         let sent = blocksToSend()
@@ -45,7 +45,7 @@ extension Runtime {
     /// not let others have their turn. Each block that begins sees to it that another one is on its way as long as
     /// anything is ready: on a concurrent queue they run executions side by side.
     @inlinable
-    func sendBlock(_ queue: DispatchQueue, _ body: @escaping QueueBody) {
+    func sendBlock(_ queue: DispatchQueue, _ body: QueueBody) {
         queue.async {
             self.lock.lock()
             self.blocksOnWay -= 1
@@ -63,7 +63,7 @@ extension Runtime {
     }
 
     @inlinable
-    func runSome(_ first: consuming QueueRun, _ queue: DispatchQueue, _ body: @escaping QueueBody) {
+    func runSome(_ first: consuming QueueRun, _ queue: DispatchQueue, _ body: QueueBody) {
         var run = first
         for _ in 1..<runsInBlock {
             guard exchange(&run, outcome(of: run, body), leaving: true) else { return }

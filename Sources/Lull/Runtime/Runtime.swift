@@ -57,7 +57,9 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         onFailure: (@Sendable (any Error, Key) async -> Void)?, handler: Handler
     ) {
         engine = Engine(setup)
-        timekeeper = Timekeeper.make(for: clock)
+        var queue: DispatchQueue?
+        if case .queue(let its, _) = handler { queue = its }
+        timekeeper = Timekeeper.make(for: clock, wakingOn: queue)
         observer = timekeeper.observer
         origin = timekeeper.now()
         self.handler = handler
@@ -181,16 +183,18 @@ extension Runtime {
     /// Arranges to be woken when the engine wants to be.
     @inlinable
     func rearm() {
-        timekeeper.rearm(for: Sleeper(alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake() }))
+        timekeeper.rearm(
+            for: Sleeper(alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake(for: $0) }))
     }
 
-    /// Does what is due by now.
+    /// Does what is due by now, about `limit` executions at most, and asks to be woken again.
     @inlinable
     @inline(never)
-    func wake() {
+    func wake(for limit: Int) {
         var isBehind = true
         var isWatched = false
-        while isBehind {
+        var left = limit
+        while isBehind, left > 0 {
             let now = timekeeper.now()
             // As many executions between two takings of the lock as make it cheap, few enough not to hold up submits.
             let actions = lock.withLock {
@@ -201,6 +205,7 @@ extension Runtime {
                 return actions
             }
             perform(actions, isWaking: true)
+            left -= 64
         }
         if isWatched { wakeWatchers() }
         rearm()

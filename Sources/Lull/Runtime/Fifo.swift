@@ -28,6 +28,7 @@ struct Fifo<Element>: ~Copyable {
     func place(_ offset: Int) -> Int { (first + offset) & (capacity - 1) }
 
     @inlinable
+    @inline(__always)
     mutating func append(_ element: consuming Element) {
         if count == capacity { resize(to: max(16, capacity * 2)) }
         // Proof: after that there is memory.
@@ -35,14 +36,27 @@ struct Fifo<Element>: ~Copyable {
         count += 1
     }
 
+    /// Moves the first element to a place that is not initialised, if there is one.
     @inlinable
-    mutating func popFirst() -> Element? {
-        guard count > 0, let memory else { return nil }
-        let element = (memory + first).move()
-        first = place(1)
+    mutating func moveFirst(to place: UnsafeMutablePointer<Element>) -> Bool {
+        guard count > 0, let memory else { return false }
+        place.moveInitialize(from: memory + first, count: 1)
+        first = self.place(1)
         count -= 1
         if capacity > 64, count * 8 < capacity { resize(to: capacity / 4) }
-        return element
+        return true
+    }
+
+    /// Moves all elements of another queue behind those that are here.
+    @inlinable
+    mutating func take(all other: inout Fifo<Element>) {
+        while count + other.count > capacity { resize(to: max(16, capacity * 2)) }
+        guard let memory, let theirs = other.memory else { return }
+        for offset in 0..<other.count {
+            (memory + place(count + offset)).moveInitialize(from: theirs + other.place(offset), count: 1)
+        }
+        count += other.count
+        other.count = 0
     }
 
     @inlinable
@@ -65,14 +79,15 @@ struct Fifo<Element>: ~Copyable {
         return (0..<count).contains { condition(memory[place($0)]) }
     }
 
-    /// Removes and returns the elements that fulfil a condition.
+    /// Moves the elements that fulfil a condition to another queue.
     @inlinable
-    mutating func removeAll(where condition: (Element) -> Bool) -> [Element] {
-        var removed: [Element] = []
+    mutating func move(to other: inout Fifo<Element>, where condition: (Element) -> Bool) {
         for _ in 0..<count {
-            guard let element = popFirst() else { break }
-            if condition(element) { removed.append(element) } else { append(element) }
+            guard let memory else { return }
+            let element = (memory + first).move()
+            first = place(1)
+            count -= 1
+            if condition(element) { other.append(element) } else { append(element) }
         }
-        return removed
     }
 }

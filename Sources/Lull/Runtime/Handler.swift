@@ -24,10 +24,16 @@ extension Runtime {
         case ofAll(@Sendable (Key, [Value]) throws -> Result)
 
         @inlinable
-        func callAsFunction(_ key: Key, _ batch: Batch<Item>) throws -> Result {
+        @inline(__always)
+        func callAsFunction(_ execution: inout Execution<Key, Item>) throws -> Result {
             switch self {
-            case .ofOne(let fold, let body): try body(key, Runtime.value(of: batch, fold))
-            case .ofAll(let body): try body(key, batch.values.map(\.value))
+            case .ofOne(let fold, let body):
+                // The batch is not copied where it is a batch of one, as it almost always is.
+                guard let fold, !execution.batch.earlier.isEmpty else {
+                    return try body(execution.key, execution.batch.value.value)
+                }
+                return try body(execution.key, Runtime.value(of: execution.batch, fold))
+            case .ofAll(let body): return try body(execution.key, execution.batch.values.map(\.value))
             }
         }
     }
@@ -59,7 +65,8 @@ extension Runtime {
             } catch {
                 outcome = .failed(error)
             }
-            if let failure = self.end(execution, outcome) { await self.tell(failure, execution.key) }
+            var execution = execution
+            if let failure = self.end(&execution, outcome) { await self.tell(failure, execution.key) }
             self.observer?.ended(work)
         }
         register(Launched(task: task, work: work, observer: observer, isolation: isolation), execution.run)
@@ -96,7 +103,7 @@ extension Runtime {
     @usableFromInline
     struct Conclusion {
         @usableFromInline let verdict: Verdict
-        @usableFromInline let actions: Answer
+        @usableFromInline var actions: Answer
         /// Held until the lock has been let go.
         @usableFromInline let task: Launched?
         @usableFromInline let isWatched: Bool
@@ -114,13 +121,16 @@ extension Runtime {
     ///
     /// - Returns: The error, if the execution has failed.
     @inlinable
-    func end(_ execution: Execution<Key, Item>, _ outcome: Outcome<Result>) -> (any Error)? {
-        conclude(execution, outcome, lock.withLock { reportEnd(of: execution, outcome) })
+    func end(_ execution: inout Execution<Key, Item>, _ outcome: Outcome<Result>) -> (any Error)? {
+        lock.lock()
+        var conclusion = reportEnd(of: &execution, outcome)
+        lock.unlock()
+        return conclude(&execution, outcome, &conclusion)
     }
 
     /// Tells the engine of an end. Called with the lock held.
     @inlinable
-    func reportEnd(of execution: Execution<Key, Item>, _ outcome: Outcome<Result>) -> Conclusion {
+    func reportEnd(of execution: inout Execution<Key, Item>, _ outcome: Outcome<Result>) -> Conclusion {
         var ending = Ending.returned
         if case .failed = outcome { ending = .threw }
         let task = tasks.isEmpty ? nil : tasks.removeValue(forKey: execution.run.serial)
@@ -132,7 +142,7 @@ extension Runtime {
     /// Tells those who wait, and starts what comes next.
     @inlinable
     func conclude(
-        _ execution: Execution<Key, Item>, _ outcome: Outcome<Result>, _ conclusion: Conclusion
+        _ execution: inout Execution<Key, Item>, _ outcome: Outcome<Result>, _ conclusion: inout Conclusion
     ) -> (any Error)? {
         var failure: (any Error)?
         switch conclusion.verdict {
@@ -146,7 +156,7 @@ extension Runtime {
         case .cancelled:
             deliver(.cancelled, to: execution.batch)
         }
-        if !conclusion.actions.isQuiet { perform(conclusion.actions) }
+        if !conclusion.actions.isQuiet { perform(&conclusion.actions) }
         if conclusion.isWatched { wakeWatchers() }
         return failure
     }

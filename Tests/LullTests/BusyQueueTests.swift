@@ -5,7 +5,7 @@ import Testing
 
 // The timer rings on the queue of the handler, which may be busy or suspended. What needs no handler goes on all the same.
 
-@Suite("While the handler's queue is busy")
+@Suite("While the handler's queue is busy", .timeLimit(.minutes(1)))
 struct BusyQueueTests {
     @Test("what falls due is noticed, as often as it happens")
     func noticed() async throws {

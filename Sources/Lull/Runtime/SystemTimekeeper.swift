@@ -62,13 +62,15 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
         } else {
             let timer = timer ?? makeTimer()
             self.timer = timer
-            Self.set(timer, wait)
+            set(timer, expected)
         }
-        if queue != nil { oversee(now) }
+        if queue != nil { oversee() }
         if wait >= Self.shortWait { arrangeBackUp(expected, wait) }
     }
 
-    private static func set(_ timer: any DispatchSourceTimer, _ wait: CoreDuration) {
+    private func set(_ timer: any DispatchSourceTimer, _ instant: CoreInstant) {
+        // How long to wait is asked last: making a timer takes long enough to be late by.
+        let wait = max(.zero, now().duration(to: instant))
         timer.schedule(deadline: .now() + .nanoseconds(Int(wait.nanoseconds)), leeway: .nanoseconds(0))
     }
 
@@ -91,13 +93,13 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
     }
 
     /// Has the overseer look soon after the timer should have rung, unless it will look before anyway.
-    private func oversee(_ now: CoreInstant) {
+    private func oversee() {
         let instant = expected.advanced(by: Self.patience)
         guard instant < oversight else { return }
         oversight = instant
         let overseer = overseer ?? Self.makeTimer(on: nil) { [weak self] in self?.look() }
         self.overseer = overseer
-        Self.set(overseer, now.duration(to: instant))
+        set(overseer, instant)
     }
 
     /// Rings if the timer has not rung when it should have.
@@ -105,9 +107,8 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
         let isOverdue = lock.withLock { () -> Bool in
             oversight = .farFuture
             guard armed != .farFuture else { return false }
-            let now = now()
-            if expected.advanced(by: Self.patience) <= now { return true }
-            oversee(now)
+            if expected.advanced(by: Self.patience) <= now() { return true }
+            oversee()
             return false
         }
         if isOverdue { rang(for: Self.manyExecutions) }

@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "LullCore", targets: ["LullCore"]),
         .library(name: "Lull", targets: ["Lull"]),
         .library(name: "LullDispatch", targets: ["LullDispatch"]),
+        .library(name: "LullDurable", targets: ["LullDurable"]),
         .library(name: "LullTesting", targets: ["LullTesting"]),
         .executable(name: "lull", targets: ["LullCommand"]),
         // For the benchmarks, which are a package of their own; not for users.
@@ -31,6 +32,7 @@ let package = Package(
         .target(name: "CLullClock"),
         .target(name: "Lull", dependencies: ["LullCore", "CLullClock"], swiftSettings: settings),
         .target(name: "LullDispatch", dependencies: ["Lull"], swiftSettings: settings),
+        .target(name: "LullDurable", dependencies: ["Lull", "CLullClock"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
         .systemLibrary(name: "CLullSystem"),

@@ -73,4 +73,5 @@ public struct Batch<Value> {
 }
 
 extension Batch: Equatable where Value: Equatable {}
+extension Batch: Hashable where Value: Hashable {}
 extension Batch: Sendable where Value: Sendable {}

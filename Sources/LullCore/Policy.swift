@@ -52,6 +52,25 @@ public struct Policy: Hashable, Sendable {
         largestCount = maxCount ?? .max
     }
 
+    private init(_ other: Policy, wait: CoreDuration, longestWait: CoreDuration) {
+        kind = other.kind
+        self.wait = wait
+        edges = other.edges
+        delayRule = other.delayRule
+        self.longestWait = longestWait
+        largestCount = other.largestCount
+    }
+
+    /// The same throttle with another interval.
+    func changed(wait: CoreDuration) -> Policy {
+        Policy(self, wait: wait, longestWait: longestWait)
+    }
+
+    /// The same debounce with another longest wait.
+    func changed(longestWait: CoreDuration) -> Policy {
+        Policy(self, wait: wait, longestWait: longestWait)
+    }
+
     /// Executes the values of a key when no submit has come for `wait` (<doc:Semantics>, section 3).
     ///
     /// - Parameters:

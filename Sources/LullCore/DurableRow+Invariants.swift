@@ -1,0 +1,28 @@
+// What is true of a row between any two steps. Stores are tested with it, and so is whatever computes the steps elsewhere.
+
+extension DurableRow {
+    /// The rules of the row's own data that do not hold; empty unless there is a bug.
+    public func checkInvariants() -> [String] {
+        var broken = Broken()
+        broken.unless(born <= taken && taken <= generation, "born \(born) ≤ taken \(taken) ≤ generation \(generation)")
+        broken.unless((pending != nil) == (gate.count > 0), "something is pending exactly if the gate counts it")
+        broken.unless(pending == nil || gate.isOpen, "the gate is open while something is pending")
+        var next = taken
+        for (name, range) in [("ready", ready?.submits), ("pending", pendingSubmits)] {
+            guard let range else { continue }
+            broken.unless(range.lowerBound == next + 1, "what is \(name) begins after \(next)")
+            next = range.upperBound
+        }
+        broken.unless(next == generation, "the newest submit is \(next), not \(generation)")
+        if let ready {
+            broken.unless(1...ready.submits.count ~= ready.count, "\(ready.count) submits are in \(ready.submits)")
+            broken.unless(ready.first <= ready.due, "nothing is due before it was submitted")
+        }
+        if let run {
+            broken.unless(run.value.submits.upperBound <= taken, "the run's submits have been taken")
+            broken.unless(run.fence >= run.id, "the run's fence is not older than the run")
+            broken.unless(run.attempt >= (run.isInBackoff ? 0 : 1), "the run has had \(run.attempt) attempts")
+        }
+        return broken.rules
+    }
+}

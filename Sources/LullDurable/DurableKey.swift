@@ -1,0 +1,72 @@
+public import struct Foundation.UUID
+
+/// What a durable debouncer can have as a key: something that is equal exactly if its bytes are.
+///
+/// The bytes are what the store keeps, and what other programs see that use the same store: once chosen, they stay.
+public protocol DurableKey: Hashable, Sendable {
+    /// The key with those bytes, or nil if no key has them.
+    init?(durableBytes: [UInt8])
+    /// The bytes of the key.
+    var durableBytes: [UInt8] { get }
+}
+
+/// The UTF-8 of the string. Strings that Swift holds for equal, but that are composed differently, are different keys.
+extension String: DurableKey {
+    /// The key with those bytes, or nil if no key has them.
+    public init?(durableBytes: [UInt8]) {
+        self.init(validating: durableBytes, as: UTF8.self)
+    }
+
+    /// The bytes of the key.
+    public var durableBytes: [UInt8] { Array(utf8) }
+}
+
+/// The decimal digits, so that they can be read in a listing.
+extension DurableKey where Self: FixedWidthInteger {
+    /// The key with those bytes, or nil if no key has them.
+    public init?(durableBytes: [UInt8]) {
+        // Only the spelling that `durableBytes` has: two spellings would be two keys.
+        guard let number = Self(String(decoding: durableBytes, as: UTF8.self)), number.durableBytes == durableBytes
+        else { return nil }
+        self = number
+    }
+
+    /// The bytes of the key.
+    public var durableBytes: [UInt8] { Array(String(self).utf8) }
+}
+
+extension Int: DurableKey {}
+extension Int8: DurableKey {}
+extension Int16: DurableKey {}
+extension Int32: DurableKey {}
+extension Int64: DurableKey {}
+extension UInt: DurableKey {}
+extension UInt8: DurableKey {}
+extension UInt16: DurableKey {}
+extension UInt32: DurableKey {}
+extension UInt64: DurableKey {}
+
+/// The usual spelling in upper case.
+extension UUID: DurableKey {
+    /// The key with those bytes, or nil if no key has them.
+    public init?(durableBytes: [UInt8]) {
+        let text = String(decoding: durableBytes, as: UTF8.self)
+        guard let id = UUID(uuidString: text), id.uuidString == text else { return nil }
+        self = id
+    }
+
+    /// The bytes of the key.
+    public var durableBytes: [UInt8] { Array(uuidString.utf8) }
+}
+
+/// A type with a raw value that is a key is one when it says so: `enum Category: String, DurableKey`.
+extension DurableKey where Self: RawRepresentable, RawValue: DurableKey {
+    /// The key with those bytes, or nil if no key has them.
+    public init?(durableBytes: [UInt8]) {
+        guard let raw = RawValue(durableBytes: durableBytes) else { return nil }
+        self.init(rawValue: raw)
+    }
+
+    /// The bytes of the key.
+    public var durableBytes: [UInt8] { rawValue.durableBytes }
+}

@@ -1,0 +1,136 @@
+internal import Lull
+public import LullCore
+
+// The calls of workers, and of who looks after dead runs, as steps on a table.
+
+extension DurableTable {
+    /// Hands out runs.
+    ///
+    /// - Returns: The runs, and when there may be more.
+    public mutating func claim(
+        _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) -> (runs: [DurableRun], next: CoreInstant?) {
+        var runs = try handOutAgain(claim, in: namespace, at: now)
+        while runs.count < claim.limit {
+            let room = claim.limit - runs.count
+            let found = try earliest(in: namespace, through: now, limit: room)
+            guard let last = found.last else { break }
+            // What was not found wakes at this instant or later: up to it the order is certain.
+            let certain = found.count < room ? now : last.wake
+            try take(from: found, through: certain, &runs, claim, in: namespace, at: now)
+        }
+        return (runs, try nextWake(in: namespace))
+    }
+
+    /// Claims, of some rows, those that may start at an instant or before, in that order; the others are moved on.
+    private mutating func take(
+        from found: [DurableEntry], through certain: CoreInstant, _ runs: inout [DurableRun], _ claim: DurableClaim,
+        in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) {
+        var startable: [(at: CoreInstant, entry: DurableEntry)] = []
+        for old in found {
+            var row = old.row
+            var endings: [DurableEnding] = []
+            row.settle(at: now, by: namespace.rules, &endings)
+            if let at = row.startable, at <= certain {
+                startable.append((at, old))
+            } else {
+                try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
+            }
+        }
+        // What may start at one instant starts in the order in which it was found.
+        let order = startable.indices.sorted { (startable[$0].at, $0) < (startable[$1].at, $1) }
+        for old in order.map({ startable[$0].entry }) {
+            var row = old.row
+            var endings: [DurableEnding] = []
+            let isClaimed = row.claim(
+                claim.terms, at: now, by: namespace.rules, sequence: &sequence, &endings)
+            try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
+            if isClaimed, let run = row.run {
+                let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
+                let values = try values(ofRunIn: entry)
+                runs.append(DurableRun(key: old.key, values: values, run: run))
+            }
+        }
+    }
+
+    /// Runs that the worker has without knowing it.
+    private mutating func handOutAgain(
+        _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) -> [DurableRun] {
+        var runs: [DurableRun] = []
+        for old in try held(by: claim.terms.owner, in: namespace) {
+            guard let held = old.row.run, !claim.holding.contains(held.id) else { continue }
+            var row = old.row
+            row.handOutAgain(claim.terms, at: now, sequence: &sequence)
+            try keep(row, of: old.key, from: old, isWorkers: true, [], at: now, in: namespace)
+            guard let run = row.run else { continue }
+            runs.append(DurableRun(key: old.key, values: try values(ofRunIn: old), run: run))
+        }
+        return runs
+    }
+
+    /// Records what a worker says about a run.
+    public mutating func report(
+        _ report: DurableReport, in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) -> DurableReport.Answer {
+        let old = try find(report.key, in: namespace)
+        guard let old, let run = old.row.run, run.id == report.run, run.fence == report.fence,
+            run.owner == report.owner
+        else {
+            let end = try end(ofRun: report.run, of: report.key, in: namespace)
+            return end == nil ? .leaseLost : .alreadyDone
+        }
+        if run.isInBackoff {
+            switch report.word {
+            case .failed, .released: return .alreadyDone
+            case .heartbeat, .completed: return .leaseLost
+            }
+        }
+        var row = old.row
+        var endings: [DurableEnding] = []
+        switch report.word {
+        case .heartbeat(let lease):
+            row.heartbeat(lease: lease, at: now)
+        case .completed:
+            row.complete(at: now, by: namespace.rules, &endings)
+        case .failed(let error, let retry):
+            row.fail(Array(error.utf8), retry: retry, at: now, by: namespace.rules, &endings)
+        case .released:
+            row.release(at: now, by: namespace.rules, &endings)
+        }
+        try keep(row, of: report.key, from: old, isWorkers: true, endings, at: now, in: namespace)
+        return .accepted
+    }
+
+    /// Gives a dead run another series of attempts.
+    public mutating func retry(
+        _ run: Int64, in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) -> DurableRetry {
+        guard let (key, submits) = try findDead(run, in: namespace) else { return .notFound }
+        let old = try find(key, in: namespace)
+        if let old, old.row.generation != submits.upperBound || old.row.run != nil { return .outdated }
+        if let newest = try newestEnd(of: key, in: namespace), newest > submits.upperBound { return .outdated }
+        guard let (_, dead) = try takeDead(run, in: namespace) else { return .notFound }
+        var row = old?.row ?? DurableRow(reviving: dead)
+        guard row.retry(dead, at: now) else { preconditionFailure("the row was compared with the dead run before") }
+        try keep(row, of: key, from: old, isWorkers: false, [], at: now, in: namespace)
+        return .accepted
+    }
+
+    /// Forgets a dead run.
+    public mutating func discard(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool {
+        try takeDead(run, in: namespace) != nil
+    }
+
+    /// Forgets what is older than the limits say, a little at a time.
+    public mutating func forget(
+        beyond limits: DurableLimits, in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) {
+        let retention = CoreDuration(limits.retention).nanoseconds
+        let lifetime = CoreDuration(limits.tokenLifetime).nanoseconds
+        try forget(
+            endsBefore: now.advanced(by: .nanoseconds(-retention)),
+            tokensBefore: now.advanced(by: .nanoseconds(-lifetime)), in: namespace)
+    }
+}

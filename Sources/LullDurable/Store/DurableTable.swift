@@ -1,0 +1,140 @@
+public import LullCore
+
+/// What a store keeps, as it is seen inside one atomic step, and the few things that a step does with it.
+///
+/// A store that can hold its rows still for the length of a step (it is alone, or has a lock or a transaction) supplies
+/// these, and has all the calls of ``DurableStore`` from the extensions of this protocol. One whose steps run on a server
+/// says them in the server's language, and is held to the same answers by the conformance suite.
+public protocol DurableTable {
+    /// Where fences and run ids come from: one number for the whole store, which only grows.
+    var sequence: Int64 { get set }
+    /// The highest generation of all rows that were deleted.
+    var base: Int64 { get set }
+
+    /// The row of a key.
+    mutating func find(_ key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> DurableEntry?
+    /// Keeps a new row.
+    mutating func insert(
+        _ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError)
+    /// Keeps a changed row: `new` has the handle and the key of `old`.
+    mutating func update(
+        _ new: DurableEntry, from old: DurableEntry, in namespace: DurableNamespace
+    ) throws(DurableError)
+    /// Deletes a row.
+    mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) throws(DurableError)
+
+    /// The rows with the earliest `wake`, up to an instant, the earliest first.
+    mutating func earliest(
+        in namespace: DurableNamespace, through now: CoreInstant, limit: Int
+    ) throws(DurableError) -> [DurableEntry]
+    /// The earliest `wake` of all rows.
+    mutating func nextWake(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant?
+    /// The rows whose runs are leased to a worker.
+    mutating func held(by owner: Int64, in namespace: DurableNamespace) throws(DurableError) -> [DurableEntry]
+    /// The keys of all rows with a value that is pending or a run that waits for another attempt, in the order in which
+    /// the rows were inserted.
+    mutating func waiting(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]]
+    /// The keys of all rows.
+    mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]]
+    /// The bytes of the run's values.
+    mutating func values(ofRunIn entry: DurableEntry) throws(DurableError) -> [[UInt8]]
+
+    /// Keeps the end of a range. An absorbed submit extends the key's latest absorbed range.
+    mutating func record(
+        _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
+    ) throws(DurableError)
+    /// How a run of a key has ended, if it has.
+    mutating func end(
+        ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) -> DurableEnding.How?
+    /// How a submit of a key has ended, and the error if there was one.
+    mutating func end(
+        ofSubmit generation: Int64, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) -> (how: DurableEnding.How, error: String?)?
+    /// The newest generation of a key that has an end, dead runs among them.
+    mutating func newestEnd(of key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> Int64?
+
+    /// Takes a dead run out of the store, with its values.
+    mutating func takeDead(
+        _ run: Int64, in namespace: DurableNamespace
+    ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run)?
+    /// A dead run, which stays.
+    mutating func findDead(
+        _ run: Int64, in namespace: DurableNamespace
+    ) throws(DurableError) -> (key: [UInt8], submits: ClosedRange<Int64>)?
+
+    /// The first answer that was given to a submit with this token.
+    mutating func answer(
+        to token: String, in namespace: DurableNamespace
+    ) throws(DurableError) -> DurableReceipt?
+    /// Keeps the answer to a submit with this token.
+    mutating func remember(
+        _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
+    ) throws(DurableError)
+
+    /// Forgets some of the ends and tokens that are older than these instants. The ends of a key that has a dead run stay.
+    mutating func forget(
+        endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
+    ) throws(DurableError)
+}
+
+/// A namespace as a step sees it.
+public struct DurableNamespace: Hashable, Sendable {
+    /// How the store calls it.
+    public var id: Int64
+    /// How users call it.
+    public var name: String
+    /// The rules that hold now.
+    public var rules: DurableRules
+
+    /// A namespace of these parts.
+    public init(id: Int64, name: String, rules: DurableRules) {
+        self.id = id
+        self.name = name
+        self.rules = rules
+    }
+}
+
+extension DurableNamespace {
+    /// The rules of a namespace that is opened: durations and counts may change, the rest is refused.
+    ///
+    /// - Parameters:
+    ///   - given: What is asked for; nil to take what is there.
+    ///   - stored: What is there; nil if the namespace is new.
+    package static func open(
+        _ name: String, _ given: DurableRules?, stored: DurableRules?
+    ) throws(DurableError) -> DurableRules {
+        guard let rules = given ?? stored else { throw .noPolicy(namespace: name) }
+        if let stored, stored.lasting != rules.lasting {
+            throw .otherPolicy(namespace: name, stored: stored, given: rules)
+        }
+        return rules
+    }
+
+    /// For how long something is not due yet.
+    package static func time(from now: CoreInstant, to due: CoreInstant) -> Duration {
+        .nanoseconds(max(0, now.duration(to: due).nanoseconds))
+    }
+}
+
+/// A row with what the store keeps beside it.
+public struct DurableEntry: Hashable, Sendable {
+    /// How the store finds it.
+    public var handle: Int64
+    /// The bytes of its key.
+    public var key: [UInt8]
+    /// The row.
+    public var row: DurableRow
+    /// The only instant that a store needs an index on: never later than the first at which something can happen to the
+    /// row. A submit moves it only earlier; who finds it too early moves it on.
+    public var wake: CoreInstant
+
+    /// An entry of these parts.
+    public init(handle: Int64, key: [UInt8], row: DurableRow, wake: CoreInstant) {
+        self.handle = handle
+        self.key = key
+        self.row = row
+        self.wake = wake
+    }
+}

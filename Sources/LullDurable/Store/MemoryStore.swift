@@ -1,0 +1,195 @@
+internal import Lull
+public import LullCore
+internal import Synchronization
+
+/// A store in memory: the protocol without the durability.
+///
+/// For tests of code that uses a ``DurableDebouncer``, with a clock of their own; and the plain form of what every other
+/// store does. What it keeps dies with it.
+public final class MemoryStore: DurableStore {
+    private struct State {
+        var table = MemoryTable()
+        var time: StoreTime
+        var namespaces: [String: DurableNamespace] = [:]
+        var isClosed = false
+        var bell = Bell()
+    }
+
+    private let state: Mutex<State>
+    private let clock: StoreClock
+    private let limits: DurableLimits
+
+    /// An empty store.
+    public init(limits: DurableLimits = DurableLimits(), clock: StoreClock = .system) {
+        self.limits = limits
+        self.clock = clock
+        state = Mutex(State(time: StoreTime(at: clock.read())))
+    }
+
+    /// One atomic step: nothing else happens to the store meanwhile.
+    private func step<Result: Sendable>(
+        _ body: (inout State, CoreInstant) throws(DurableError) -> Result
+    ) throws(DurableError) -> Result {
+        let (result, woken) = state.withLock { state -> (Swift.Result<Result, DurableError>, [Bell.Sleeper]) in
+            guard !state.isClosed else { return (.failure(.closed), []) }
+            let now = state.time.now(clock.read())
+            do throws(DurableError) {
+                let result = try body(&state, now)
+                for (namespace, wake) in state.table.takeTouched() { state.bell.ring(wake, in: namespace) }
+                return (.success(result), state.bell.takeWoken())
+            } catch {
+                return (.failure(error), [])
+            }
+        }
+        for sleeper in woken { sleeper.resume() }
+        return try result.get()
+    }
+
+    /// One atomic step in a namespace.
+    private func step<Result: Sendable>(
+        in namespace: String,
+        _ body: (inout State, DurableNamespace, CoreInstant) throws(DurableError) -> Result
+    ) throws(DurableError) -> Result {
+        try step { (state, now) throws(DurableError) in
+            guard let namespace = state.namespaces[namespace] else { throw .noPolicy(namespace: namespace) }
+            return try body(&state, namespace, now)
+        }
+    }
+
+    // MARK: - The calls
+
+    /// Opens a namespace: see ``DurableStore/open(_:_:)``.
+    public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+        try step { (state, _) throws(DurableError) in
+            let opened = try DurableNamespace.open(namespace, rules, stored: state.namespaces[namespace]?.rules)
+            let id = state.namespaces[namespace]?.id ?? Int64(state.namespaces.count)
+            state.namespaces[namespace] = DurableNamespace(id: id, name: namespace, rules: opened)
+            return opened
+        }
+    }
+
+    /// Takes a submit: see ``DurableStore/submit(_:)``.
+    public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
+        guard submission.value.count <= limits.largestValue else {
+            throw .tooLarge(bytes: submission.value.count, limit: limits.largestValue)
+        }
+        return try step(in: submission.namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.forget(beyond: limits, in: namespace, at: now)
+            return try state.table.submit(submission, in: namespace, at: now)
+        }
+    }
+
+    /// Flushes a key or all: see ``DurableStore/flush(_:in:)``.
+    public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try step(in: namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.flush(key, in: namespace, at: now)
+        }
+    }
+
+    /// Cancels a key or all: see ``DurableStore/cancel(_:in:)``.
+    public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try step(in: namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.cancel(key, in: namespace, at: now)
+        }
+    }
+
+    /// Hands out runs: see ``DurableStore/claim(_:)``.
+    public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
+        try step(in: claim.namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.forget(beyond: limits, in: namespace, at: now)
+            let (runs, next) = try state.table.claim(claim, in: namespace, at: now)
+            return DurableClaim.Answer(
+                runs: runs, next: next.map { DurableNamespace.time(from: now, to: $0) },
+                mark: state.bell.tell(next, in: namespace.name))
+        }
+    }
+
+    /// Records a worker's word: see ``DurableStore/report(_:)``.
+    public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
+        try step(in: report.namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.report(report, in: namespace, at: now)
+        }
+    }
+
+    /// What became of a submit: see ``DurableStore/state(of:)``.
+    public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
+        try step(in: receipt.namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.state(of: receipt, in: namespace, at: now)
+        }
+    }
+
+    /// All namespaces with their counts: see ``DurableStore/status()``.
+    public func status() async throws(DurableError) -> [DurableStatus] {
+        try step { (state, now) in
+            state.namespaces.values.sorted { $0.name < $1.name }.map { state.table.status(of: $0, at: now) }
+        }
+    }
+
+    /// Keys that are not at rest: see ``DurableStore/list(in:prefix:limit:)``.
+    public func list(
+        in namespace: String, prefix: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing] {
+        try step(in: namespace) { (state, namespace, now) in
+            state.table.list(prefix: prefix, limit: limit, in: namespace, at: now)
+        }
+    }
+
+    /// Dead runs: see ``DurableStore/dead(in:limit:)``.
+    public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun] {
+        try step(in: namespace) { (state, namespace, now) in
+            state.table.dead(limit: limit, in: namespace, at: now)
+        }
+    }
+
+    /// Retries a dead run: see ``DurableStore/retry(_:in:)``.
+    public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
+        try step(in: namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.retry(run, in: namespace, at: now)
+        }
+    }
+
+    /// Forgets a dead run: see ``DurableStore/discard(_:in:)``.
+    public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
+        try step(in: namespace) { (state, namespace, _) throws(DurableError) in
+            try state.table.discard(run, in: namespace)
+        }
+    }
+
+    /// Waits for something to claim: see ``DurableStore/wait(in:after:atMost:)``.
+    public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
+        try step(in: namespace) { (_, _, _) in }
+        let number = state.withLock { $0.bell.number() }
+        await withTaskGroup { group in
+            group.addTask { await self.sleep(number, in: namespace, after: mark) }
+            group.addTask { [clock] in try? await clock.sleep(time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Sleeps until the bell rings, or the task is cancelled.
+    private func sleep(_ number: Int64, in namespace: String, after mark: Int64) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { sleeper in
+                let sleeps = state.withLock { state in
+                    // A cancellation that came before would find nobody to wake.
+                    !Task.isCancelled && !state.isClosed
+                        && state.bell.lay(sleeper, number, in: namespace, after: mark)
+                }
+                if !sleeps { sleeper.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.bell.raise(number, in: namespace) }?.resume()
+        }
+    }
+
+    /// Ends the use of the store: see ``DurableStore/close()``.
+    public func close() async {
+        let woken = state.withLock { state in
+            state.isClosed = true
+            state.bell.ringEverywhere()
+            return state.bell.takeWoken()
+        }
+        for sleeper in woken { sleeper.resume() }
+    }
+}

@@ -1,0 +1,290 @@
+internal import LullCore
+
+/// The rows of a store in memory.
+struct MemoryTable: DurableTable {
+    var sequence: Int64 = 0
+    var base: Int64 = 0
+    private var handles: Int64 = 0
+    private var contents: [Int64: Contents] = [:]
+    /// The earliest `wake` that was written in each namespace since it was last asked.
+    private var touched: [String: CoreInstant] = [:]
+
+    /// Everything of one namespace.
+    struct Contents {
+        var rows: [[UInt8]: DurableEntry] = [:]
+        var keys: [Int64: [UInt8]] = [:]
+        var wakes = WakeHeap()
+        var ends: [[UInt8]: [End]] = [:]
+        var dead: [Int64: Dead] = [:]
+        var tokens: [String: DurableReceipt] = [:]
+        /// The handles of the rows whose runs are leased, by worker.
+        var leased: [Int64: Set<Int64>] = [:]
+        /// The keys that have ends, and the tokens, by age.
+        var endLog = AgeLog<[UInt8]>()
+        var tokenLog = AgeLog<String>()
+
+        mutating func lease(_ old: DurableRow?, _ new: DurableRow?, _ handle: Int64) {
+            let before = old?.lessee
+            let after = new?.lessee
+            guard before != after else { return }
+            if let before {
+                leased[before]?.remove(handle)
+                if leased[before]?.isEmpty == true { leased[before] = nil }
+            }
+            if let after { leased[after, default: []].insert(handle) }
+        }
+    }
+
+    /// An ended range.
+    struct End {
+        var submits: ClosedRange<Int64>
+        var how: DurableEnding.How
+        var run: Int64?
+        var error: String?
+        var at: CoreInstant
+    }
+
+    /// A run that has failed for good.
+    struct Dead {
+        var key: [UInt8]
+        var run: DurableRow.Run
+        var at: CoreInstant
+    }
+
+    private subscript(namespace: DurableNamespace) -> Contents {
+        get { contents[namespace.id] ?? Contents() }
+        _modify { yield &contents[namespace.id, default: Contents()] }
+    }
+
+    // MARK: - Rows
+
+    mutating func find(_ key: [UInt8], in namespace: DurableNamespace) -> DurableEntry? {
+        self[namespace].rows[key]
+    }
+
+    mutating func insert(_ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace) {
+        handles += 1
+        self[namespace].rows[key] = DurableEntry(handle: handles, key: key, row: row, wake: wake)
+        self[namespace].keys[handles] = key
+        self[namespace].wakes.push(wake, handles)
+        self[namespace].lease(nil, row, handles)
+        touch(wake, in: namespace)
+    }
+
+    mutating func update(_ new: DurableEntry, from old: DurableEntry, in namespace: DurableNamespace) {
+        self[namespace].rows[new.key] = new
+        self[namespace].lease(old.row, new.row, new.handle)
+        guard new.wake != old.wake else { return }
+        self[namespace].wakes.push(new.wake, new.handle)
+        touch(new.wake, in: namespace)
+    }
+
+    private mutating func touch(_ wake: CoreInstant, in namespace: DurableNamespace) {
+        touched[namespace.name] = min(wake, touched[namespace.name] ?? .farFuture)
+    }
+
+    /// For the store's bell.
+    mutating func takeTouched() -> [String: CoreInstant] {
+        defer { touched = [:] }
+        return touched
+    }
+
+    mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) {
+        self[namespace].rows[entry.key] = nil
+        self[namespace].keys[entry.handle] = nil
+        self[namespace].lease(entry.row, nil, entry.handle)
+        if self[namespace].wakes.count > 2 * self[namespace].rows.count + 64 {
+            let wakes = self[namespace].rows.values.map { ($0.wake, $0.handle) }
+            self[namespace].wakes = WakeHeap(wakes)
+        }
+    }
+
+    mutating func earliest(in namespace: DurableNamespace, through now: CoreInstant, limit: Int) -> [DurableEntry] {
+        var found: [DurableEntry] = []
+        while found.count < limit, let (wake, handle) = self[namespace].wakes.first, wake <= now {
+            self[namespace].wakes.removeFirst()
+            guard let entry = entry(handle, in: namespace), entry.wake == wake,
+                !found.contains(where: { $0.handle == handle })
+            else { continue }
+            found.append(entry)
+        }
+        for entry in found { self[namespace].wakes.push(entry.wake, entry.handle) }
+        return found
+    }
+
+    mutating func nextWake(in namespace: DurableNamespace) -> CoreInstant? {
+        while let (wake, handle) = self[namespace].wakes.first {
+            if entry(handle, in: namespace)?.wake == wake { return wake }
+            self[namespace].wakes.removeFirst()
+        }
+        return nil
+    }
+
+    private func entry(_ handle: Int64, in namespace: DurableNamespace) -> DurableEntry? {
+        self[namespace].keys[handle].flatMap { self[namespace].rows[$0] }
+    }
+
+    mutating func held(by owner: Int64, in namespace: DurableNamespace) -> [DurableEntry] {
+        (self[namespace].leased[owner] ?? []).sorted().compactMap { entry($0, in: namespace) }
+    }
+
+    mutating func waiting(in namespace: DurableNamespace) -> [[UInt8]] {
+        entries(in: namespace) { $0.row.pending != nil || $0.row.run?.isInBackoff == true }.map(\.key)
+    }
+
+    mutating func keys(in namespace: DurableNamespace) -> [[UInt8]] {
+        entries(in: namespace) { _ in true }.map(\.key)
+    }
+
+    /// In the order in which they were inserted.
+    private func entries(
+        in namespace: DurableNamespace, where isWanted: (DurableEntry) -> Bool
+    ) -> [DurableEntry] {
+        self[namespace].rows.values.filter(isWanted).sorted { $0.handle < $1.handle }
+    }
+
+    mutating func values(ofRunIn entry: DurableEntry) -> [[UInt8]] {
+        entry.row.run.map { $0.value.batch.values.map(\.bytesInMemory) } ?? []
+    }
+
+    // MARK: - Ends
+
+    mutating func record(
+        _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
+    ) {
+        if ending.how == .dead, let run = ending.run {
+            self[namespace].dead[run.id] = Dead(key: entry.key, run: run, at: now)
+            return
+        }
+        self[namespace].endLog.append(entry.key, at: now)
+        if ending.how == .absorbed, let last = self[namespace].ends[entry.key]?.last, last.how == .absorbed,
+            last.submits.upperBound + 1 == ending.submits.lowerBound
+        {
+            self[namespace].ends[entry.key]?.removeLast()
+            let submits = last.submits.lowerBound...ending.submits.upperBound
+            self[namespace].ends[entry.key]?.append(End(submits: submits, how: .absorbed, at: now))
+            return
+        }
+        self[namespace].ends[entry.key, default: []].append(
+            End(submits: ending.submits, how: ending.how, run: ending.run?.id, error: ending.run?.errorText, at: now))
+    }
+
+    mutating func end(ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace) -> DurableEnding.How? {
+        if let dead = self[namespace].dead[run], dead.key == key { return .dead }
+        return self[namespace].ends[key]?.first { $0.run == run }?.how
+    }
+
+    mutating func end(
+        ofSubmit generation: Int64, of key: [UInt8], in namespace: DurableNamespace
+    ) -> (how: DurableEnding.How, error: String?)? {
+        if let end = self[namespace].ends[key]?.first(where: { $0.submits.contains(generation) }) {
+            return (end.how, end.error)
+        }
+        return self[namespace].dead.values.first { $0.key == key && $0.run.value.submits.contains(generation) }
+            .map { (.dead, $0.run.errorText) }
+    }
+
+    mutating func newestEnd(of key: [UInt8], in namespace: DurableNamespace) -> Int64? {
+        let ended = self[namespace].ends[key]?.map(\.submits.upperBound) ?? []
+        return (ended + self[namespace].dead.values.filter { $0.key == key }.map(\.run.value.submits.upperBound)).max()
+    }
+
+    mutating func takeDead(
+        _ run: Int64, in namespace: DurableNamespace
+    ) -> (key: [UInt8], run: DurableRow.Run)? {
+        guard let dead = self[namespace].dead.removeValue(forKey: run) else { return nil }
+        self[namespace].endLog.append(dead.key, at: dead.at)
+        return (dead.key, dead.run)
+    }
+
+    mutating func findDead(
+        _ run: Int64, in namespace: DurableNamespace
+    ) -> (key: [UInt8], submits: ClosedRange<Int64>)? {
+        self[namespace].dead[run].map { ($0.key, $0.run.value.submits) }
+    }
+
+    // MARK: - Tokens, and forgetting
+
+    mutating func answer(to token: String, in namespace: DurableNamespace) -> DurableReceipt? {
+        self[namespace].tokens[token]
+    }
+
+    mutating func remember(
+        _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
+    ) {
+        self[namespace].tokens[token] = receipt
+        self[namespace].tokenLog.append(token, at: now)
+    }
+
+    mutating func forget(
+        endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
+    ) {
+        while let key = self[namespace].endLog.removeFirst(before: ended) {
+            // The ends say whether the dead run is outdated. When it goes, they are looked at again.
+            if self[namespace].dead.values.contains(where: { $0.key == key }) { continue }
+            let rest = self[namespace].ends[key]?.filter { $0.at >= ended } ?? []
+            self[namespace].ends[key] = rest.isEmpty ? nil : rest
+        }
+        while let token = self[namespace].tokenLog.removeFirst(before: tokens) {
+            self[namespace].tokens[token] = nil
+        }
+    }
+}
+
+// MARK: - What a store tells of itself
+
+extension MemoryTable {
+    func status(of namespace: DurableNamespace, at now: CoreInstant) -> DurableStatus {
+        var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
+        var oldest = CoreInstant.farFuture
+        for entry in self[namespace].rows.values {
+            var row = entry.row
+            var endings: [DurableEnding] = []
+            row.settle(at: now, by: namespace.rules, &endings)
+            if row.pending != nil { status.pending += 1 }
+            if let ready = row.ready {
+                status.ready += 1
+                oldest = min(oldest, ready.due)
+            }
+            if let run = row.run {
+                if run.isInBackoff { status.retrying += 1 } else { status.running += 1 }
+            }
+        }
+        status.dead = self[namespace].dead.count
+        if status.ready > 0 { status.oldestDue = DurableNamespace.time(from: oldest, to: now) }
+        return status
+    }
+
+    func list(
+        prefix: [UInt8], limit: Int, in namespace: DurableNamespace, at now: CoreInstant
+    ) -> [DurableListing] {
+        self[namespace].rows.values.filter { $0.key.starts(with: prefix) }
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(max(0, limit))
+            .map { DurableListing(key: $0.key, row: $0.row, rules: namespace.rules, at: now) }
+    }
+
+    func dead(limit: Int, in namespace: DurableNamespace, at now: CoreInstant) -> [DurableDeadRun] {
+        self[namespace].dead.values.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }.prefix(max(0, limit)).map {
+            dead in
+            DurableDeadRun(
+                id: dead.run.id, key: dead.key, values: dead.run.value.batch.values.map(\.bytesInMemory),
+                submits: dead.run.value.submits, attempts: dead.run.attempt, error: dead.run.errorText,
+                age: DurableNamespace.time(from: dead.at, to: now))
+        }
+    }
+}
+
+extension DurableRow {
+    /// The worker that has the run.
+    fileprivate var lessee: Int64? { run.flatMap { $0.isInBackoff ? nil : $0.owner } }
+}
+
+extension DurablePayload {
+    /// In memory a value is never anywhere else.
+    fileprivate var bytesInMemory: [UInt8] {
+        switch self {
+        case .bytes(let bytes): bytes
+        case .stored: preconditionFailure("a value in memory is its bytes")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+public import LullCore
+
+// What a store tells of itself.
+
+/// What became of a submit.
+public enum DurableState: Hashable, Sendable {
+    /// It, or a value that stands for it, is not due yet.
+    case pending
+    /// It has fallen due, and waits for a worker.
+    case ready
+    /// A worker has it.
+    case running(attempt: Int)
+    /// The handler threw; it is tried again.
+    case waitingForRetry(attempt: Int, error: String?)
+    /// The handler returned.
+    case completed
+    /// The handler threw, and a newer value of the key took its place.
+    case failed(error: String?)
+    /// It was cancelled before a worker had it.
+    case cancelled
+    /// Another value stood for it.
+    case absorbed
+    /// Every attempt that it was allowed has failed.
+    case dead(error: String?)
+    /// It ended longer ago than the store remembers.
+    case forgotten
+}
+
+/// How much there is to do in a namespace, as if everything due by now had fallen due.
+public struct DurableStatus: Hashable, Sendable {
+    /// The namespace.
+    public var namespace: String
+    /// Its rules.
+    public var rules: DurableRules
+    /// Keys with a value that is not due.
+    public var pending = 0
+    /// Keys with a value that waits for a worker.
+    public var ready = 0
+    /// Keys with a run that a worker has.
+    public var running = 0
+    /// Keys with a run that waits for another attempt.
+    public var retrying = 0
+    /// Dead runs.
+    public var dead = 0
+    /// For how long the oldest value that waits for a worker has been due.
+    public var oldestDue: Duration?
+
+    /// The status of a namespace with nothing in it.
+    public init(namespace: String, rules: DurableRules) {
+        self.namespace = namespace
+        self.rules = rules
+    }
+}
+
+/// A key that is not at rest, as if everything due by now had fallen due.
+public struct DurableListing: Hashable, Sendable {
+    /// The bytes of the key.
+    public var key: [UInt8]
+    /// Submits behind the value that is not due.
+    public var pending: Int
+    /// Until that falls due.
+    public var dueIn: Duration?
+    /// Submits behind the value that waits for a worker.
+    public var ready: Int
+    /// The run.
+    public var run: Run?
+
+    /// A run, as far as it interests who looks at it.
+    public struct Run: Hashable, Sendable {
+        /// The same in every attempt.
+        public var id: Int64
+        /// From 1.
+        public var attempt: Int
+        /// Whether a worker has it.
+        public var isClaimed: Bool
+        /// Why the latest attempt failed.
+        public var error: String?
+    }
+
+    /// What is to be told of a row.
+    public init(key: [UInt8], row: DurableRow, rules: DurableRules, at now: CoreInstant) {
+        var row = row
+        var endings: [DurableEnding] = []
+        row.settle(at: now, by: rules, &endings)
+        self.key = key
+        pending = row.pending == nil ? 0 : row.gate.count
+        dueIn = row.due(by: rules).map { .nanoseconds(now.duration(to: $0).nanoseconds) }
+        ready = row.ready?.count ?? 0
+        run = row.run.map { Run(id: $0.id, attempt: $0.attempt, isClaimed: !$0.isInBackoff, error: $0.errorText) }
+    }
+}
+
+/// A run that has failed for good.
+public struct DurableDeadRun: Hashable, Sendable {
+    /// The run.
+    public var id: Int64
+    /// The bytes of its key.
+    public var key: [UInt8]
+    /// The bytes of its values.
+    public var values: [[UInt8]]
+    /// The generations that it covers.
+    public var submits: ClosedRange<Int64>
+    /// How often it was tried.
+    public var attempts: Int
+    /// Why the last attempt failed.
+    public var error: String?
+    /// How long ago.
+    public var age: Duration
+
+    /// A dead run of these parts.
+    public init(
+        id: Int64, key: [UInt8], values: [[UInt8]], submits: ClosedRange<Int64>, attempts: Int, error: String?,
+        age: Duration
+    ) {
+        self.id = id
+        self.key = key
+        self.values = values
+        self.submits = submits
+        self.attempts = attempts
+        self.error = error
+        self.age = age
+    }
+}
+
+/// What became of a wish to retry a dead run.
+public enum DurableRetry: Hashable, Sendable {
+    /// It may be claimed now.
+    case accepted
+    /// No dead run has that id.
+    case notFound
+    /// The key has a newer generation: an old value must not overwrite a newer one.
+    case outdated
+}
+
+extension DurableRow.Run {
+    /// Why its latest attempt failed.
+    package var errorText: String? { error.map { String(decoding: $0, as: UTF8.self) } }
+}

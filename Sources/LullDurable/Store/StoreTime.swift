@@ -1,0 +1,70 @@
+public import LullCore
+
+/// One time for all who use a store, made from the clocks of the machines they run on.
+///
+/// Within one start of a machine (a *boot*) it follows a clock that counts through sleep and that nobody can set. Under
+/// another boot, or when that clock has gone back (a machine that was restored from a snapshot), it goes on by what the wall
+/// clock says has passed. So it never runs back and never stands still; setting the wall clock has no effect within a boot,
+/// and across one a forward jump makes things due early by at most the jump.
+public struct StoreTime: Hashable, Sendable {
+    /// What the clocks of a machine say.
+    public struct Reading: Hashable, Sendable {
+        /// Names the boot.
+        public var boot: String
+        /// The time since it, on the clock that counts through sleep.
+        public var sinceBoot: CoreDuration
+        /// The time since 1970 that the wall clock shows.
+        public var wall: CoreInstant
+
+        /// A reading of these parts.
+        public init(boot: String, sinceBoot: CoreDuration, wall: CoreInstant) {
+            self.boot = boot
+            self.sinceBoot = sinceBoot
+            self.wall = wall
+        }
+    }
+
+    /// The reading at which the time was tied to this boot.
+    public private(set) var anchor: Reading
+    /// The time at that reading.
+    public private(set) var start: CoreInstant
+    /// The latest instant that was read.
+    public private(set) var highest: CoreInstant
+
+    /// The time of a new store: it begins at its origin.
+    public init(at reading: Reading) {
+        anchor = reading
+        start = .origin
+        highest = .origin
+    }
+
+    /// The time of a store as it was kept.
+    public init(anchor: Reading, start: CoreInstant, highest: CoreInstant) {
+        self.anchor = anchor
+        self.start = start
+        self.highest = highest
+    }
+
+    /// The instant of a reading.
+    ///
+    /// To be asked when nobody else can change the store, so that what is handled later has no earlier instant.
+    public mutating func now(_ reading: Reading) -> CoreInstant {
+        if reading.boot != anchor.boot || instant(of: reading) < highest {
+            let passed = max(.zero, anchor.wall.duration(to: reading.wall))
+            start = max(highest, start.advanced(by: passed))
+            anchor = reading
+        }
+        highest = instant(of: reading)
+        return highest
+    }
+
+    private func instant(of reading: Reading) -> CoreInstant {
+        let passed = reading.sinceBoot.nanoseconds - anchor.sinceBoot.nanoseconds
+        return start.advanced(by: .nanoseconds(passed))
+    }
+
+    /// What the wall clock showed, or will show, at an instant: for display only.
+    public func wall(at instant: CoreInstant) -> CoreInstant {
+        anchor.wall.advanced(by: start.duration(to: instant))
+    }
+}

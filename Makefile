@@ -22,7 +22,7 @@ test: ## Run the tests.
 bench: ## Measure every row of the targets against its floor; JSON=path writes the figures, CHARTS=folder the charts, ROWS=a,b picks rows.
 	@scripts/bench
 
-check: ## Run the long forms of the tests: minutes to hours, for the thorough.
+check: ## Run the long forms of the tests, and all under sanitizers: minutes to hours, for the thorough.
 	@scripts/check
 
 format: ## Write all sources in the style of the repository.

@@ -75,7 +75,7 @@ enum Lateness {
         ]
         return LineChart(
             title: "How late an execution starts",
-            subtitle: "After waits of 3 to 19 ms with nothing else to do, \(bare.count) of each kind in turn.",
+            subtitle: "After waits of 3 to 19 ms, \(bare.count) of each kind in turn.",
             source: "make bench ROWS=lateness CHARTS=docs/charts",
             x: Axis("share of the executions that are no later", .share, .nines, 0...0.995),
             y: Axis(

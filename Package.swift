@@ -47,7 +47,7 @@ let package = Package(
             name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "LullDurableTests", dependencies: ["LullDurable", "LullTesting", "TestSupport"],
+            name: "LullDurableTests", dependencies: ["LullDurable", "LullTesting", "LullReference", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],

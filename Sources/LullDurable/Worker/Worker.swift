@@ -142,8 +142,21 @@ package struct Worker: Sendable {
     ///
     /// - Parameter now: The present. One before that of the last event counts as that.
     package mutating func handle(_ event: Event, at now: CoreInstant) -> [Action] {
+        handle([event], at: now)
+    }
+
+    /// Takes events that have come together. One claim fills all the room that they make.
+    package mutating func handle(_ events: [Event], at now: CoreInstant) -> [Action] {
         guard !isFinished else { return [] }
         self.now = max(self.now, now)
+        for event in events { take(event) }
+        seek()
+        if let stop, self.now >= stop.end || held.isEmpty && !isClaiming { isFinished = true }
+        defer { actions = [] }
+        return actions
+    }
+
+    private mutating func take(_ event: Event) {
         switch event {
         case .woke: woke()
         case .claimed(let result): claimed(result)
@@ -152,10 +165,6 @@ package struct Worker: Sendable {
         case .reported(let report, let result): reported(report, result)
         case .stopped: stopped()
         }
-        seek()
-        if let stop, self.now >= stop.end || held.isEmpty && !isClaiming { isFinished = true }
-        defer { actions = [] }
-        return actions
     }
 
     /// Wants to be woken at an instant, too.

@@ -4,9 +4,11 @@ internal import LullCore
 /// Gives a ``Worker`` its store, its clock and its tasks: hands in what happens, and does what it says.
 ///
 /// Nothing runs under the lock but the worker. What has to be waited for runs in tasks of its own, which belong to nobody's
-/// task: whoever runs the worker may be cancelled, and its handlers still have their time. The end of a handler is reported
-/// in the handler's task, one store call after the other, so that the reports of all handlers that end together, and the
-/// claim that they make room for, are with the store at the same time and can share a transaction.
+/// task: whoever runs the worker may be cancelled, and its handlers still have their time.
+///
+/// Handlers that end do not go to the store one by one. A task of its own, which has its turn when the handlers that were
+/// started before it have had theirs, hands in all that have ended by then: their reports, and one claim for all the room that
+/// they have made, are with the store at the same time and can share a transaction.
 final class WorkerShell: Sendable {
     typealias Handler = nonisolated(nonsending) @Sendable (DurableRun) async throws -> Void
 
@@ -18,6 +20,8 @@ final class WorkerShell: Sendable {
         var armed = CoreInstant.farFuture
         var alarm: Task<Void, any Error>?
         var listening: Task<Void, any Error>?
+        /// Handlers that have ended, and have not been handed in.
+        var ended: [Ended] = []
         /// Whoever waits for the end.
         var waiting: (CheckedContinuation<Void, Never>, Work?)?
     }
@@ -27,6 +31,14 @@ final class WorkerShell: Sendable {
         let fence: Int64
         var task: Task<Void, any Error>?
         var isToldToStop = false
+    }
+
+    /// A handler that has returned or thrown.
+    private struct Ended {
+        let run: DurableRun
+        let failure: (any Error)?
+
+        var event: Worker.Event { .ended(run: run.id, error: failure.map { WorkerShell.text(of: $0) }) }
     }
 
     /// What a step leaves to be done outside the lock.
@@ -81,15 +93,15 @@ final class WorkerShell: Sendable {
 
     /// Hands an event in and does what comes of it.
     private func proceed(_ event: Worker.Event) {
-        for action in step(event) { perform(action) }
+        for action in step([event]) { perform(action) }
     }
 
-    /// Hands an event in.
+    /// Hands events in.
     ///
     /// - Returns: What is to be done, beside what can be done at once.
-    private func step(_ event: Worker.Event) -> [Worker.Action] {
+    private func step(_ events: [Worker.Event]) -> [Worker.Action] {
         let now = clock.now()
-        let rest = state.change { Self.step(event, at: now, in: &$0) }
+        let rest = state.change { Self.step(events, at: now, in: &$0) }
         for task in rest.cancelled { task.cancel() }
         arm(rest.alarm)
         if let (continuation, work) = rest.over {
@@ -99,9 +111,9 @@ final class WorkerShell: Sendable {
         return rest.actions
     }
 
-    private static func step(_ event: Worker.Event, at now: CoreInstant, in state: inout State) -> Rest {
-        var rest = Rest(actions: state.worker.handle(event, at: now))
-        if case .ended(let run, _) = event { state.handlers[run] = nil }
+    private static func step(_ events: [Worker.Event], at now: CoreInstant, in state: inout State) -> Rest {
+        var rest = Rest(actions: state.worker.handle(events, at: now))
+        for case .ended(let run, _) in events { state.handlers[run] = nil }
         for action in rest.actions {
             if case .start(let run) = action { state.handlers[run.id] = Handling(fence: run.fence) }
             if case .cancel(let run) = action {
@@ -186,7 +198,7 @@ final class WorkerShell: Sendable {
         let task = spawn(run.summary, on: isolation) {
             var failure: (any Error)?
             do { try await self.handler(run) } catch { failure = error }
-            await self.end(run, failure)
+            self.end(run, failure)
         }
         let isToldToStop = state.change { state in
             // It may have ended already, and another attempt may have begun.
@@ -197,21 +209,33 @@ final class WorkerShell: Sendable {
         if isToldToStop { task.cancel() }
     }
 
-    private nonisolated(nonsending) func end(_ run: DurableRun, _ failure: (any Error)?) async {
-        var own: DurableReport?
-        for action in step(.ended(run: run.id, error: failure.map { Self.text(of: $0) })) {
-            // An actor, or a task that was cancelled, is no place to wait for the store.
-            if case .report(let report) = action, report.run == run.id, isolation == nil, !Task.isCancelled {
-                own = report
-            } else {
-                perform(action)
-            }
-            if let failure, case .report(let report) = action, case .failed(_, let retry) = report.word {
+    /// Notes that a handler has ended, and sees to it that this is handed in.
+    private func end(_ run: DurableRun, _ failure: (any Error)?) {
+        let isFirst = state.change { state in
+            state.ended.append(Ended(run: run, failure: failure))
+            return state.ended.count == 1
+        }
+        if isFirst { spawn("a worker's reports") { self.handIn() } }
+    }
+
+    /// Hands in all that has ended, and tells of what has failed.
+    private func handIn() {
+        let ended = state.change { state in
+            let ended = state.ended
+            state.ended = []
+            return ended
+        }
+        let actions = step(ended.map(\.event))
+        let failures = ended.filter { $0.failure != nil }
+        for action in actions {
+            perform(action)
+            guard case .report(let report) = action, case .failed(_, let retry) = report.word else { continue }
+            for ended in failures where ended.run.id == report.run {
+                guard let failure = ended.failure else { continue }
                 counters.change { $0.failures += 1 }
-                tell(.threw(failure, run, retryIn: retry.map { Duration($0) }))
+                tell(.threw(failure, ended.run, retryIn: retry.map { Duration($0) }))
             }
         }
-        if let own { await send(own) }
     }
 
     /// What the store keeps of an error.

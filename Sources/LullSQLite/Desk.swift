@@ -1,3 +1,4 @@
+internal import CLullSQLite
 internal import Dispatch
 internal import Lull
 internal import LullCore
@@ -23,7 +24,7 @@ final class Desk: Sendable {
     /// No more calls than this share a transaction: an answer should not have to wait for too many others.
     static let most = 256
     /// While workers sleep, other processes' commits are looked for this often.
-    static let look = DispatchTimeInterval.milliseconds(50)
+    static let look = DispatchTimeInterval.milliseconds(80)
     /// After so long without a call the log is emptied.
     static let calm = DispatchTimeInterval.seconds(1)
 
@@ -127,9 +128,11 @@ final class Desk: Sendable {
             case .work(let reads, let writes):
                 if !reads.isEmpty { file.read(reads) }
                 if !writes.isEmpty {
+                    let start = DispatchTime.now()
                     file.write(writes)
                     isCalm = false
                     lastCall = .now()
+                    gather(writes.count, within: lastCall.uptimeNanoseconds - start.uptimeNanoseconds)
                 }
             case .park(let looks):
                 let end: DispatchTime = looks ? .now() + Self.look : isCalm ? .distantFuture : lastCall + Self.calm
@@ -143,6 +146,26 @@ final class Desk: Sendable {
                 file.rest()
                 return
             }
+        }
+    }
+
+    /// Lets the callers that were just answered come back with their next call, so that they share a commit again.
+    ///
+    /// Otherwise the first of them would get one alone, and the others the next: half as many to each.
+    ///
+    /// - Parameters:
+    ///   - count: How many were answered.
+    ///   - nanoseconds: How long their transaction took, a small part of which is worth waiting.
+    private func gather(_ count: Int, within nanoseconds: UInt64) {
+        guard count > 1 else { return }
+        let end = DispatchTime.now().uptimeNanoseconds + nanoseconds / 8
+        var waiting = 0
+        while DispatchTime.now().uptimeNanoseconds < end {
+            let now = state.change { $0.writes.count }
+            // Nobody more has come: those who were answered have something else to do.
+            if now >= count || now == waiting && now > 0 { return }
+            waiting = now
+            lull_pause(20_000)
         }
     }
 

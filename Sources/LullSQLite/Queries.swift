@@ -3,7 +3,7 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace
-    case rowByKey, insertRow, deleteRow, runValue
+    case pendingByKey, rowByKey, insertRow, deleteRow, runValue
     case earliestRows, nextWake, rowsOfWorker, waitingKeys, allKeys, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead, deadCount
@@ -13,9 +13,12 @@ enum Query: Int, CaseIterable {
 
     /// The columns of a row, in the order in which ``Statement/entry(key:)`` reads them.
     private static let row = """
-        id, key, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last, \
-        ready_from, ready_to, ready_count, ready_first, ready_due, ready_edge, \
-        run_id, run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error
+        \(pending), ready_to, ready_count, ready_first, ready_due, ready_edge, \
+        run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error, key
+        """
+    /// Those of them that matter while nothing is ready and there is no run: every column that is read takes time.
+    private static let pending = """
+        id, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last, ready_from, run_id
         """
     private static let namespace = "id, name, kind, wait, max_wait, edges, delay_rule, max_count, combination"
     private static let dead = """
@@ -50,6 +53,7 @@ enum Query: Int, CaseIterable {
             WHERE name = ?8
             """
 
+        case .pendingByKey: "SELECT \(Self.pending) FROM work WHERE namespace = ?1 AND key = ?2"
         case .rowByKey: "SELECT \(Self.row) FROM work WHERE namespace = ?1 AND key = ?2"
         case .insertRow:
             """

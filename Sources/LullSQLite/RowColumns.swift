@@ -4,38 +4,44 @@ internal import LullDurable
 // How a row lies in its columns.
 
 extension Statement {
-    /// Reads the row that the statement is at; its columns are those of ``Query``.
+    /// Whether the row that the statement is at has more than what is pending.
+    var hasMore: Bool { !isNull(11) || !isNull(12) }
+
+    /// Reads the row that the statement is at; its columns are those of ``Query``, or the first of them if it has no more than
+    /// what is pending.
     ///
     /// The values stay where they are.
     ///
     /// - Parameter key: The key, if it is known.
     func entry(key: [UInt8]? = nil) throws(DurableError) -> DurableEntry {
-        var row = DurableRow(base: integer(3))
-        row.generation = integer(4)
-        row.taken = integer(5)
-        row.gate.isOpen = integer(6) != 0
-        row.gate.quiet = instant(7)
-        row.gate.anchor = instant(8)
-        row.span = CoreDuration(nanoseconds: integer(9))
-        row.gate.count = Int(integer(10))
-        if row.gate.count > 0 { row.pending = .init(batch: Batch(.stored(.pending)), last: instant(11)) }
-        if !isNull(12) { row.ready = try value(from: 12, in: .ready) }
-        if !isNull(18) {
-            let value = try value(from: 19, in: .run)
+        var row = DurableRow(base: integer(2))
+        row.generation = integer(3)
+        row.taken = integer(4)
+        row.gate.isOpen = integer(5) != 0
+        row.gate.quiet = instant(6)
+        row.gate.anchor = instant(7)
+        row.span = CoreDuration(nanoseconds: integer(8))
+        row.gate.count = Int(integer(9))
+        if row.gate.count > 0 { row.pending = .init(batch: Batch(.stored(.pending)), last: instant(10)) }
+        if !isNull(11) { row.ready = try value(in: .ready, submits: try range(11, 13), from: 14) }
+        if !isNull(12) {
+            let value = try value(in: .run, submits: try range(18, 19), from: 20)
             let state: DurableRow.Run.State =
-                isNull(28) ? .backoff(until: instant(25)) : .claimed(until: instant(25))
+                isNull(27) ? .backoff(until: instant(24)) : .claimed(until: instant(24))
             row.run = DurableRow.Run(
-                value: value, id: integer(18), fence: integer(26), owner: integer(27), attempt: Int(integer(29)),
-                state: state, error: isNull(30) ? nil : blob(30))
+                value: value, id: integer(12), fence: integer(25), owner: integer(26), attempt: Int(integer(28)),
+                state: state, error: isNull(29) ? nil : blob(29))
         }
-        return DurableEntry(handle: integer(0), key: key ?? blob(1), row: row, wake: instant(2))
+        return DurableEntry(handle: integer(0), key: key ?? blob(30), row: row, wake: instant(1))
     }
 
-    /// Reads `from`, `to`, `count`, `first`, `due` and `edge`.
-    func value(from column: Int32, in place: DurablePayload.Place) throws(DurableError) -> DurableRow.Ready {
+    /// Reads `count`, `first`, `due` and `edge` of a value.
+    func value(
+        in place: DurablePayload.Place, submits: ClosedRange<Int64>, from column: Int32
+    ) throws(DurableError) -> DurableRow.Ready {
         DurableRow.Ready(
-            batch: Batch(.stored(place)), submits: try range(column, column + 1), count: Int(integer(column + 2)),
-            first: instant(column + 3), due: instant(column + 4), edge: try edge(column + 5))
+            batch: Batch(.stored(place)), submits: submits, count: Int(integer(column)), first: instant(column + 1),
+            due: instant(column + 2), edge: try edge(column + 3))
     }
 
     func instant(_ column: Int32) -> CoreInstant { CoreInstant(nanoseconds: integer(column)) }

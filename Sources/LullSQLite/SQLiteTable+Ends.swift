@@ -159,7 +159,7 @@ extension SQLiteTable {
     func dead(
         _ statement: Statement, in namespace: DurableNamespace
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run, at: CoreInstant) {
-        var value = try statement.value(from: 2, in: .run)
+        var value = try statement.value(in: .run, submits: try statement.range(2, 3), from: 4)
         var values = try values(statement.blob(13), in: namespace).map { DurablePayload.bytes($0) }
         value.batch = Batch(values.removeLast())
         value.batch.earlier = values

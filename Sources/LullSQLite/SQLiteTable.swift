@@ -31,11 +31,15 @@ struct SQLiteTable: DurableTable {
     // MARK: - One row
 
     mutating func find(_ key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> DurableEntry? {
-        let statement = try connection[.rowByKey]
-        defer { statement.reset() }
-        statement.bind(1, namespace.id)
-        statement.bind(2, blob: key)
-        return try statement.next() ? try statement.entry(key: key) : nil
+        for query in [Query.pendingByKey, .rowByKey] {
+            let statement = try connection[query]
+            defer { statement.reset() }
+            statement.bind(1, namespace.id)
+            statement.bind(2, blob: key)
+            guard try statement.next() else { return nil }
+            if query == .rowByKey || !statement.hasMore { return try statement.entry(key: key) }
+        }
+        return nil
     }
 
     mutating func insert(

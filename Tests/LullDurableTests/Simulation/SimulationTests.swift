@@ -8,10 +8,10 @@ import Testing
 /// `LULL_STEPS` asks for more steps than the usual number, `LULL_SEED` for other ones or for those of a failure.
 @Suite("Simulation", .ownThreads)
 struct SimulationTests {
-    static let length = 60
+    static let length = 40
 
     private let seed = environment("LULL_SEED", default: UInt64(20_260_202))
-    private let steps = environment("LULL_STEPS", default: 120_000)
+    private let steps = environment("LULL_STEPS", default: 50_000)
 
     @Test("a store in memory answers as the reference model does")
     func comparison() async throws {

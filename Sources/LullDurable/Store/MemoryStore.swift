@@ -111,6 +111,13 @@ public final class MemoryStore: DurableStore {
         }
     }
 
+    /// Makes several calls: see ``DurableStore/exchange(_:_:)``.
+    public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
+        var answers: [Result<DurableReport.Answer, DurableError>] = []
+        for report in reports { answers.append(await answer(to: report)) }
+        return DurableExchange(reports: answers, claim: await answer(to: claim))
+    }
+
     /// What became of a submit: see ``DurableStore/state(of:)``.
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
         try step(in: receipt.namespace) { (state, namespace, now) throws(DurableError) in

@@ -3,7 +3,7 @@ package import LullCore
 /// Wakes workers of this process when there is something to claim earlier than they were told.
 ///
 /// A value that a store keeps under its lock; who is to be woken is handed out and resumed after the lock was let go.
-package struct Bell {
+package struct Bell: Sendable {
     package typealias Sleeper = CheckedContinuation<Void, Never>
 
     private struct Line {

@@ -9,7 +9,8 @@ public import LullCore
 public protocol DurableStore: Sendable {
     /// Opens a namespace: keeps its rules when it is new, changes durations and counts where they differ.
     ///
-    /// - Parameter rules: Nil to take what is there.
+    /// Without `rules` it takes what is there.
+    ///
     /// - Returns: The rules that hold.
     @discardableResult
     func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules

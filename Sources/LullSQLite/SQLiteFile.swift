@@ -28,7 +28,7 @@ package final class SQLiteFile {
     private let path: String
     private let options: Options
     private let turnstile: Turnstile
-    private var connection: Connection?
+    private(set) var connection: Connection?
     /// Whether a commit has failed, and nobody knows yet whether it has been made.
     private var isUnsettled = false
     /// The log is copied when it has this many pages.
@@ -180,7 +180,7 @@ package final class SQLiteFile {
     /// Finds out whether a commit that failed has been made.
     ///
     /// - Returns: Nil if it has.
-    private func resolve(_ id: Int64, after error: DurableError) -> DurableError? {
+    func resolve(_ id: Int64, after error: DurableError) -> DurableError? {
         connection?.close()
         connection = nil
         isUnsettled = true

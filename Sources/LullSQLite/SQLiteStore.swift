@@ -60,6 +60,12 @@ public final class SQLiteStore: DurableStore {
 
     deinit { desk.shut() }
 
+    /// How many calls have written so far, and in how many transactions: callers at once share them.
+    public var traffic: (calls: Int, transactions: Int) {
+        let traffic = desk.traffic
+        return (traffic.calls, traffic.transactions)
+    }
+
     // MARK: - Parts
 
     private func call<Raw: Sendable, Answer: Sendable>(

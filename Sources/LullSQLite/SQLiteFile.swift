@@ -56,6 +56,8 @@ package final class SQLiteFile {
                 _ = try connection.checkpoint(truncates: true, within: .milliseconds(100))
             }
             self.connection = connection
+            // The first to come after a boot ties the file's time to it, before anybody can set the wall clock.
+            attempt([])
         } catch .refused(let why) {
             throw .unusable(why)
         }

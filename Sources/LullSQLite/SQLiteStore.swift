@@ -101,6 +101,7 @@ public final class SQLiteStore: DurableStore {
     // MARK: - The calls
 
     /// Opens a namespace: see ``DurableStore/open(_:_:)``.
+    @discardableResult
     public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
         try await write { transaction throws(DurableError) in try transaction.open(namespace, rules) }
     }
@@ -111,11 +112,13 @@ public final class SQLiteStore: DurableStore {
     }
 
     /// Flushes a key or all: see ``DurableStore/flush(_:in:)``.
+    @discardableResult
     public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try await write { transaction throws(DurableError) in try transaction.flush(key, in: namespace) }
     }
 
     /// Cancels a key or all: see ``DurableStore/cancel(_:in:)``.
+    @discardableResult
     public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try await write { transaction throws(DurableError) in try transaction.cancel(key, in: namespace) }
     }
@@ -167,6 +170,7 @@ public final class SQLiteStore: DurableStore {
     }
 
     /// Forgets a dead run: see ``DurableStore/discard(_:in:)``.
+    @discardableResult
     public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
         try await write { transaction throws(DurableError) in try transaction.discard(run, in: namespace) }
     }

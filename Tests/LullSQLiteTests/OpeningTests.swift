@@ -56,7 +56,8 @@ import Testing
     @Test func aSchemaThatIsNewer() throws {
         try make()
         try place.execute("PRAGMA user_version = 99")
-        try expectRefusal("was written by a newer version of Lull: its schema is 99, this version knows \(Schema.version)")
+        try expectRefusal(
+            "was written by a newer version of Lull: its schema is 99, this version knows \(Schema.version)")
     }
 
     @Test func whatIsNoPlaceForAFile() throws {

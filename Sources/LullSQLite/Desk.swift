@@ -17,8 +17,15 @@ final class Desk: Sendable {
         var isParked = false
         var isClosed = false
         var hasEnded = false
+        var traffic = Traffic()
         /// Who waits for the end.
         var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// How many calls have written, and in how many transactions.
+    struct Traffic: Sendable {
+        var calls = 0
+        var transactions = 0
     }
 
     /// No more calls than this share a transaction: an answer should not have to wait for too many others.
@@ -72,6 +79,8 @@ final class Desk: Sendable {
         return sleeps
     }
 
+    var traffic: Traffic { state.change { $0.traffic } }
+
     var isClosed: Bool { state.change { $0.isClosed } }
 
     /// Takes no more calls. Those that wait are answered.
@@ -110,6 +119,8 @@ final class Desk: Sendable {
             guard state.reads.isEmpty, state.writes.isEmpty else {
                 let writes = Array(state.writes.prefix(Self.most))
                 state.writes.removeFirst(writes.count)
+                state.traffic.calls += writes.count
+                state.traffic.transactions += writes.isEmpty ? 0 : 1
                 defer { state.reads = [] }
                 return .work(reads: state.reads, writes: writes)
             }

@@ -3,7 +3,7 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace
-    case pendingByKey, rowByKey, insertRow, deleteRow, runValue
+    case pendingByKey, rowByID, insertRow, deleteRow, runValue
     case earliestRows, nextWake, rowsOfWorker, waitingKeys, allKeys, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead, deadCount
@@ -54,7 +54,7 @@ enum Query: Int, CaseIterable {
             """
 
         case .pendingByKey: "SELECT \(Self.pending) FROM work WHERE namespace = ?1 AND key = ?2"
-        case .rowByKey: "SELECT \(Self.row) FROM work WHERE namespace = ?1 AND key = ?2"
+        case .rowByID: "SELECT \(Self.row) FROM work WHERE id = ?1"
         case .insertRow:
             """
             INSERT INTO work (\(Change.allColumns), pending, ready, run, born, namespace, key)

@@ -31,15 +31,16 @@ struct SQLiteTable: DurableTable {
     // MARK: - One row
 
     mutating func find(_ key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> DurableEntry? {
-        for query in [Query.pendingByKey, .rowByKey] {
-            let statement = try connection[query]
-            defer { statement.reset() }
-            statement.bind(1, namespace.id)
-            statement.bind(2, blob: key)
-            guard try statement.next() else { return nil }
-            if query == .rowByKey || !statement.hasMore { return try statement.entry(key: key) }
-        }
-        return nil
+        let pending = try connection[.pendingByKey]
+        defer { pending.reset() }
+        pending.bind(1, namespace.id)
+        pending.bind(2, blob: key)
+        guard try pending.next() else { return nil }
+        if !pending.hasMore { return try pending.entry(key: key) }
+        let whole = try connection[.rowByID]
+        defer { whole.reset() }
+        whole.bind(1, pending.integer(0))
+        return try whole.next() ? try whole.entry(key: key) : nil
     }
 
     mutating func insert(

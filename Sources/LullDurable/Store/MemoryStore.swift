@@ -193,7 +193,7 @@ public final class MemoryStore: DurableStore {
     ///
     /// - Parameter isComplete: Whether no end can have been forgotten or discarded.
     package func checkInvariants(isComplete: Bool) -> [String] {
-        state.withLock { state in
+        state.change { state in
             state.namespaces.values.flatMap { state.table.checkInvariants(of: $0, isComplete: isComplete) }
         }
     }

@@ -98,13 +98,15 @@ struct SQLiteTable: DurableTable {
     ///   submit, or what a dead run brings back.
     private func sources(
         _ batch: Batch<DurablePayload>?, if old: Batch<DurablePayload>?, _ added: inout [DurablePayload]
-    ) -> [Change.Source]? {
+    ) -> Change.Sources? {
         if batch == old { return nil }
-        guard let batch else { return [] }
-        var sources: [Change.Source] = []
+        var sources = Change.Sources()
+        guard let batch else { return sources }
         for value in batch.values {
             switch value {
-            case .stored(let place): sources.append(.stored(place))
+            case .stored(.pending): sources.append(.pending)
+            case .stored(.ready): sources.append(.ready)
+            case .stored(.run): sources.append(.run)
             case .bytes:
                 if sources.last != .bytes { sources.append(.bytes) }
                 added.append(value)

@@ -54,6 +54,27 @@ import Testing
         await second.close()
     }
 
+    @Test func aWorkerIsWokenByAnotherStoreThoughItsOwnIsBusy() async throws {
+        let first = try await SQLiteStore(path: place.path)
+        try await first.open("n", try debounce(0))
+        try await first.open("busy", try debounce(3600))
+        let second = try await SQLiteStore(path: place.path)
+        let mark = try await first.claim(claim()).mark
+        let busy = Task {
+            while !Task.isCancelled {
+                _ = try await first.submit(DurableSubmission(namespace: "busy", key: [1], value: [1]))
+            }
+        }
+        _ = try await second.submit(submission("a", "one"))
+        let start = ContinuousClock.now
+        try await first.wait(in: "n", after: mark, atMost: .seconds(30))
+        #expect(ContinuousClock.now - start < .seconds(10))
+        busy.cancel()
+        try await busy.value
+        await first.close()
+        await second.close()
+    }
+
     @Test func aSubmitBetweenAClaimAndTheWaitIsNotMissed() async throws {
         let first = try await SQLiteStore(path: place.path)
         try await first.open("n", try debounce(0))

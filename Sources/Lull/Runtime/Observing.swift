@@ -3,16 +3,16 @@ public import LullCore
 // The story that observers are told. It is noted where the engine answers, with the lock held, so that it has the order
 // in which things happened; the observers are woken afterwards.
 extension Runtime {
-    func observe(with buffer: EventBuffer<Key>) {
+    func observe(with watcher: Watcher<Key>) {
         lock.withLock {
-            watchers.append(buffer)
+            watchers.append(watcher)
             isWatched = true
         }
     }
 
-    func stopObserving(with buffer: EventBuffer<Key>) {
+    func stopObserving(with watcher: Watcher<Key>) {
         lock.withLock {
-            watchers.removeAll { $0 === buffer }
+            watchers.removeAll { $0 === watcher }
             isWatched = !watchers.isEmpty
         }
     }

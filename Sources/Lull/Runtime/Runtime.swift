@@ -41,7 +41,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @usableFromInline var tickets: Ticket = 0
 
     /// Those who want to know what happens, and whether there are any.
-    @usableFromInline var watchers: [EventBuffer<Key>] = []
+    @usableFromInline var watchers: [Watcher<Key>] = []
     @exclusivity(unchecked) @usableFromInline var isWatched = false
 
     @usableFromInline let timekeeper: Timekeeper

@@ -1,0 +1,116 @@
+/// The submits of a debouncer or throttler, as a trace to choose its wait from.
+///
+/// ```swift
+/// let recording = search.record()
+/// // … some days later
+/// try Data(recording.trace().utf8).write(to: file)          // lull tune FILE
+/// ```
+///
+/// It keeps the instants and keys of the newest submits, in memory, and never a value. Delays of single calls are not in it, nor
+/// flushes and cancels. Who is not recorded pays nothing; who is, some 100 ns a submit.
+public final class Recording<Key: Hashable & Sendable>: Sendable {
+    private let buffer: RecordingBuffer<Key>
+    private let onEnd: @Sendable () -> Void
+
+    init(_ buffer: RecordingBuffer<Key>, onEnd: @escaping @Sendable () -> Void) {
+        self.buffer = buffer
+        self.onEnd = onEnd
+    }
+
+    deinit {
+        onEnd()
+    }
+
+    /// How many submits are kept.
+    public var count: Int { buffer.entries.entries.count }
+
+    /// How many older submits are no longer kept.
+    public var lost: Int { buffer.entries.lost }
+
+    /// What is kept, as `lull simulate` and `lull tune` read it: a line of JSON for each submit, ordered by time, with the seconds
+    /// since the debouncer was made and the key's description. Without keys there are only the instants. Takes time and
+    /// memory in proportion to ``count``.
+    ///
+    /// - Parameter hashingKeys: Whether each key is replaced by a number that tells it apart from the others. The number changes
+    ///   with each start of the program: nobody can find out by trying whether a key is in a trace, nor compare two.
+    public func trace(hashingKeys: Bool = false) -> String {
+        var text = ""
+        for (at, key) in buffer.entries.entries {
+            text += "{\"at\":\(Self.seconds(at))"
+            if Key.self != Sole.self {
+                text += ",\"key\":" + (hashingKeys ? Self.hash(of: key) : Self.json("\(key)"))
+            }
+            text += "}\n"
+        }
+        return text
+    }
+
+    /// Decimal seconds, to the nanosecond.
+    private static func seconds(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let digits = String(attoseconds / 1_000_000_000 + 1_000_000_000).dropFirst()
+        return "\(seconds).\(digits)"
+    }
+
+    private static func hash(of key: Key) -> String {
+        var hasher = Hasher()
+        hasher.combine(key)
+        let digits = String(UInt(bitPattern: hasher.finalize()), radix: 16)
+        return "\"\(String(repeating: "0", count: 16 - digits.count))\(digits)\""
+    }
+
+    private static func json(_ text: String) -> String {
+        var json = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": json += "\\\(scalar)"
+            case "\u{0}"..<" ":
+                let digits = String(scalar.value, radix: 16)
+                json += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: json.unicodeScalars.append(scalar)
+            }
+        }
+        return json + "\""
+    }
+}
+
+/// Keeps the newest submits.
+final class RecordingBuffer<Key: Sendable>: Watcher<Key>, @unchecked Sendable {
+    // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
+    private let lock = Lock()
+    private let limit: Int
+    /// A ring: when it is full, the oldest is at `next`.
+    private var ring: [(at: Duration, key: Key)] = []
+    private var next = 0
+    private var lost = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    override func add(_ event: Event<Key>) {
+        guard case .submitted = event.kind else { return }
+        lock.withLock {
+            guard ring.count == limit else { return ring.append((event.at, event.key)) }
+            ring[next] = (event.at, event.key)
+            next = (next + 1) % limit
+            lost += 1
+        }
+    }
+
+    /// What is kept, the oldest first, and how much was not.
+    var entries: (entries: [(at: Duration, key: Key)], lost: Int) {
+        lock.withLock { (Array(ring[next...] + ring[..<next]), lost) }
+    }
+}
+
+extension Coalescer {
+    /// Writes down what is submitted from now on, as long as the recording is held.
+    ///
+    /// - Parameter limit: How many submits are kept, the newest ones; at least one. Each takes some 16 bytes and the key.
+    public func record(newest limit: Int = 100_000) -> Recording<Key> {
+        let buffer = RecordingBuffer<Key>(limit: max(limit, 1))
+        runtime.observe(with: buffer)
+        return Recording(buffer) { [weak runtime] in runtime?.stopObserving(with: buffer) }
+    }
+}

@@ -72,6 +72,9 @@ package struct Bell: Sendable {
         lines[namespace]?.sleepers.removeValue(forKey: number)
     }
 
+    /// The namespaces in which workers have been told something.
+    package var namespaces: [String] { Array(lines.keys) }
+
     /// Whether anybody sleeps.
     package var hasSleepers: Bool { lines.values.contains { !$0.sleepers.isEmpty } }
 }

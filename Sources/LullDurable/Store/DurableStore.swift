@@ -18,7 +18,8 @@ public protocol DurableStore: Sendable {
     /// Takes a submit.
     func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt
 
-    /// Makes what is pending or between two attempts ready now; of one key, or of all, in the order of their first submits.
+    /// Makes what is pending or between two attempts ready now, and the gate idle; of one key, or of all, in the order of their
+    /// first submits.
     ///
     /// - Returns: The number of keys that had something.
     @discardableResult

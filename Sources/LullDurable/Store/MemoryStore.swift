@@ -189,6 +189,15 @@ public final class MemoryStore: DurableStore {
         }
     }
 
+    /// The rules that do not hold between any two steps; empty unless there is a bug.
+    ///
+    /// - Parameter isComplete: Whether no end can have been forgotten or discarded.
+    package func checkInvariants(isComplete: Bool) -> [String] {
+        state.change { state in
+            state.namespaces.values.flatMap { state.table.checkInvariants(of: $0, isComplete: isComplete) }
+        }
+    }
+
     /// Ends the use of the store: see ``DurableStore/close()``.
     public func close() async {
         let woken = state.change { state in

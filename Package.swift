@@ -66,7 +66,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "LullDurableTests",
-            dependencies: ["LullDurable", "LullTesting", "LullReference", "DurableConformance", "TestSupport"],
+            dependencies: [
+                "LullDurable", "LullSQLite", "LullTesting", "LullReference", "DurableConformance", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],

@@ -1,3 +1,5 @@
+public import LullCore
+
 /// The submits of a debouncer or throttler, as a trace to choose its wait from.
 ///
 /// ```swift
@@ -7,13 +9,16 @@
 /// ```
 ///
 /// It keeps the instants and keys of the newest submits, in memory, and never a value. Delays of single calls are not in it, nor
-/// flushes and cancels. Who is not recorded pays nothing; who is, some 100 ns a submit.
+/// flushes and cancels. Who is not recorded pays nothing; who is, some ten nanoseconds a submit.
 public final class Recording<Key: Hashable & Sendable>: Sendable {
-    private let buffer: RecordingBuffer<Key>
+    private let read: @Sendable () -> (entries: [(at: Duration, key: Key)], lost: Int)
     private let onEnd: @Sendable () -> Void
 
-    init(_ buffer: RecordingBuffer<Key>, onEnd: @escaping @Sendable () -> Void) {
-        self.buffer = buffer
+    init(
+        _ read: @escaping @Sendable () -> (entries: [(at: Duration, key: Key)], lost: Int),
+        onEnd: @escaping @Sendable () -> Void
+    ) {
+        self.read = read
         self.onEnd = onEnd
     }
 
@@ -22,10 +27,10 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
     }
 
     /// How many submits are kept.
-    public var count: Int { buffer.entries.entries.count }
+    public var count: Int { read().entries.count }
 
     /// How many older submits are no longer kept.
-    public var lost: Int { buffer.entries.lost }
+    public var lost: Int { read().lost }
 
     /// What is kept, as `lull simulate` and `lull tune` read it: a line of JSON for each submit, ordered by time, with the seconds
     /// since the debouncer was made and the key's description. Without keys there are only the instants. Takes time and
@@ -35,7 +40,7 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
     ///   with each start of the program: nobody can find out by trying whether a key is in a trace, nor compare two.
     public func trace(hashingKeys: Bool = false) -> String {
         var text = ""
-        for (at, key) in buffer.entries.entries {
+        for (at, key) in read().entries {
             text += "{\"at\":\(Self.seconds(at))"
             if Key.self != Sole.self {
                 text += ",\"key\":" + (hashingKeys ? Self.hash(of: key) : Self.json("\(key)"))
@@ -74,43 +79,48 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// Keeps the newest submits.
-final class RecordingBuffer<Key: Sendable>: Watcher<Key>, @unchecked Sendable {
-    // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
-    private let lock = Lock()
-    private let limit: Int
+/// The newest submits of a debouncer. To be touched with its lock held, and not otherwise.
+@usableFromInline
+final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
+    // Proof of @unchecked Sendable: only the runtime touches it, under its lock.
+    @usableFromInline let limit: Int
     /// A ring: when it is full, the oldest is at `next`.
-    private var ring: [(at: Duration, key: Key)] = []
-    private var next = 0
-    private var lost = 0
+    @usableFromInline var ring: [(at: CoreInstant, key: Key)] = []
+    @usableFromInline var next = 0
+    @usableFromInline var lost = 0
 
     init(limit: Int) {
         self.limit = limit
     }
 
-    override func add(_ event: Event<Key>) {
-        guard case .submitted = event.kind else { return }
-        lock.withLock {
-            guard ring.count == limit else { return ring.append((event.at, event.key)) }
-            ring[next] = (event.at, event.key)
-            next = (next + 1) % limit
-            lost += 1
-        }
+    @inlinable
+    func add(_ key: Key, at instant: CoreInstant) {
+        guard ring.count == limit else { return ring.append((instant, key)) }
+        ring[next] = (instant, key)
+        next = next + 1 == limit ? 0 : next + 1
+        lost += 1
     }
+}
 
-    /// What is kept, the oldest first, and how much was not.
-    var entries: (entries: [(at: Duration, key: Key)], lost: Int) {
-        lock.withLock { (Array(ring[next...] + ring[..<next]), lost) }
+extension Runtime {
+    /// What a buffer keeps, the oldest first, and how much it does not.
+    fileprivate func entries(of buffer: RecordingBuffer<Key>) -> (entries: [(at: Duration, key: Key)], lost: Int) {
+        let (ring, next, lost) = lock.withLock { (buffer.ring, buffer.next, buffer.lost) }
+        return ((ring[next...] + ring[..<next]).map { (Duration(origin.duration(to: $0.at)), $0.key) }, lost)
     }
 }
 
 extension Coalescer {
     /// Writes down what is submitted from now on, as long as the recording is held.
     ///
-    /// - Parameter limit: How many submits are kept, the newest ones; at least one. Each takes some 16 bytes and the key.
+    /// - Parameter limit: How many submits are kept, the newest ones; at least one. Each takes eight bytes and the key.
     public func record(newest limit: Int = 100_000) -> Recording<Key> {
         let buffer = RecordingBuffer<Key>(limit: max(limit, 1))
-        runtime.observe(with: buffer)
-        return Recording(buffer) { [weak runtime] in runtime?.stopObserving(with: buffer) }
+        runtime.record(in: buffer)
+        return Recording { [runtime] in
+            runtime.entries(of: buffer)
+        } onEnd: { [weak runtime] in
+            runtime?.stopRecording(in: buffer)
+        }
     }
 }

@@ -1,6 +1,6 @@
 /// The newest events, until an observer takes them.
 @usableFromInline
-final class EventBuffer<Key: Sendable>: Watcher<Key>, @unchecked Sendable {
+final class EventBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
     private let lock = Lock()
     private let limit: Int
@@ -17,7 +17,7 @@ final class EventBuffer<Key: Sendable>: Watcher<Key>, @unchecked Sendable {
 
     /// Keeps an event, and forgets the oldest one if there are too many. Wakes nobody: that is ``wake()``.
     @usableFromInline
-    override func add(_ event: Event<Key>) {
+    func add(_ event: Event<Key>) {
         lock.withLock {
             events.append(event)
             if events.count - first > limit {
@@ -33,7 +33,7 @@ final class EventBuffer<Key: Sendable>: Watcher<Key>, @unchecked Sendable {
 
     /// Lets the observer have the next event, if he waits for one.
     @usableFromInline
-    override func wake() {
+    func wake() {
         let (waiting, event) = lock.withLock { () -> (UnsafeContinuation<Event<Key>?, Never>?, Event<Key>?) in
             guard consumer != nil else { return (nil, nil) }
             let event = take()
@@ -43,7 +43,7 @@ final class EventBuffer<Key: Sendable>: Watcher<Key>, @unchecked Sendable {
     }
 
     /// No event comes any more.
-    override func end() {
+    func end() {
         lock.withLock { isOver = true }
         wake()
     }

@@ -55,6 +55,9 @@ let package = Package(
             dependencies: ["LullDurable", "LullReference", "DurableConformance", "TestSupport"], swiftSettings: settings
         ),
         .testTarget(
+            name: "LullDurableTests", dependencies: ["LullDurable", "LullTesting", "LullReference", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],
             swiftSettings: settings),
     ]

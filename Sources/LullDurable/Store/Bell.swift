@@ -20,10 +20,12 @@ package struct Bell {
 
     package init() {}
 
-    /// A worker was told that there is nothing to claim before this instant.
+    /// A worker was told that there is nothing to claim before this instant. Others that were told a later one are woken, to
+    /// be told again: the lease of the run that this worker has just claimed may end while it is busy.
     ///
     /// - Returns: The mark that it waits after.
     package mutating func tell(_ next: CoreInstant?, in namespace: String) -> Int64 {
+        ring(next ?? .farFuture, in: namespace)
         lines[namespace, default: Line()].told = next ?? .farFuture
         return lines[namespace]?.mark ?? 0
     }

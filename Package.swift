@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "Lull", targets: ["Lull"]),
         .library(name: "LullDispatch", targets: ["LullDispatch"]),
         .library(name: "LullDurable", targets: ["LullDurable"]),
+        .library(name: "LullSQLite", targets: ["LullSQLite"]),
         .library(name: "LullTesting", targets: ["LullTesting"]),
         .executable(name: "lull", targets: ["LullCommand"]),
     ],
@@ -31,6 +32,10 @@ let package = Package(
         .target(name: "Lull", dependencies: ["LullCore", "CLullClock"], swiftSettings: settings),
         .target(name: "LullDispatch", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullDurable", dependencies: ["Lull", "CLullClock"], swiftSettings: settings),
+        .systemLibrary(
+            name: "CLullSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        .target(
+            name: "LullSQLite", dependencies: ["LullDurable", "CLullSQLite"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .systemLibrary(name: "CLullSystem"),
         .executableTarget(name: "LullCommand", dependencies: ["LullCore", "CLullSystem"], swiftSettings: settings),
@@ -56,6 +61,9 @@ let package = Package(
         ),
         .testTarget(
             name: "LullDurableTests", dependencies: ["LullDurable", "LullTesting", "LullReference", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LullSQLiteTests", dependencies: ["LullSQLite", "LullTesting", "CLullSQLite", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],

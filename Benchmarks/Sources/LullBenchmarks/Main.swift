@@ -18,6 +18,10 @@ enum Main {
         ("lateness-busy", Lateness.poolBlocked),
         ("command", Command.rows),
         ("idle", Idle.aMinute),
+        ("durable-submit", Durable.submits),
+        ("durable-run", Durable.runs),
+        ("durable-two", Durable.twoProcesses),
+        ("durable-idle", Durable.idle),
     ]
 
     static func main() {
@@ -30,6 +34,7 @@ enum Main {
             case "--rows": wanted += (arguments.popFirst() ?? "").split(separator: ",").map(String.init)
             case "--json": path = arguments.popFirst()
             case "--quick": effort = .quick
+            case "--commit-without-pause": Durable.commitWithoutPause(arguments.popFirst() ?? "")
             case "--lull": Command.path = arguments.popFirst()
             default:
                 print("usage: LullBenchmarks [--rows name,…] [--json path] [--quick] [--lull command]")

@@ -48,7 +48,7 @@ extension DurableTable {
             try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
             if isClaimed, let run = row.run {
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
-                let values = try values(ofRunIn: entry)
+                let values = try values(ofRunIn: entry, in: namespace)
                 runs.append(DurableRun(key: old.key, values: values, run: run))
             }
         }
@@ -65,7 +65,7 @@ extension DurableTable {
             row.handOutAgain(claim.terms, at: now, sequence: &sequence)
             try keep(row, of: old.key, from: old, isWorkers: true, [], at: now, in: namespace)
             guard let run = row.run else { continue }
-            runs.append(DurableRun(key: old.key, values: try values(ofRunIn: old), run: run))
+            runs.append(DurableRun(key: old.key, values: try values(ofRunIn: old, in: namespace), run: run))
         }
         return runs
     }

@@ -35,7 +35,9 @@ public protocol DurableTable {
     /// The keys of all rows, in the order in which they were inserted.
     mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]]
     /// The bytes of the run's values.
-    mutating func values(ofRunIn entry: DurableEntry) throws(DurableError) -> [[UInt8]]
+    mutating func values(
+        ofRunIn entry: DurableEntry, in namespace: DurableNamespace
+    ) throws(DurableError) -> [[UInt8]]
 
     /// Keeps the end of a range. An absorbed submit extends the key's latest absorbed range.
     mutating func record(

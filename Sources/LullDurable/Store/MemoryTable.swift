@@ -132,7 +132,7 @@ struct MemoryTable: DurableTable {
         self[namespace].rows.values.sorted { $0.handle < $1.handle }.map(\.key)
     }
 
-    mutating func values(ofRunIn entry: DurableEntry) -> [[UInt8]] {
+    mutating func values(ofRunIn entry: DurableEntry, in namespace: DurableNamespace) -> [[UInt8]] {
         entry.row.run.map { $0.value.batch.values.map(\.bytesInMemory) } ?? []
     }
 

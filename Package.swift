@@ -57,14 +57,16 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "LullDurableTests",
-            dependencies: ["LullDurable", "LullReference", "DurableConformance", "TestSupport"], swiftSettings: settings
-        ),
-        .testTarget(
-            name: "LullDurableTests", dependencies: ["LullDurable", "LullTesting", "LullReference", "TestSupport"],
+            dependencies: ["LullDurable", "LullTesting", "LullReference", "DurableConformance", "TestSupport"],
             swiftSettings: settings),
+        .executableTarget(
+            name: "DurableChild", dependencies: ["LullSQLite"], path: "Tests/DurableChild", swiftSettings: settings),
         .testTarget(
-            name: "LullSQLiteTests", dependencies: ["LullSQLite", "LullTesting", "CLullSQLite", "TestSupport"],
-            swiftSettings: settings),
+            name: "LullSQLiteTests",
+            dependencies: [
+                "LullSQLite", "LullTesting", "CLullSQLite", "LullReference", "DurableConformance", "DurableChild",
+                "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],
             swiftSettings: settings),

@@ -17,18 +17,36 @@ struct Change: Hashable {
         static let wake = Groups(rawValue: 16)
     }
 
-    /// A part of what comes to lie in a place.
-    enum Source: Hashable {
-        /// The bytes that are bound as ``Change/bytes``.
-        case bytes
-        case stored(DurablePayload.Place)
+    /// What comes to lie in a place: nothing, or some parts, one after another. Four bits for each: an array would be allocated
+    /// at every submit.
+    struct Sources: Hashable {
+        /// A part.
+        enum Part: UInt32 {
+            /// The bytes that are bound as ``Change/bytes``.
+            case bytes = 1
+            case pending, ready, run
+        }
+
+        private var code: UInt32 = 0
+
+        mutating func append(_ part: Part) {
+            precondition(code >> 28 == 0, "no step puts so many parts together")
+            code = code << 4 | part.rawValue
+        }
+
+        var last: Part? { Part(rawValue: code & 0xF) }
+
+        /// The parts in order.
+        var parts: [Part] {
+            stride(from: 28, through: 0, by: -4).compactMap { Part(rawValue: code >> UInt32($0) & 0xF) }
+        }
     }
 
     var groups: Groups = []
     /// What comes to lie in each place; nil where nothing changes.
-    var pending: [Source]?
-    var ready: [Source]?
-    var run: [Source]?
+    var pending: Sources?
+    var ready: Sources?
+    var run: Sources?
 
     /// The parameter for bytes that come from outside, and the one for the row's id.
     static let bytes: Int32 = 40
@@ -68,13 +86,13 @@ struct Change: Hashable {
         return "UPDATE work SET \(parts.joined(separator: ", ")) WHERE id = ?\(Self.id)"
     }
 
-    private static func expression(_ sources: [Source]) -> String {
-        let terms = sources.map { source in
-            switch source {
+    private static func expression(_ sources: Sources) -> String {
+        let terms = sources.parts.map { part in
+            switch part {
             case .bytes: "?\(bytes)"
-            case .stored(.pending): "pending"
-            case .stored(.ready): "ready"
-            case .stored(.run): "run"
+            case .pending: "pending"
+            case .ready: "ready"
+            case .run: "run"
             }
         }
         switch terms.count {

@@ -11,7 +11,7 @@ final class Connection {
     var failed: DurableError?
     private let patience: Duration
     private var isClosed = false
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     private let pages: UnsafeMutablePointer<Int32>
     private var fixed: [Statement?] = []
     private var changes: [Change: Statement] = [:]

@@ -17,8 +17,15 @@ final class Desk: Sendable {
         var isParked = false
         var isClosed = false
         var hasEnded = false
+        var traffic = Traffic()
         /// Who waits for the end.
         var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// How many calls have written, and in how many transactions.
+    struct Traffic: Sendable {
+        var calls = 0
+        var transactions = 0
     }
 
     /// No more calls than this share a transaction: an answer should not have to wait for too many others.
@@ -72,6 +79,8 @@ final class Desk: Sendable {
         return sleeps
     }
 
+    var traffic: Traffic { state.change { $0.traffic } }
+
     var isClosed: Bool { state.change { $0.isClosed } }
 
     /// Takes no more calls. Those that wait are answered.
@@ -100,22 +109,25 @@ final class Desk: Sendable {
 
     private enum Turn {
         case work(reads: [Job], writes: [Job])
-        case park(looks: Bool)
+        case park
         case end
     }
 
-    private func next() -> Turn {
+    private func next() -> (turn: Turn, hasSleepers: Bool) {
         state.change { state in
             state.isParked = false
+            let hasSleepers = state.bell.hasSleepers
             guard state.reads.isEmpty, state.writes.isEmpty else {
                 let writes = Array(state.writes.prefix(Self.most))
                 state.writes.removeFirst(writes.count)
+                state.traffic.calls += writes.count
+                state.traffic.transactions += writes.isEmpty ? 0 : 1
                 defer { state.reads = [] }
-                return .work(reads: state.reads, writes: writes)
+                return (.work(reads: state.reads, writes: writes), hasSleepers)
             }
-            if state.isClosed { return .end }
+            if state.isClosed { return (.end, hasSleepers) }
             state.isParked = true
-            return .park(looks: state.bell.hasSleepers)
+            return (.park, hasSleepers)
         }
     }
 
@@ -123,8 +135,10 @@ final class Desk: Sendable {
     func run(_ file: SQLiteFile) {
         var isCalm = true
         var lastCall = DispatchTime.now()
+        var lastLook = lastCall
         while true {
-            switch next() {
+            let (turn, hasSleepers) = next()
+            switch turn {
             case .work(let reads, let writes):
                 if !reads.isEmpty { file.read(reads) }
                 if !writes.isEmpty {
@@ -134,17 +148,21 @@ final class Desk: Sendable {
                     lastCall = .now()
                     gather(writes.count, within: lastCall.uptimeNanoseconds - start.uptimeNanoseconds)
                 }
-            case .park(let looks):
-                let end: DispatchTime = looks ? .now() + Self.look : isCalm ? .distantFuture : lastCall + Self.calm
-                guard signal.wait(timeout: end) == .timedOut else { continue }
-                if looks { look(at: file) }
-                if !isCalm, .now() >= lastCall + Self.calm {
+            case .park:
+                var end = isCalm ? DispatchTime.distantFuture : lastCall + Self.calm
+                if hasSleepers { end = min(end, lastLook + Self.look) }
+                if signal.wait(timeout: end) == .timedOut, !isCalm, .now() >= lastCall + Self.calm {
                     file.rest()
                     isCalm = true
                 }
             case .end:
                 file.rest()
                 return
+            }
+            // However busy this process is: its workers may sleep all the same.
+            if hasSleepers, .now() >= lastLook + Self.look {
+                look(at: file)
+                lastLook = .now()
             }
         }
     }

@@ -28,7 +28,7 @@ package final class SQLiteFile {
     private let path: String
     private let options: Options
     private let turnstile: Turnstile
-    private var connection: Connection?
+    private(set) var connection: Connection?
     /// Whether a commit has failed, and nobody knows yet whether it has been made.
     private var isUnsettled = false
     /// The log is copied when it has this many pages.
@@ -56,6 +56,8 @@ package final class SQLiteFile {
                 _ = try connection.checkpoint(truncates: true, within: .milliseconds(100))
             }
             self.connection = connection
+            // The first to come after a boot ties the file's time to it, before anybody can set the wall clock.
+            attempt([])
         } catch .refused(let why) {
             throw .unusable(why)
         }
@@ -180,7 +182,7 @@ package final class SQLiteFile {
     /// Finds out whether a commit that failed has been made.
     ///
     /// - Returns: Nil if it has.
-    private func resolve(_ id: Int64, after error: DurableError) -> DurableError? {
+    func resolve(_ id: Int64, after error: DurableError) -> DurableError? {
         connection?.close()
         connection = nil
         isUnsettled = true

@@ -60,6 +60,12 @@ public final class SQLiteStore: DurableStore {
 
     deinit { desk.shut() }
 
+    /// How many calls have written so far, and in how many transactions: callers at once share them.
+    public var traffic: (calls: Int, transactions: Int) {
+        let traffic = desk.traffic
+        return (traffic.calls, traffic.transactions)
+    }
+
     // MARK: - Parts
 
     private func call<Raw: Sendable, Answer: Sendable>(
@@ -95,6 +101,7 @@ public final class SQLiteStore: DurableStore {
     // MARK: - The calls
 
     /// Opens a namespace: see ``DurableStore/open(_:_:)``.
+    @discardableResult
     public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
         try await write { transaction throws(DurableError) in try transaction.open(namespace, rules) }
     }
@@ -105,11 +112,13 @@ public final class SQLiteStore: DurableStore {
     }
 
     /// Flushes a key or all: see ``DurableStore/flush(_:in:)``.
+    @discardableResult
     public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try await write { transaction throws(DurableError) in try transaction.flush(key, in: namespace) }
     }
 
     /// Cancels a key or all: see ``DurableStore/cancel(_:in:)``.
+    @discardableResult
     public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try await write { transaction throws(DurableError) in try transaction.cancel(key, in: namespace) }
     }
@@ -161,6 +170,7 @@ public final class SQLiteStore: DurableStore {
     }
 
     /// Forgets a dead run: see ``DurableStore/discard(_:in:)``.
+    @discardableResult
     public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
         try await write { transaction throws(DurableError) in try transaction.discard(run, in: namespace) }
     }

@@ -31,15 +31,16 @@ struct SQLiteTable: DurableTable {
     // MARK: - One row
 
     mutating func find(_ key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> DurableEntry? {
-        for query in [Query.pendingByKey, .rowByKey] {
-            let statement = try connection[query]
-            defer { statement.reset() }
-            statement.bind(1, namespace.id)
-            statement.bind(2, blob: key)
-            guard try statement.next() else { return nil }
-            if query == .rowByKey || !statement.hasMore { return try statement.entry(key: key) }
-        }
-        return nil
+        let pending = try connection[.pendingByKey]
+        defer { pending.reset() }
+        pending.bind(1, namespace.id)
+        pending.bind(2, blob: key)
+        guard try pending.next() else { return nil }
+        if !pending.hasMore { return try pending.entry(key: key) }
+        let whole = try connection[.rowByID]
+        defer { whole.reset() }
+        whole.bind(1, pending.integer(0))
+        return try whole.next() ? try whole.entry(key: key) : nil
     }
 
     mutating func insert(
@@ -97,13 +98,15 @@ struct SQLiteTable: DurableTable {
     ///   submit, or what a dead run brings back.
     private func sources(
         _ batch: Batch<DurablePayload>?, if old: Batch<DurablePayload>?, _ added: inout [DurablePayload]
-    ) -> [Change.Source]? {
+    ) -> Change.Sources? {
         if batch == old { return nil }
-        guard let batch else { return [] }
-        var sources: [Change.Source] = []
+        var sources = Change.Sources()
+        guard let batch else { return sources }
         for value in batch.values {
             switch value {
-            case .stored(let place): sources.append(.stored(place))
+            case .stored(.pending): sources.append(.pending)
+            case .stored(.ready): sources.append(.ready)
+            case .stored(.run): sources.append(.run)
             case .bytes:
                 if sources.last != .bytes { sources.append(.bytes) }
                 added.append(value)
@@ -167,10 +170,6 @@ struct SQLiteTable: DurableTable {
         statement.bind(1, owner)
         statement.bind(2, namespace.id)
         return try entries(statement)
-    }
-
-    mutating func waiting(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
-        try keys(.waitingKeys, in: namespace)
     }
 
     mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {

@@ -2,7 +2,7 @@
 # `swift test` as they are.
 SCRATCH ?= .build
 FLAGS ?=
-export SCRATCH FLAGS JSON ROWS QUICK
+export SCRATCH FLAGS JSON CHARTS ROWS QUICK
 
 .PHONY: help run test bench check format lint embedded docs ci clean
 
@@ -19,10 +19,10 @@ run: ## Install what is missing, build the lull command, and show it at work.
 test: ## Run the tests.
 	@swift test --no-parallel --scratch-path $(SCRATCH) $(FLAGS)
 
-bench: ## Measure every row of the targets against its floor; JSON=path writes the figures, ROWS=a,b picks rows.
+bench: ## Measure every row of the targets against its floor; JSON=path writes the figures, CHARTS=folder the charts, ROWS=a,b picks rows.
 	@scripts/bench
 
-check: ## Run the long forms of the tests: minutes to hours, for the thorough.
+check: ## Run the long forms of the tests, and all under sanitizers: minutes to hours, for the thorough.
 	@scripts/check
 
 format: ## Write all sources in the style of the repository.

@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 import Lull
 import LullTesting
-import Synchronization
 import TestSupport
 import Testing
 
@@ -33,11 +32,11 @@ struct StressTests {
     @Test("a delay operation is finished once, whether its time is over or it is cancelled")
     func cancelWhileFinishing() {
         for _ in 0..<1000 {
-            let ends = Mutex(0)
+            let ends = Guarded(0)
             let delay = DelayOperation(timeInterval: 0.0001)
             let ended = DispatchSemaphore(value: 0)
             delay.completionBlock = {
-                ends.withLock { $0 += 1 }
+                ends.change { $0 += 1 }
                 ended.signal()
             }
             let queue = OperationQueue()
@@ -45,7 +44,7 @@ struct StressTests {
             race(3) { _ in delay.cancel() }
             ended.wait()
             queue.waitUntilAllOperationsAreFinished()
-            #expect(ends.withLock { $0 } == 1)
+            #expect(ends.value == 1)
         }
     }
 
@@ -68,33 +67,33 @@ struct StressTests {
     func lastOut() {
         let work = DispatchQueue(label: "work", attributes: .concurrent)
         let queue = LastOutQueue.OnQueue(work, delay: 0.0005)
-        let ran = Mutex<[Int: [Int]]>([:])
-        let running = Mutex<Set<Int>>([])
-        let shared = Mutex(0)
+        let ran = Guarded<[Int: [Int]]>([:])
+        let running = Guarded<Set<Int>>([])
+        let shared = Guarded(0)
         race(8) { thread in
             for call in 1...1000 {
-                queue.enqueue(forKey: thread, onStart: { #expect(running.withLock { $0.insert(thread).inserted }) }) {
-                    ran.withLock { $0[thread, default: []].append(call) }
-                    running.withLock { _ = $0.remove(thread) }
+                queue.enqueue(forKey: thread, onStart: { #expect(running.change { $0.insert(thread).inserted }) }) {
+                    ran.change { $0[thread, default: []].append(call) }
+                    running.change { _ = $0.remove(thread) }
                 }
-                queue.enqueue(forKey: "shared") { shared.withLock { $0 += 1 } }
+                queue.enqueue(forKey: "shared") { shared.change { $0 += 1 } }
                 if call % 97 == thread { queue.executePendingTasks() }
             }
         }
         queue.executePendingTasks()
         var tries = 0
-        while ran.withLock({ ran in (0..<8).contains { ran[$0]?.last != 1000 } }), tries < 2000 {
+        while ran.change({ ran in (0..<8).contains { ran[$0]?.last != 1000 } }), tries < 2000 {
             Thread.sleep(forTimeInterval: 0.005)
             tries += 1
         }
         work.sync(flags: .barrier) {}
         for thread in 0..<8 {
-            let calls = ran.withLock { $0[thread] ?? [] }
+            let calls = ran.change { $0[thread] ?? [] }
             #expect(calls.last == 1000)
             #expect(calls == calls.sorted())
             #expect(Set(calls).count == calls.count)
         }
-        #expect(shared.withLock { $0 } > 0)
+        #expect(shared.value > 0)
     }
 
     @Test("tasks that own what calls their queue again when it goes harm nobody")
@@ -117,12 +116,12 @@ struct StressTests {
     func preemptive() {
         let work = DispatchQueue(label: "work")
         let queue = DelayedPreemptiveDispatchQueue.OnQueue(work)
-        let runs = Mutex(0)
+        let runs = Guarded(0)
         for round in 0..<100 {
             race(4) { thread in
                 for call in 0..<25 {
                     if (call + thread) % 7 == 0 { queue.cancel() }
-                    queue.delay(Double((call * round) % 3) / 10_000) { runs.withLock { $0 += 1 } }
+                    queue.delay(Double((call * round) % 3) / 10_000) { runs.change { $0 += 1 } }
                     _ = queue.empty
                 }
             }
@@ -130,10 +129,10 @@ struct StressTests {
             #expect(queue.empty)
             // What has begun may end; then nothing follows.
             work.sync {}
-            let before = runs.withLock { $0 }
+            let before = runs.value
             work.sync {}
             Thread.sleep(forTimeInterval: 0.001)
-            #expect(runs.withLock { $0 } == before)
+            #expect(runs.value == before)
         }
         let last = DispatchSemaphore(value: 0)
         queue.delay(0) { last.signal() }

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import Lull
 public import Testing
 
 /// Runs the tests of a suite on threads of their own, a few at a time.
@@ -28,12 +28,12 @@ extension Trait where Self == OwnThreads {
 /// A serial queue as an executor: a test that blocks it holds up only those that were given the same one.
 private final class BlockingExecutor: TaskExecutor {
     private static let all = (0..<3).map { _ in BlockingExecutor() }
-    private static let count = Mutex(0)
+    private static let count = Guarded(0)
 
     private let queue = DispatchQueue(label: "blocking tests")
 
     static func next() -> BlockingExecutor {
-        let number = count.withLock { count in
+        let number = count.change { count in
             count += 1
             return count
         }

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import Lull
 import Synchronization
+import LullCharts
 
 // Rows: how much later than due an execution starts.
 
@@ -21,11 +22,11 @@ enum Lateness {
         }
     }
 
-    static func atRest(_ effort: Effort) -> [Line] {
+    static func atRest(_ effort: Effort) -> (lines: [Line], chart: LineChart) {
         var bare: [Double] = []
         var onQueue: [Double] = []
         var inTask: [Double] = []
-        for number in 0..<(effort.rounds * 40) {
+        for number in 0..<(effort.rounds * 100) {
             let wait = Int64(3_000_000 + number % 17 * 1_000_000)
             // Each of them in turn, or they would wake the machine for each other.
             bare.append(ofTimer(wait))
@@ -45,13 +46,42 @@ enum Lateness {
                 ratio: Spread(figure / reference), target: target)
         }
         let early = (onQueue + inTask).count { $0 < 0 }
-        return [
+        let lines = [
             line("on a queue, p50", onQueue, 0.5, .ratioAtMost(1.2)),
             line("on a queue, p99", onQueue, 0.99, .ratioAtMost(1.2)),
             line("in a task, p50", inTask, 0.5, .none),
             line("in a task, p99", inTask, 0.99, .none),
             Line("starts that were early", Spread(Double(early)), "", target: .figureAtMost(0)),
         ]
+        return (lines, chart(onQueue: onQueue, inTask: inTask, bare: bare))
+    }
+
+    private static func chart(onQueue: [Double], inTask: [Double], bare: [Double]) -> LineChart {
+        func series(_ name: String, _ values: [Double]) -> LineChart.Series {
+            let sorted = values.sorted()
+            return LineChart.Series(
+                name,
+                (0...92).map { step in
+                    // Steps that are equally far apart in the chart.
+                    let share = 1 - pow(10, -Double(step) / 40)
+                    // What starts within a microsecond, or early, has no place on a logarithmic axis.
+                    return LineChart.Point(share, max(1000, Spread.quantile(share, ofSorted: sorted)))
+                })
+        }
+        let all = [
+            series("Debouncer on a queue", onQueue),
+            series("Debouncer in a task", inTask),
+            series("bare strict timer", bare),
+        ]
+        return LineChart(
+            title: "How late an execution starts",
+            subtitle: "After waits of 3 to 19 ms, \(bare.count) of each kind in turn.",
+            source: "make bench ROWS=lateness CHARTS=docs/charts",
+            x: Axis("share of the executions that are no later", .share, .nines, 0...0.995),
+            y: Axis(
+                "from the due instant to the start", .nanoseconds, .logarithmic,
+                Axis.bounds(of: all.flatMap(\.points).map(\.y), .logarithmic)),
+            series: all)
     }
 
     static func poolBlocked(_ effort: Effort) -> [Line] {

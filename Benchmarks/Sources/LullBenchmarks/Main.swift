@@ -1,43 +1,48 @@
 import Foundation
+import LullCharts
 
 /// Runs the rows that were asked for, prints the table, and writes it as JSON where that was asked for.
 @main
 enum Main {
-    static let rows: [(name: String, run: @Sendable (Effort) -> [Line])] = [
-        ("hot", Hot.values),
-        ("hot-closures", Hot.closures),
-        ("hot-threads", Hot.threads),
-        ("keyed", Keyed.integers),
-        ("keyed-strings", Keyed.strings),
-        ("memory", Crowd.memory),
-        ("crowd", Crowd.tenMillion),
-        ("due", Due.oneByOne),
-        ("outcomes", Outcomes.awaited),
-        ("stream", Streams.debounced),
-        ("lateness", Lateness.atRest),
-        ("lateness-busy", Lateness.poolBlocked),
-        ("command", Command.rows),
-        ("idle", Idle.aMinute),
-        ("durable-submit", Durable.submits),
-        ("durable-run", Durable.runs),
-        ("durable-two", Durable.twoProcesses),
-        ("durable-idle", Durable.idle),
+    static let rows = [
+        Row("hot", Hot.values),
+        Row("hot-closures", Hot.closures),
+        Row("hot-threads", Hot.threads),
+        Row("keyed", Keyed.integers),
+        Row("keyed-strings", Keyed.strings),
+        Row("growth", charted: Growth.rows),
+        Row("memory", Crowd.memory),
+        Row("crowd", Crowd.tenMillion),
+        Row("due", Due.oneByOne),
+        Row("outcomes", Outcomes.awaited),
+        Row("stream", Streams.debounced),
+        Row("lateness", charted: Lateness.atRest),
+        Row("lateness-busy", Lateness.poolBlocked),
+        Row("command", Command.rows),
+        Row("idle", Idle.aMinute),
+        Row("durable-submit", Durable.submits),
+        Row("durable-run", Durable.runs),
+        Row("durable-two", Durable.twoProcesses),
+        Row("durable-idle", Durable.idle),
     ]
 
     static func main() {
         var wanted: [String] = []
         var path: String?
+        var charts: String?
         var effort = Effort.full
         var arguments = CommandLine.arguments.dropFirst()
         while let argument = arguments.popFirst() {
             switch argument {
             case "--rows": wanted += (arguments.popFirst() ?? "").split(separator: ",").map(String.init)
             case "--json": path = arguments.popFirst()
+            case "--charts": charts = arguments.popFirst()
             case "--quick": effort = .quick
             case "--commit-without-pause": Durable.commitWithoutPause(arguments.popFirst() ?? "")
             case "--lull": Command.path = arguments.popFirst()
             default:
-                print("usage: LullBenchmarks [--rows name,…] [--json path] [--quick] [--lull command]")
+                print(
+                    "usage: LullBenchmarks [--rows name,…] [--json path] [--charts folder] [--quick] [--lull command]")
                 print("rows: " + rows.map(\.name).joined(separator: "; "))
                 exit(argument == "--help" ? 0 : 64)
             }
@@ -46,12 +51,26 @@ enum Main {
         print(machine)
         var report = Report()
         for row in rows where wanted.isEmpty || wanted.contains(where: row.name.hasPrefix) {
-            report.add(row.name, row.run(effort))
+            let (lines, chart) = row.run(effort)
+            report.add(row.name, lines)
+            if let charts, let chart {
+                keep(in: charts) { try write(chart, named: row.name, to: charts) }
+            }
         }
+        if let path { keep(in: path) { try report.writeJSON(to: path) } }
+    }
+
+    private static func write(_ chart: LineChart, named name: String, to folder: String) throws {
+        let folder = URL(fileURLWithPath: folder)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(chart.svg().utf8).write(to: folder.appending(path: name + ".svg"))
+    }
+
+    private static func keep(in path: String, _ body: () throws -> Void) {
         do {
-            if let path { try report.writeJSON(to: path) }
+            try body()
         } catch {
-            print("the figures could not be written to \(path ?? ""): \(error)")
+            print("what was measured could not be written to \(path): \(error)")
             exit(74)
         }
     }
@@ -63,11 +82,32 @@ enum Main {
     }
 }
 
-/// How often things are repeated.
+/// A row of the targets: what is measured together.
+struct Row: Sendable {
+    var name: String
+    var run: @Sendable (Effort) -> (lines: [Line], chart: LineChart?)
+
+    init(_ name: String, _ lines: @escaping @Sendable (Effort) -> [Line]) {
+        self.name = name
+        run = { (lines($0), nil) }
+    }
+
+    /// A row of which a chart can be drawn too.
+    init(_ name: String, charted: @escaping @Sendable (Effort) -> (lines: [Line], chart: LineChart)) {
+        self.name = name
+        run = { charted($0) }
+    }
+}
+
+/// How often things are repeated, and how far they are taken.
 struct Effort {
     var rounds: Int
     var seconds: Int
+    /// How many keys are pending at most, where the number grows.
+    var keys: Int
+    /// How many submits are measured at once there.
+    var submits: Int
 
-    static let full = Effort(rounds: 11, seconds: 60)
-    static let quick = Effort(rounds: 3, seconds: 5)
+    static let full = Effort(rounds: 11, seconds: 60, keys: 10_000_000, submits: 1_000_000)
+    static let quick = Effort(rounds: 3, seconds: 5, keys: 100_000, submits: 200_000)
 }

@@ -42,6 +42,13 @@ struct Interleaved {
         }
     }
 
+    /// The samples of both, of the same sides.
+    static func + (left: Interleaved, right: Interleaved) -> Interleaved {
+        var sum = left
+        for side in sum.sides.indices { sum.sides[side] += right.sides[side] }
+        return sum
+    }
+
     func spread(_ side: Int, _ figure: KeyPath<Sample, Double>) -> Spread {
         Spread(sides[side].map { $0[keyPath: figure] })
     }
@@ -72,16 +79,9 @@ struct Spread: Codable {
 
     init(_ values: [Double]) {
         let sorted = values.sorted()
-        func quantile(_ share: Double) -> Double {
-            guard !sorted.isEmpty else { return .nan }
-            let position = share * Double(sorted.count - 1)
-            let below = Int(position)
-            let above = min(below + 1, sorted.count - 1)
-            return sorted[below] + (position - Double(below)) * (sorted[above] - sorted[below])
-        }
-        median = quantile(0.5)
-        lowerQuartile = quantile(0.25)
-        upperQuartile = quantile(0.75)
+        median = Self.quantile(0.5, ofSorted: sorted)
+        lowerQuartile = Self.quantile(0.25, ofSorted: sorted)
+        upperQuartile = Self.quantile(0.75, ofSorted: sorted)
         least = sorted.first ?? .nan
         most = sorted.last ?? .nan
     }
@@ -89,5 +89,14 @@ struct Spread: Codable {
     /// A figure that was measured once.
     init(_ value: Double) {
         self.init([value])
+    }
+
+    /// The value that a share of all are no greater than, between two of them in proportion.
+    static func quantile(_ share: Double, ofSorted values: [Double]) -> Double {
+        guard !values.isEmpty else { return .nan }
+        let position = share * Double(values.count - 1)
+        let below = Int(position)
+        let above = min(below + 1, values.count - 1)
+        return values[below] + (position - Double(below)) * (values[above] - values[below])
     }
 }

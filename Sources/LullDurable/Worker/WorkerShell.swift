@@ -6,9 +6,9 @@ internal import LullCore
 /// Nothing runs under the lock but the worker. What has to be waited for runs in tasks of its own, which belong to nobody's
 /// task: whoever runs the worker may be cancelled, and its handlers still have their time.
 ///
-/// Handlers that end do not go to the store one by one. A task of its own, which has its turn when the handlers that were
-/// started before it have had theirs, hands in all that have ended by then: their reports, and one claim for all the room that
-/// they have made, are with the store at the same time and can share a transaction.
+/// Handlers that end do not go to the store one by one. A task of its own waits until all that were decided on have been
+/// started, and until those that end at once have ended; then it hands them in together. So their reports, and one claim for
+/// all the room that they have made, go to the store in one call and can share a transaction.
 final class WorkerShell: Sendable {
     typealias Handler = nonisolated(nonsending) @Sendable (DurableRun) async throws -> Void
 
@@ -20,6 +20,8 @@ final class WorkerShell: Sendable {
         var armed = CoreInstant.farFuture
         var alarm: Task<Void, any Error>?
         var listening: Task<Void, any Error>?
+        /// How many handlers have been decided on and not been started.
+        var unstarted = 0
         /// Handlers that have ended, and have not been handed in.
         var ended: [Ended] = []
         /// Whoever waits for the end.
@@ -91,9 +93,9 @@ final class WorkerShell: Sendable {
 
     // MARK: - Events
 
-    /// Hands an event in and does what comes of it.
-    private func proceed(_ event: Worker.Event) {
-        for action in step([event]) { perform(action) }
+    /// Hands events in and does what comes of it.
+    private func proceed(_ events: Worker.Event...) {
+        perform(step(events))
     }
 
     /// Hands events in.
@@ -115,7 +117,10 @@ final class WorkerShell: Sendable {
         var rest = Rest(actions: state.worker.handle(events, at: now))
         for case .ended(let run, _) in events { state.handlers[run] = nil }
         for action in rest.actions {
-            if case .start(let run) = action { state.handlers[run.id] = Handling(fence: run.fence) }
+            if case .start(let run) = action {
+                state.handlers[run.id] = Handling(fence: run.fence)
+                state.unstarted += 1
+            }
             if case .cancel(let run) = action {
                 state.handlers[run]?.isToldToStop = true
                 if let task = state.handlers[run]?.task { rest.cancelled.append(task) }
@@ -133,53 +138,51 @@ final class WorkerShell: Sendable {
 
     // MARK: - Actions
 
-    private func perform(_ action: Worker.Action) {
-        switch action {
-        case .claim(let claim):
-            spawn("a worker's claim") {
-                let answer = await self.claim(claim)
-                self.proceed(.claimed(answer))
+    private func perform(_ actions: [Worker.Action]) {
+        var reports: [DurableReport] = []
+        var claim: DurableClaim?
+        for action in actions {
+            switch action {
+            case .claim(let wanted): claim = wanted
+            case .report(let report): reports.append(report)
+            case .listen(let mark, let time): listen(after: mark, atMost: time)
+            case .start(let run): start(run)
+            case .cancel: break
+            case .lost(let run):
+                counters.change { $0.lostLeases += 1 }
+                tell(.leaseLost(run))
+            case .trouble(let error): tell(.store(error))
             }
-        case .listen(let mark, let time):
-            let task = spawn("a worker that listens") {
-                let answer = await self.listen(after: mark, atMost: time)
-                self.proceed(.heard(answer))
-            }
-            let isOver = state.change { state in
-                state.listening = task
-                return state.worker.isFinished
-            }
-            if isOver { task.cancel() }
-        case .report(let report):
-            spawn("a worker's report") { await self.send(report) }
-        case .start(let run):
-            start(run)
-        case .cancel:
-            break
-        case .lost(let run):
-            counters.change { $0.lostLeases += 1 }
-            tell(.leaseLost(run))
-        case .trouble(let error):
-            tell(.store(error))
+        }
+        if !reports.isEmpty || claim != nil { exchange(reports, claim) }
+    }
+
+    /// Tells the store, and asks it.
+    private func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) {
+        spawn("a worker's calls to its store") {
+            let answers = await self.store.exchange(reports, claim)
+            var events = zip(reports, answers.reports).map { Worker.Event.reported($0, $1) }
+            if let claimed = answers.claim { events.append(.claimed(claimed)) }
+            self.perform(self.step(events))
         }
     }
 
-    private func claim(_ claim: DurableClaim) async -> Result<DurableClaim.Answer, DurableError> {
-        do { return .success(try await store.claim(claim)) } catch { return .failure(error) }
-    }
-
-    private func listen(after mark: Int64, atMost time: CoreDuration) async -> Result<Void, DurableError> {
-        do {
-            return .success(try await store.wait(in: namespace, after: mark, atMost: Duration(time)))
-        } catch {
-            return .failure(error)
+    private func listen(after mark: Int64, atMost time: CoreDuration) {
+        let task = spawn("a worker that listens") {
+            let answer: Result<Void, DurableError>
+            do throws(DurableError) {
+                try await self.store.wait(in: self.namespace, after: mark, atMost: Duration(time))
+                answer = .success(())
+            } catch {
+                answer = .failure(error)
+            }
+            self.proceed(.heard(answer))
         }
-    }
-
-    private func send(_ report: DurableReport) async {
-        let answer: Result<DurableReport.Answer, DurableError>
-        do { answer = .success(try await store.report(report)) } catch { answer = .failure(error) }
-        proceed(.reported(report, answer))
+        let isOver = state.change { state in
+            state.listening = task
+            return state.worker.isFinished
+        }
+        if isOver { task.cancel() }
     }
 
     /// Tells of a failure to whom it was agreed, or on standard error.
@@ -200,22 +203,37 @@ final class WorkerShell: Sendable {
             do { try await self.handler(run) } catch { failure = error }
             self.end(run, failure)
         }
-        let isToldToStop = state.change { state in
+        let (isToldToStop, haveEnded) = state.change { state in
+            state.unstarted -= 1
+            let haveEnded = state.unstarted == 0 && !state.ended.isEmpty
             // It may have ended already, and another attempt may have begun.
-            guard state.handlers[run.id]?.fence == run.fence else { return false }
+            guard state.handlers[run.id]?.fence == run.fence else { return (false, haveEnded) }
             state.handlers[run.id]?.task = task
-            return state.handlers[run.id]?.isToldToStop == true
+            return (state.handlers[run.id]?.isToldToStop == true, haveEnded)
         }
         if isToldToStop { task.cancel() }
+        if haveEnded { handInSoon() }
     }
 
     /// Notes that a handler has ended, and sees to it that this is handed in.
     private func end(_ run: DurableRun, _ failure: (any Error)?) {
         let isFirst = state.change { state in
             state.ended.append(Ended(run: run, failure: failure))
-            return state.ended.count == 1
+            return state.unstarted == 0 && state.ended.count == 1
         }
-        if isFirst { spawn("a worker's reports") { self.handIn() } }
+        if isFirst { handInSoon() }
+    }
+
+    /// Hands in what has ended, when nothing more ends while all that is ready to run has its turn.
+    private func handInSoon() {
+        spawn("a worker's reports") {
+            var (seen, count) = (0, self.state.change { $0.ended.count })
+            while count > seen {
+                await Task.yield()
+                (seen, count) = (count, self.state.change { $0.ended.count })
+            }
+            self.handIn()
+        }
     }
 
     /// Hands in all that has ended, and tells of what has failed.
@@ -227,8 +245,8 @@ final class WorkerShell: Sendable {
         }
         let actions = step(ended.map(\.event))
         let failures = ended.filter { $0.failure != nil }
+        perform(actions)
         for action in actions {
-            perform(action)
             guard case .report(let report) = action, case .failed(_, let retry) = report.word else { continue }
             for ended in failures where ended.run.id == report.run {
                 guard let failure = ended.failure else { continue }

@@ -1,6 +1,5 @@
 import Lull
 import LullTesting
-import Synchronization
 import TestSupport
 import Testing
 

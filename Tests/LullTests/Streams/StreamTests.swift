@@ -1,7 +1,6 @@
 import TestSupport
 import Lull
 import LullTesting
-import Synchronization
 import Testing
 
 @Suite("A debounced or throttled sequence")

@@ -1,5 +1,5 @@
+import Lull
 import TestSupport
-import Synchronization
 
 /// A sequence of numbers that counts what is asked of it; every iterator begins anew.
 struct Numbers: AsyncSequence, Sendable {
@@ -32,19 +32,19 @@ struct Numbers: AsyncSequence, Sendable {
 /// Objects that are counted while they live, and at most that many.
 struct Tokens: AsyncSequence, Sendable {
     final class Census: Sendable {
-        private let counts = Mutex((living: 0, most: 0))
+        private let counts = Guarded((living: 0, most: 0))
 
         func born() {
-            counts.withLock { counts in
+            counts.change { counts in
                 counts.living += 1
                 counts.most = Swift.max(counts.most, counts.living)
             }
         }
 
-        func died() { counts.withLock { $0.living -= 1 } }
+        func died() { counts.change { $0.living -= 1 } }
 
-        var living: Int { counts.withLock { $0.living } }
-        var most: Int { counts.withLock { $0.most } }
+        var living: Int { counts.value.living }
+        var most: Int { counts.value.most }
     }
 
     final class Token: Sendable {

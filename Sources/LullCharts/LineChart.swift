@@ -1,0 +1,181 @@
+/// Lines over two axes, each with its name at its end, as a picture that needs nothing else.
+///
+/// The text is that of an SVG file. It can be read in light and in dark, and its lines be told apart without their colours,
+/// by their marks.
+public struct LineChart: Sendable, Panel {
+    /// What the chart says.
+    public var title: String
+    /// What was measured or computed, in a sentence.
+    public var subtitle: String
+    /// Where it comes from.
+    public var source: String
+    /// The axis along the bottom.
+    public var x: Axis
+    /// The axis up the left side.
+    public var y: Axis
+    /// The lines; the first is drawn last, above all others.
+    public var series: [Series]
+
+    /// A chart of lines.
+    public init(title: String, subtitle: String, source: String, x: Axis, y: Axis, series: [Series]) {
+        self.title = title
+        self.subtitle = subtitle
+        self.source = source
+        self.x = x
+        self.y = y
+        self.series = series
+    }
+
+    /// One of the lines.
+    public struct Series: Sendable {
+        /// What stands at its end.
+        public var name: String
+        /// From left to right.
+        public var points: [Point]
+
+        /// A line through points, from left to right.
+        public init(_ name: String, _ points: [Point]) {
+            self.name = name
+            self.points = points
+        }
+    }
+
+    /// A point of a line.
+    public struct Point: Sendable {
+        /// Its value on the axis along the bottom.
+        public var x: Double
+        /// Its value on the axis up the side.
+        public var y: Double
+        /// From where to where the measurements lay, if they did not agree.
+        public var range: ClosedRange<Double>?
+        /// What stands beside it, where there is room.
+        public var label: String?
+        /// Whether it is the one that the chart is about.
+        public var isChosen: Bool
+
+        /// A point, perhaps with a range of what was measured.
+        public init(
+            _ x: Double, _ y: Double, range: ClosedRange<Double>? = nil, label: String? = nil, isChosen: Bool = false
+        ) {
+            self.x = x
+            self.y = y
+            self.range = range
+            self.label = label
+            self.isChosen = isChosen
+        }
+    }
+
+    /// The text of the SVG file.
+    public func svg() -> String { Picture(self).svg() }
+
+    // MARK: - The picture
+
+    var height: Double { Frame.height }
+
+    var description: String {
+        subtitle + " "
+            + series.filter { !$0.points.isEmpty }.map { line in
+                let (first, last) = (line.points[0], line.points[line.points.count - 1])
+                return "\(line.name): \(y.quantity.text(first.y)) at \(x.quantity.text(first.x)), "
+                    + "\(y.quantity.text(last.y)) at \(x.quantity.text(last.x))."
+            }.joined(separator: " ")
+    }
+
+    func draw(_ svg: inout SVG) {
+        let frame = Frame(self)
+        svg.write(title, at: (Frame.padding, 34), "title start")
+        svg.write(subtitle, at: (Frame.padding, 56), "quiet start")
+        drawAxes(frame, &svg)
+        for index in series.indices.reversed() { drawBand(index, frame, &svg) }
+        for index in series.indices.reversed() { drawLine(index, frame, &svg) }
+        for index in series.indices.reversed() { drawLabels(index, frame, &svg) }
+        drawNames(frame, &svg)
+        svg.write(source, at: (Frame.padding, Frame.height - 16), "quiet note start")
+    }
+
+    private func drawAxes(_ frame: Frame, _ svg: inout SVG) {
+        svg.write(y.title, at: (Frame.padding, frame.top - 16), "axis start")
+        for value in y.scale.ticks(in: y.bounds, about: 6) {
+            let height = frame.y(value)
+            svg.stroke([(frame.left, height), (frame.right, height)], "grid")
+            svg.write(y.quantity.text(value), at: (frame.left - 10, height + 4.5), "quiet end")
+        }
+        svg.stroke([(frame.left, frame.bottom), (frame.right, frame.bottom)], "base")
+        for value in x.scale.ticks(in: x.bounds, about: 8) {
+            let place = frame.x(value)
+            svg.stroke([(place, frame.bottom), (place, frame.bottom + 5)], "base")
+            svg.write(x.quantity.text(value), at: (place, frame.bottom + 20), "quiet middle")
+        }
+        svg.write(x.title, at: ((frame.left + frame.right) / 2, frame.bottom + 42), "axis middle")
+    }
+
+    private func drawBand(_ index: Int, _ frame: Frame, _ svg: inout SVG) {
+        let points = series[index].points
+        guard points.contains(where: { $0.range != nil }) else { return }
+        let upper = points.map { (frame.x($0.x), frame.y($0.range?.upperBound ?? $0.y)) }
+        let lower = points.reversed().map { (frame.x($0.x), frame.y($0.range?.lowerBound ?? $0.y)) }
+        svg.element("path", ["class": "band \(colour(index))", "d": SVG.path(upper + lower, isClosed: true)])
+    }
+
+    private func drawLine(_ index: Int, _ frame: Frame, _ svg: inout SVG) {
+        let points = series[index].points.map { frame.point($0) }
+        svg.stroke(points, "line \(colour(index))")
+        // More than that would hide the line.
+        for point in points.count <= 30 ? points[...] : points.suffix(1) { mark(index, at: point, &svg) }
+    }
+
+    /// Writes what stands beside the points: of the chosen one always, of the others where they are not too close. Every
+    /// second series has its labels on the other side, where the first does not.
+    private func drawLabels(_ index: Int, _ frame: Frame, _ svg: inout SVG) {
+        let points = series[index].points
+        func write(_ label: String, at place: (x: Double, y: Double), _ distance: Double, _ style: String) {
+            // Below the axis are its own labels.
+            let isAbove = index.isMultiple(of: 2) || place.y > frame.bottom - 24
+            let x = place.x + (isAbove ? -distance : distance)
+            let y = place.y + (isAbove ? 2 - distance : distance + 7)
+            svg.write(label, at: (x, y), style + (isAbove ? " end" : " start"))
+        }
+        var taken = points.filter(\.isChosen).map { frame.point($0) }
+        for point in points {
+            guard let label = point.label else { continue }
+            let place = frame.point(point)
+            if point.isChosen {
+                svg.element(
+                    "circle",
+                    ["class": "ring \(colour(index))", "cx": SVG.number(place.x), "cy": SVG.number(place.y), "r": "9"])
+                write(label, at: place, 12, "axis")
+            } else if taken.allSatisfy({ abs($0.x - place.x) > 44 || abs($0.y - place.y) > 22 }) {
+                taken.append(place)
+                write(label, at: place, 8, "quiet note")
+            }
+        }
+    }
+
+    private func drawNames(_ frame: Frame, _ svg: inout SVG) {
+        for label in frame.labels {
+            if abs(label.y - label.end) > Frame.leading / 2 {
+                svg.stroke([(label.x - 5, label.end), (label.x - 2, label.y)], "leader \(colour(label.series))")
+            }
+            svg.write(series[label.series].name, at: (label.x, label.y + 4.5), "start")
+        }
+    }
+
+    /// A mark of a series' own shape.
+    private func mark(_ index: Int, at place: (x: Double, y: Double), _ svg: inout SVG) {
+        func shape(_ corners: [(Double, Double)]) {
+            let points = corners.map { (x: place.x + $0.0, y: place.y + $0.1) }
+            svg.element("path", ["class": "mark \(colour(index))", "d": SVG.path(points, isClosed: true)])
+        }
+        switch index % 4 {
+        case 0:
+            svg.element(
+                "circle",
+                ["class": "mark \(colour(index))", "cx": SVG.number(place.x), "cy": SVG.number(place.y), "r": "4.5"])
+        case 1: shape([(-4, -4), (4, -4), (4, 4), (-4, 4)])
+        case 2: shape([(0, -5.5), (5.2, 4), (-5.2, 4)])
+        default: shape([(0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0)])
+        }
+    }
+
+    private func colour(_ index: Int) -> String { "c\(index % Style.colours.count)" }
+}

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The conformance suite, on files.
-@Suite("Conformance in SQLite", .timeLimit(.minutes(2)))
+@Suite("Conformance in SQLite", .timeLimit(.minutes(20)))
 struct SQLiteConformanceTests {
     private struct Maker: StoreMaker {
         let directory: Place

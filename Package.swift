@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "Lull", targets: ["Lull"]),
         .library(name: "LullDispatch", targets: ["LullDispatch"]),
         .library(name: "LullDurable", targets: ["LullDurable"]),
+        .library(name: "LullSQLite", targets: ["LullSQLite"]),
         .library(name: "LullTesting", targets: ["LullTesting"]),
         .executable(name: "lull", targets: ["LullCommand"]),
         // For the benchmarks, which are a package of their own; not for users.
@@ -33,10 +34,16 @@ let package = Package(
         .target(name: "Lull", dependencies: ["LullCore", "CLullClock"], swiftSettings: settings),
         .target(name: "LullDispatch", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullDurable", dependencies: ["Lull", "CLullClock"], swiftSettings: settings),
+        .systemLibrary(
+            name: "CLullSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        .target(
+            name: "LullSQLite", dependencies: ["LullDurable", "CLullSQLite"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
         .systemLibrary(name: "CLullSystem"),
-        .executableTarget(name: "LullCommand", dependencies: ["LullCore", "CLullSystem"], swiftSettings: settings),
+        .executableTarget(
+            name: "LullCommand", dependencies: ["LullCore", "LullCharts", "LullDurable", "LullSQLite", "CLullSystem"],
+            swiftSettings: settings),
         .target(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],
             resources: [.copy("scenarios.json")], swiftSettings: settings),
@@ -50,6 +57,17 @@ let package = Package(
             name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(name: "LullChartsTests", dependencies: ["LullCharts"], swiftSettings: settings),
+        .target(
+            name: "DurableConformance", dependencies: ["LullDurable", "LullReference"],
+            path: "Tests/DurableConformance", swiftSettings: settings),
+        .testTarget(
+            name: "LullSQLiteTests",
+            dependencies: ["LullSQLite", "LullTesting", "CLullSQLite", "DurableConformance", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LullDurableTests",
+            dependencies: ["LullDurable", "LullTesting", "LullReference", "DurableConformance", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],
             swiftSettings: settings),

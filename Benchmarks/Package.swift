@@ -9,13 +9,17 @@ let package = Package(
     dependencies: [.package(name: "swift-lull", path: "..")],
     targets: [
         .target(name: "Allocations"),
+        .target(name: "UpsertFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(
             name: "LullBenchmarks",
             dependencies: [
                 "Allocations",
+                "UpsertFloor",
                 .product(name: "Lull", package: "swift-lull"),
                 .product(name: "LullCore", package: "swift-lull"),
                 .product(name: "_LullCharts", package: "swift-lull"),
+                .product(name: "LullDurable", package: "swift-lull"),
+                .product(name: "LullSQLite", package: "swift-lull"),
             ],
             swiftSettings: [
                 .swiftLanguageMode(.v6),

@@ -43,6 +43,13 @@ static inline int lull_is_file(int descriptor) {
     struct stat status;
     return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
+/// Opens a file to be written from its beginning; it need not be there.
+static inline int lull_create(const char *path) { return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }
+/// The number of bytes in a file; -1 for anything else.
+static inline long long lull_file_size(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) ? (long long)status.st_size : -1;
+}
 static inline int lull_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
 
 // getopt_long keeps its place in variables of the C library. The command parses once, on its only thread.

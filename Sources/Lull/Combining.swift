@@ -22,7 +22,12 @@ public enum Combining<Value: Sendable>: Sendable {
         }
     }
 
+    var fold: (@Sendable (inout Value, Value) -> Void)? {
+        if case .merge(let fold) = self { fold } else { nil }
+    }
+
     /// How many values a sequence may hold, where that is not one: merging keeps them until the execution starts.
+    @usableFromInline
     var limit: Int? {
         if case .merge = self { 1024 } else { nil }
     }

@@ -6,12 +6,13 @@ struct Frame {
     /// From one name to the next below it.
     static let leading = 18.0
 
-    let width = 780.0
-    let height = 460.0
+    static let width = 780.0
+    static let height = 460.0
+
     let left: Double
     let right: Double
     let top = 104.0
-    var bottom: Double { height - 88 }
+    var bottom: Double { Self.height - 88 }
     private(set) var labels: [Label] = []
 
     private let chart: LineChart
@@ -33,10 +34,10 @@ struct Frame {
         let left = Self.padding + (longest ?? 0) + 10
         self.left = left
         // As far to the right as the names leave room, each beginning where its line ends.
-        var right = width - Self.padding - 14
+        var right = Self.width - Self.padding - 14
         for series in chart.series {
             guard let end = series.points.last.map({ chart.x.position($0.x) }), end > 0 else { continue }
-            let room = width - Self.padding - Self.gap - Style.width(series.name) - left
+            let room = Self.width - Self.padding - Self.gap - Style.width(series.name) - left
             right = min(right, left + room / end)
         }
         self.right = max(right, left + 100)

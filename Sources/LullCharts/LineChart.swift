@@ -2,7 +2,7 @@
 ///
 /// The text is that of an SVG file. It can be read in light and in dark, and its lines be told apart without their colours,
 /// by their marks.
-public struct LineChart: Sendable {
+public struct LineChart: Sendable, Panel {
     /// What the chart says.
     public var title: String
     /// What was measured or computed, in a sentence.
@@ -48,46 +48,31 @@ public struct LineChart: Sendable {
         public var y: Double
         /// From where to where the measurements lay, if they did not agree.
         public var range: ClosedRange<Double>?
+        /// What stands beside it, where there is room.
+        public var label: String?
+        /// Whether it is the one that the chart is about.
+        public var isChosen: Bool
 
         /// A point, perhaps with a range of what was measured.
-        public init(_ x: Double, _ y: Double, range: ClosedRange<Double>? = nil) {
+        public init(
+            _ x: Double, _ y: Double, range: ClosedRange<Double>? = nil, label: String? = nil, isChosen: Bool = false
+        ) {
             self.x = x
             self.y = y
             self.range = range
+            self.label = label
+            self.isChosen = isChosen
         }
     }
 
     /// The text of the SVG file.
-    public func svg() -> String {
-        let frame = Frame(self)
-        var svg = SVG()
-        svg.open(
-            "svg",
-            [
-                "xmlns": "http://www.w3.org/2000/svg",
-                "viewBox": "0 0 \(SVG.number(frame.width)) \(SVG.number(frame.height))",
-                "width": SVG.number(frame.width), "height": SVG.number(frame.height), "role": "img",
-                "aria-labelledby": "title description",
-            ])
-        svg.element("title", ["id": "title"], title)
-        svg.element("desc", ["id": "description"], description)
-        svg.element("style", [:], "\n" + Style.sheet)
-        svg.element(
-            "rect",
-            ["class": "paper", "width": SVG.number(frame.width), "height": SVG.number(frame.height), "rx": "6"])
-        write(title, at: (Frame.padding, 34), "title start", to: &svg)
-        write(subtitle, at: (Frame.padding, 56), "quiet start", to: &svg)
-        drawAxes(frame, &svg)
-        for index in series.indices.reversed() { drawBand(index, frame, &svg) }
-        for index in series.indices.reversed() { drawLine(index, frame, &svg) }
-        drawNames(frame, &svg)
-        write(source, at: (Frame.padding, frame.height - 16), "quiet note start", to: &svg)
-        svg.close()
-        return svg.text
-    }
+    public func svg() -> String { Picture(self).svg() }
 
-    /// What a reader who does not see the picture is told.
-    private var description: String {
+    // MARK: - The picture
+
+    var height: Double { Frame.height }
+
+    var description: String {
         subtitle + " "
             + series.filter { !$0.points.isEmpty }.map { line in
                 let (first, last) = (line.points[0], line.points[line.points.count - 1])
@@ -96,22 +81,32 @@ public struct LineChart: Sendable {
             }.joined(separator: " ")
     }
 
-    // MARK: - Parts of the picture
+    func draw(_ svg: inout SVG) {
+        let frame = Frame(self)
+        svg.write(title, at: (Frame.padding, 34), "title start")
+        svg.write(subtitle, at: (Frame.padding, 56), "quiet start")
+        drawAxes(frame, &svg)
+        for index in series.indices.reversed() { drawBand(index, frame, &svg) }
+        for index in series.indices.reversed() { drawLine(index, frame, &svg) }
+        for index in series.indices.reversed() { drawLabels(index, frame, &svg) }
+        drawNames(frame, &svg)
+        svg.write(source, at: (Frame.padding, Frame.height - 16), "quiet note start")
+    }
 
     private func drawAxes(_ frame: Frame, _ svg: inout SVG) {
-        write(y.title, at: (Frame.padding, frame.top - 16), "axis start", to: &svg)
+        svg.write(y.title, at: (Frame.padding, frame.top - 16), "axis start")
         for value in y.scale.ticks(in: y.bounds, about: 6) {
             let height = frame.y(value)
-            stroke([(frame.left, height), (frame.right, height)], "grid", &svg)
-            write(y.quantity.text(value), at: (frame.left - 10, height + 4.5), "quiet end", to: &svg)
+            svg.stroke([(frame.left, height), (frame.right, height)], "grid")
+            svg.write(y.quantity.text(value), at: (frame.left - 10, height + 4.5), "quiet end")
         }
-        stroke([(frame.left, frame.bottom), (frame.right, frame.bottom)], "base", &svg)
+        svg.stroke([(frame.left, frame.bottom), (frame.right, frame.bottom)], "base")
         for value in x.scale.ticks(in: x.bounds, about: 8) {
             let place = frame.x(value)
-            stroke([(place, frame.bottom), (place, frame.bottom + 5)], "base", &svg)
-            write(x.quantity.text(value), at: (place, frame.bottom + 20), "quiet middle", to: &svg)
+            svg.stroke([(place, frame.bottom), (place, frame.bottom + 5)], "base")
+            svg.write(x.quantity.text(value), at: (place, frame.bottom + 20), "quiet middle")
         }
-        write(x.title, at: ((frame.left + frame.right) / 2, frame.bottom + 42), "axis middle", to: &svg)
+        svg.write(x.title, at: ((frame.left + frame.right) / 2, frame.bottom + 42), "axis middle")
     }
 
     private func drawBand(_ index: Int, _ frame: Frame, _ svg: inout SVG) {
@@ -124,17 +119,44 @@ public struct LineChart: Sendable {
 
     private func drawLine(_ index: Int, _ frame: Frame, _ svg: inout SVG) {
         let points = series[index].points.map { frame.point($0) }
-        stroke(points, "line \(colour(index))", &svg)
+        svg.stroke(points, "line \(colour(index))")
         // More than that would hide the line.
         for point in points.count <= 30 ? points[...] : points.suffix(1) { mark(index, at: point, &svg) }
+    }
+
+    /// Writes what stands beside the points: of the chosen one always, of the others where they are not too close. Every
+    /// second series has its labels on the other side, where the first does not.
+    private func drawLabels(_ index: Int, _ frame: Frame, _ svg: inout SVG) {
+        let points = series[index].points
+        func write(_ label: String, at place: (x: Double, y: Double), _ distance: Double, _ style: String) {
+            // Below the axis are its own labels.
+            let isAbove = index.isMultiple(of: 2) || place.y > frame.bottom - 24
+            let x = place.x + (isAbove ? -distance : distance)
+            let y = place.y + (isAbove ? 2 - distance : distance + 7)
+            svg.write(label, at: (x, y), style + (isAbove ? " end" : " start"))
+        }
+        var taken = points.filter(\.isChosen).map { frame.point($0) }
+        for point in points {
+            guard let label = point.label else { continue }
+            let place = frame.point(point)
+            if point.isChosen {
+                svg.element(
+                    "circle",
+                    ["class": "ring \(colour(index))", "cx": SVG.number(place.x), "cy": SVG.number(place.y), "r": "9"])
+                write(label, at: place, 12, "axis")
+            } else if taken.allSatisfy({ abs($0.x - place.x) > 44 || abs($0.y - place.y) > 22 }) {
+                taken.append(place)
+                write(label, at: place, 8, "quiet note")
+            }
+        }
     }
 
     private func drawNames(_ frame: Frame, _ svg: inout SVG) {
         for label in frame.labels {
             if abs(label.y - label.end) > Frame.leading / 2 {
-                stroke([(label.x - 5, label.end), (label.x - 2, label.y)], "leader \(colour(label.series))", &svg)
+                svg.stroke([(label.x - 5, label.end), (label.x - 2, label.y)], "leader \(colour(label.series))")
             }
-            write(series[label.series].name, at: (label.x, label.y + 4.5), "start", to: &svg)
+            svg.write(series[label.series].name, at: (label.x, label.y + 4.5), "start")
         }
     }
 
@@ -156,12 +178,4 @@ public struct LineChart: Sendable {
     }
 
     private func colour(_ index: Int) -> String { "c\(index % Style.colours.count)" }
-
-    private func stroke(_ points: [(x: Double, y: Double)], _ style: String, _ svg: inout SVG) {
-        svg.element("path", ["class": style, "d": SVG.path(points)])
-    }
-
-    private func write(_ text: String, at place: (Double, Double), _ style: String, to svg: inout SVG) {
-        svg.element("text", ["class": style, "x": SVG.number(place.0), "y": SVG.number(place.1)], text)
-    }
 }

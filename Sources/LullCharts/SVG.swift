@@ -26,6 +26,16 @@ struct SVG {
         }
     }
 
+    /// Text of a style, with its baseline at a place.
+    mutating func write(_ text: String, at place: (Double, Double), _ style: String) {
+        element("text", ["class": style, "x": Self.number(place.0), "y": Self.number(place.1)], text)
+    }
+
+    /// A line of a style through points.
+    mutating func stroke(_ points: [(x: Double, y: Double)], _ style: String) {
+        element("path", ["class": style, "d": Self.path(points)])
+    }
+
     /// A line through points, as the data of a path.
     static func path(_ points: [(x: Double, y: Double)], isClosed: Bool = false) -> String {
         var data = ""

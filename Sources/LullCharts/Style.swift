@@ -31,6 +31,9 @@ enum Style {
             .band { stroke: none; opacity: .16 }
             .mark { stroke: #ffffff; stroke-width: 1.25 }
             .leader { fill: none; stroke-width: 1; opacity: .6 }
+            .ring { fill: none; stroke-width: 2 }
+            .wait { stroke: none; opacity: .35 }
+            .marble { fill: #24292f; stroke: #ffffff; stroke-width: 1 }
             \(light)@media (prefers-color-scheme: dark) {
             text { fill: #e6edf3 }
             .quiet { fill: #9da7b3 }
@@ -38,6 +41,7 @@ enum Style {
             .grid { stroke: #2a313a }
             .base { stroke: #6e7681 }
             .mark { stroke: #0d1117 }
+            .marble { fill: #e6edf3; stroke: #0d1117 }
             \(dark)}
 
             """
@@ -45,7 +49,7 @@ enum Style {
 
     private static func rule(_ index: Int, _ colour: String) -> String {
         """
-        .line.c\(index), .leader.c\(index) { stroke: \(colour) } .mark.c\(index), .band.c\(index) { fill: \(colour) }
+        .line.c\(index), .leader.c\(index), .ring.c\(index) { stroke: \(colour) } .mark.c\(index), .band.c\(index), .wait.c\(index) { fill: \(colour) }
 
         """
     }

@@ -10,6 +10,10 @@ enum Help {
           lull filter   OPTION…                    records in, each burst's last one out
           lull run      OPTION… -- COMMAND [ARG…]  runs COMMAND when a burst is over
           lull simulate OPTION… TRACE              tries a policy on a recorded trace
+          lull tune     OPTION… TRACE              says which wait to choose for a trace
+          lull submit   --store URL KEY [VALUE]    hands a value to a store
+          lull work     --store URL -- COMMAND…    does what falls due in a store
+          lull status   --store URL                says what there is to do in a store
           lull COMMAND --help                        explains one of these
           lull --version
 
@@ -17,6 +21,7 @@ enum Help {
           tail -F app.log | lull filter --wait 500ms
           inotifywait -mr src | lull run --wait 300ms -- make
           lull simulate --throttle 1s trace.jsonl
+          lull tune trace.jsonl
 
         """
 
@@ -25,6 +30,10 @@ enum Help {
         case .filter: filter
         case .run: run
         case .simulate: simulate
+        case .tune: tune
+        case .submit: submit
+        case .work: work
+        case .status: status
         }
     }
 
@@ -52,6 +61,19 @@ enum Help {
           --key-json POINTER     the key is a value of a JSON record, such as /device/id
           --max-keys N           skip records that would open more than N keys
           --strict               end with status 65 at a bad record, don't skip it
+          --record FILE          write what comes in as a trace for lull tune, without
+                                 the values (--record-values: with them); --hash-keys
+                                 replaces each key by a number
+
+        """
+
+    private static let store = """
+        Pending work that survives (a crash, a kill, a reboot):
+          --store sqlite:PATH    keep what is pending in this file; made if need be
+          --namespace NAME       what the keys belong to there (default: default)
+          --lease D              how long a run is this process's without a sign of
+                                 life (default 30s)
+          --max-attempts N       how often a run that fails is tried (default 20)
 
         """
 
@@ -69,6 +91,7 @@ enum Help {
                                  pending, drop it, or wait until it is due
           --stats                print the counters at the end (any time: SIGUSR1)
 
+        \(store)
         SIGINT and SIGTERM end the input; a second one ends the program at once.
 
         Examples:
@@ -99,6 +122,7 @@ enum Help {
                                  pending, drop it, or wait until it is due
           --stats                print the counters at the end (any time: SIGUSR1)
 
+        \(store)
         All commands are awaited. SIGINT and SIGTERM end the input; a second one kills
         the commands. The status is 1 if a command failed, 126 or 127 if COMMAND cannot
         be executed or found.
@@ -126,11 +150,96 @@ enum Help {
                                  jsonl: a line for each execution
           --at-end RULE          after the last record: wait (default) until nothing is
                                  pending, flush what is, or drop it
+          --diagram              a stretch of the trace as a marble diagram, in text
+          --svg FILE             the same as a picture
 
         Examples:
           lull simulate --wait 300ms trace.jsonl
           lull simulate --throttle 1s --format jsonl trace.jsonl | head
           zcat trace.jsonl.gz | lull simulate --wait 2s --max-wait 10s -
+
+        """
+
+    private static let tune = """
+        Usage: lull tune [OPTION…] TRACE
+
+        Replays a recorded trace (see lull simulate --help) with a ladder of waits at
+        once, as debounce and as throttle, and says what each would have cost and saved:
+        executions, the share of the submits that needed none, the delays, how many
+        executions came too early to last, and the longest time without one. Then it
+        suggests a wait.
+
+          --waits LADDER         50ms..5s (default), or a list such as 100ms,300ms,1s
+          --target-saving P      suggest the shortest wait that saves P, such as 90%
+          --target-delay D       … with nine of ten executions within D of the last
+                                 submit; alone: the one that saves most within D
+          --by-key               name the keys that would need a wait of their own
+          --max-wait D, --max-count N, --edges LIST, --delay-rule RULE
+                                 the rest of the policy, as for lull simulate
+          --format FORMAT        summary (default), or json
+          --diagram              what some waits do to a stretch of the trace, in text
+          --svg FILE             the same, and saving against delay, as a picture
+
+        Examples:
+          lull tune typing.jsonl
+          lull tune --target-saving 90% --max-wait 10s typing.jsonl
+          zcat trace.jsonl.gz | lull tune --waits 1s..1m --by-key -
+
+        """
+
+    private static let submit = """
+        Usage: lull submit --store sqlite:PATH [OPTION…] KEY [VALUE]
+
+        Hands a value to a store, and ends when it has been recorded: from then on it
+        will be executed, by any lull work, run or filter at that store, or by an app.
+
+          --store sqlite:PATH    the file
+          --namespace NAME       what the key belongs to (default: default)
+          --after D              the delay of this call alone
+          --token TOKEN          names this submit: repeated with the same token, it
+                                 counts once
+          --json                 print the receipt
+
+        The first use of a namespace says its policy; later ones may leave it out.
+
+        \(policy)
+        Example:
+          lull submit --store sqlite:hooks.db --wait 5s --max-wait 1m repo-7 '{"n":1}'
+
+        """
+
+    private static let work = """
+        Usage: lull work --store sqlite:PATH [OPTION…] -- COMMAND [ARG…]
+
+        Runs COMMAND for what falls due in a store, until a signal ends it. Any number
+        of these may work on one file. Arguments and environment are as for lull run;
+        LULL_RUN is the same in every attempt at a run, LULL_ATTEMPT counts them.
+
+          --store sqlite:PATH    the file
+          --namespace NAME       what to work on (default: default)
+          --jobs N               run at most N commands at once (default: one a core)
+          --lease D              how long a run is this process's without a sign of
+                                 life (default 30s)
+          --max-attempts N       how often a run that fails is tried (default 20)
+          --kill-after D         how long a command that is stopped has after SIGTERM
+                                 until SIGKILL (default 5s)
+          --null                 records for COMMAND end in a NUL byte
+          --fail-fast            end when a command has failed
+
+        SIGINT and SIGTERM: nothing more is claimed, running commands have half of the
+        lease to end, and what they leave goes back to the store.
+
+        Example:
+          lull work --store sqlite:hooks.db -- ./rebuild {key}
+
+        """
+
+    private static let status = """
+        Usage: lull status --store sqlite:PATH [--namespace NAME] [--json]
+
+        Says for each namespace how many keys have a value that is pending, ready (due,
+        and waiting for a worker), running, or waiting for another attempt, how many
+        runs are dead, and for how long the oldest ready value has been due.
 
         """
 }

@@ -27,27 +27,36 @@ enum Tool {
         }
         let invocation = try Invocation(subcommand, Array(arguments.dropFirst()))
         if invocation.asksForHelp { return try show(Help.page(for: subcommand)) }
-        let setup = try invocation.settings.setup(for: subcommand)
+        let settings = invocation.settings
         switch subcommand {
         case .filter:
             if let stranger = invocation.operands.first {
                 throw .usage("unexpected argument \(String(cString: stranger))", .filter)
             }
-            var session = try Session(invocation.settings, setup, Writer(invocation.settings))
+            if settings.store != nil {
+                var session = try DurableSession(settings, .filter, Writer(settings))
+                return session.run()
+            }
+            let setup = try settings.setup(for: .filter)
+            var session = try Session(settings, setup, Writer(settings))
             return session.run()
         case .run:
             guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", .run) }
-            let commands = try Commands(invocation.operands, invocation.settings)
-            var session = try Session(invocation.settings, setup, commands)
+            if settings.store != nil {
+                var session = try DurableSession(settings, .run, Commands(invocation.operands, settings))
+                return session.run()
+            }
+            let setup = try settings.setup(for: .run)
+            var session = try Session(settings, setup, Commands(invocation.operands, settings))
             return session.run()
-        case .simulate:
-            guard let trace = invocation.operands.first else {
-                throw .usage("TRACE is missing: a file, or - for standard input", .simulate)
-            }
-            guard invocation.operands.count == 1 else {
-                throw .usage("unexpected argument \(String(cString: invocation.operands[1]))", .simulate)
-            }
-            return try Simulation.run(trace, invocation.settings, setup)
+        case .simulate: return try Simulation.run(invocation.trace(), settings, settings.setup(for: .simulate))
+        case .tune: return try Tuning.run(invocation.trace(), settings)
+        case .submit: return try SubmitCommand.run(invocation.operands, settings)
+        case .work:
+            guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", .work) }
+            var session = try DurableSession(settings, .work, Commands(invocation.operands, settings))
+            return session.run()
+        case .status: return try StatusCommand.run(invocation.operands, settings)
         }
     }
 

@@ -96,7 +96,11 @@ struct Agenda {
     @inlinable
     mutating func pop(notAfter now: CoreInstant) -> Entry? {
         guard let next, next <= now else { return nil }
-        if buckets[0].isEmpty { deal(from: occupied.trailingZeroBitCount + 1) }
+        if buckets[0].isEmpty {
+            let bucket = occupied.trailingZeroBitCount + 1
+            if buckets[bucket].count == 1 { return popOnly(of: bucket) }
+            deal(from: bucket)
+        }
         if !isFrontSorted {
             if buckets[0].count > 1 { buckets[0].sort { $1.isOlder(than: $0) } }
             isFrontSorted = true
@@ -105,6 +109,15 @@ struct Agenda {
         let entry = buckets[0].removeLast()
         if buckets[0].isEmpty, buckets[0].capacity > 64 { buckets[0] = [] }
         return entry
+    }
+
+    /// Takes the only entry of the front bucket, which needs not be dealt out.
+    @inlinable
+    mutating func popOnly(of bucket: Int) -> Entry {
+        last = earliest[bucket]
+        occupied &= ~(1 << UInt64(bucket - 1))
+        count -= 1
+        return buckets[bucket].removeLast()
     }
 
     /// Moves the entries of the front bucket to where they belong seen from its earliest instant.

@@ -27,7 +27,8 @@ extension DurableRow {
     /// A new run freezes what is ready. A run that is taken over keeps its id, its range and its values; one that has had all
     /// its attempts is dead.
     ///
-    /// - Parameter sequence: Where fences and run ids come from: one number for the whole store.
+    /// Fences and run ids come from `sequence`: one number for the whole store.
+    ///
     /// - Returns: Whether ``run`` is now the worker's.
     public mutating func claim(
         _ claim: Claim, at now: CoreInstant, by rules: DurableRules, sequence: inout Int64,
@@ -77,7 +78,7 @@ extension DurableRow {
 
     /// The handler threw.
     ///
-    /// - Parameter retry: After how long the run may be tried again; nil if it has had all its attempts, and is dead.
+    /// After `retry` the run may be tried again; without it, it has had all its attempts, and is dead.
     public mutating func fail(
         _ error: [UInt8], retry: CoreDuration?, at now: CoreInstant, by rules: DurableRules,
         _ endings: inout [DurableEnding]

@@ -12,7 +12,8 @@ extension DurableRow {
 
     /// Takes a submit; its number is ``generation`` afterwards.
     ///
-    /// - Parameter wait: The delay of this call alone.
+    /// A `wait` is the delay of this call alone.
+    ///
     /// - Returns: When the value that it is part of is due; nil if it was absorbed.
     @discardableResult
     public mutating func submit(

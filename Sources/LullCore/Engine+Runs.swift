@@ -62,7 +62,7 @@ extension Engine {
     /// Starts what has fallen due, or finds it a place to wait.
     @inlinable
     mutating func fallDue(
-        _ slot: UInt32, _ batch: Batch<Value>, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>
+        _ slot: UInt32, _ batch: consuming Batch<Value>, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>
     ) {
         var place = slots[slot].pointee.lane
         if place == .max {
@@ -75,12 +75,13 @@ extension Engine {
             return
         }
         turns += 1
+        if !lane.pointee.isWaiting, !isBlocked(lane), active < setup.maxConcurrent {
+            return start(place, batch, ripe, [], &actions)
+        }
         var new = Lane.Waiting(batch: batch, ripe: ripe, turn: turns)
         if let earlier = lane.pointee.waiting.take() {
             backlog -= earlier.batch.size
             new = join(new, to: earlier, of: slot, &actions)
-        } else if !isBlocked(lane), active < setup.maxConcurrent {
-            return start(place, new, &actions)
         }
         backlog += new.batch.size
         lane.pointee.waiting = new
@@ -112,7 +113,7 @@ extension Engine {
     /// Queues a lane for a slot, if something waits there.
     @inlinable
     mutating func queueForSlot(_ place: UInt32) {
-        guard let waiting = lanes[place].pointee.waiting else { return }
+        guard lanes[place].pointee.isWaiting, let waiting = lanes[place].pointee.waiting else { return }
         slotQueue.push(SlotQueue.Entry(at: waiting.ripe.at, turn: waiting.turn, lane: place))
         if slotQueue.heap.count > 2 * lanes.count + 64 {
             var queue = SlotQueue()
@@ -133,26 +134,28 @@ extension Engine {
         while active < setup.maxConcurrent, let entry = slotQueue.pop() {
             guard isQueued(entry), let waiting = lanes[entry.lane].pointee.waiting.take() else { continue }
             backlog -= waiting.batch.size
-            start(entry.lane, waiting, &actions)
+            start(entry.lane, waiting.batch, waiting.ripe, waiting.tickets, &actions)
             recount(lanes[entry.lane].pointee.slot)
         }
     }
 
     @inlinable
-    mutating func start(_ place: UInt32, _ waiting: Lane<Value>.Waiting, _ actions: inout Actions<Key, Value>) {
+    mutating func start(
+        _ place: UInt32, _ batch: consuming Batch<Value>, _ ripe: Gate.Ripe, _ tickets: [Ticket],
+        _ actions: inout Actions<Key, Value>
+    ) {
         let lane = lanes[place]
-        let size = waiting.batch.size
+        let size = batch.size
         serials += 1
         active += 1
         tally.pending -= size
         tally.running += size
-        lane.pointee.add(Lane.Run(serial: serials, size: size, tickets: waiting.tickets))
+        lane.pointee.add(Lane.Run(serial: serials, size: size, tickets: tickets))
         let slot = lane.pointee.slot
         actions.more.append(
             .start(
                 Execution(
-                    run: RunID(slot: slot, serial: serials), key: slots[slot].pointee.key, batch: waiting.batch,
-                    ripe: waiting.ripe)))
+                    run: RunID(slot: slot, serial: serials), key: slots[slot].pointee.key, batch: batch, ripe: ripe)))
     }
 
     /// Tells the running executions of a lane to stop.
@@ -167,7 +170,8 @@ extension Engine {
 
     /// Hands out values that were pending or waiting and are not executed.
     @inlinable
-    mutating func drop(_ batch: Batch<Value>, of key: Key, _ fate: Fate, _ actions: inout Actions<Key, Value>) {
+    mutating func drop(_ batch: consuming Batch<Value>, of key: Key, _ fate: Fate, _ actions: inout Actions<Key, Value>)
+    {
         tally.pending -= batch.size
         tally.add(batch.size, fate)
         actions.more.append(.settle(key, batch, fate))
@@ -177,7 +181,7 @@ extension Engine {
     @inlinable
     mutating func retire(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         let lane = lanes[place]
-        guard !lane.pointee.isRunning, lane.pointee.waiting == nil else { return }
+        guard !lane.pointee.isRunning, !lane.pointee.isWaiting else { return }
         let slot = lane.pointee.slot
         _ = lanes.remove(place)
         slots[slot].pointee.lane = .max

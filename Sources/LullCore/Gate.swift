@@ -12,7 +12,7 @@ public struct Gate: Hashable, Sendable {
 
     /// While something is pending, the instant of the oldest submit behind it. A debounce on the leading edge alone
     /// never has anything pending and keeps its latest execution here.
-    @usableFromInline var anchor: CoreInstant
+    public var anchor: CoreInstant
 
     /// The number of submits behind what is pending; zero when nothing is.
     public var count: Int

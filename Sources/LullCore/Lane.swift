@@ -71,6 +71,15 @@ struct Lane<Value> {
     @inlinable
     var isRunning: Bool { run != nil || !others.isEmpty }
 
+    /// Asked in place of a look at what waits, which would be copied.
+    @inlinable
+    var isWaiting: Bool {
+        switch waiting {
+        case .some: true
+        case .none: false
+        }
+    }
+
     @inlinable
     mutating func add(_ new: Run) {
         if run == nil { run = new } else { others.append(new) }

@@ -72,7 +72,7 @@ struct LineChartTests {
         #expect(frame.labels.count == ends.count)
         for (upper, lower) in zip(frame.labels, frame.labels.dropFirst()) { #expect(lower.y - upper.y > 17) }
         for label in frame.labels {
-            #expect(label.x + label.width <= frame.width)
+            #expect(label.x + label.width <= Frame.width)
             #expect((frame.top...frame.bottom).contains(label.y))
         }
     }

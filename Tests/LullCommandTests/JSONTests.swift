@@ -49,6 +49,23 @@ struct JSONTests {
         #expect(fault(text) == JSONScanner.Fault(column: column, reason: reason))
     }
 
+    @Test func theFirstByteThatDoesNotStandForItselfIsFound() {
+        for byte in UInt8.min...UInt8.max {
+            let standsForItself = (0x20..<0x80).contains(byte) && byte != 0x22 && byte != 0x5C
+            for position in 0..<19 {
+                // What comes after it must not count, and may be anything.
+                var bytes = [UInt8](repeating: UInt8(ascii: " "), count: position) + [byte, 0x7F, 0x21, 0x5B]
+                bytes += [UInt8](repeating: 0, count: 4)
+                bytes.withUnsafeBufferPointer { bytes in
+                    let expected = standsForItself ? position + 4 : position
+                    #expect(UTF8Text.endOfPlain(in: bytes, from: 0) == expected, "\(byte) at \(position)")
+                    #expect(UTF8Text.endOfPlain(in: bytes, from: position) == expected, "\(byte) at \(position)")
+                    #expect(UTF8Text.endOfPlain(in: bytes.part(0..<position), from: 0) == position)
+                }
+            }
+        }
+    }
+
     @Test func nestingHasABound() {
         let deepest = JSONScanner.deepest
         #expect(fault(String(repeating: "[", count: deepest) + String(repeating: "]", count: deepest)) == nil)

@@ -117,7 +117,7 @@ struct DistributionTests {
         var random = SeededRandom(seed: 5)
         var distribution = Distribution()
         var lengths: [Int64] = []
-        for _ in 0...Distribution.limit {
+        for _ in 0...Distribution().limit {
             let length = Int64.random(in: 0...Int64.max, using: &random) >> Int64.random(in: 0..<63, using: &random)
             distribution.add(length)
             lengths.append(length)
@@ -133,7 +133,7 @@ struct DistributionTests {
 
     @Test func lengthsThatRepeatThemselvesStayExact() {
         var distribution = Distribution()
-        for _ in 0...Distribution.limit { distribution.add(300_000_000) }
+        for _ in 0...Distribution().limit { distribution.add(300_000_000) }
         distribution.add(.max)
         #expect(distribution.percentiles([50, 99]) == [300_000_000, 300_000_000])
         #expect(distribution.largest == .max)

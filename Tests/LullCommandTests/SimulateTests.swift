@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import LullCommand
+
 @Suite("lull simulate", .ownThreads)
 struct SimulateTests {
     private func simulate(_ options: String, _ trace: String) throws -> ToolProcess.Outcome {
@@ -205,5 +207,21 @@ struct SimulateTests {
         let outcome = try lull("simulate", trace.path, "--wait", "1s")
         #expect(outcome.ending == 65)
         #expect(outcome.errors.hasPrefix("lull: \(trace.path), line 2: "))
+    }
+}
+
+@Suite("The values of a trace")
+struct ValueTableTests {
+    @Test func takeTheMemoryOfThoseThatAreGone() {
+        var values = ValueTable()
+        let first = withBytes("first") { values.add($0) }
+        for round in 0..<100 {
+            let text = String(repeating: "x", count: round * 100)
+            let number = withBytes(text) { values.add($0) }
+            #expect(number.value == 1)
+            #expect(values[number] == Array(text.utf8))
+            values.remove(number)
+        }
+        #expect(values[first] == Array("first".utf8))
     }
 }

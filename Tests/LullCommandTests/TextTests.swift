@@ -66,6 +66,20 @@ struct DecimalSecondsTests {
         #expect(String(decoding: text, as: UTF8.self) == expected)
     }
 
+    @Test func theUsualWayToWriteThemIsReadAsAnyOther() {
+        var random = SeededRandom(seed: 8)
+        for _ in 0..<20_000 {
+            let digits = (0..<Int.random(in: 1...12, using: &random)).map { _ in Int.random(in: 0...9, using: &random) }
+            let places = (0..<Int.random(in: 0...12, using: &random)).map { _ in Int.random(in: 0...9, using: &random) }
+            let whole = digits.map(String.init).joined().drop { $0 == "0" }
+            let fraction = places.isEmpty ? "" : "." + places.map(String.init).joined()
+            let text = (whole.isEmpty ? "0" : String(whole)) + fraction
+            // With an exponent it takes the long way.
+            let long = withBytes(text + "e0") { DecimalSeconds.parse($0) }
+            #expect(withBytes(text) { DecimalSeconds.parse($0) } == long, "\(text)")
+        }
+    }
+
     @Test func whatIsWrittenIsReadBack() {
         var random = SeededRandom(seed: 7)
         for _ in 0..<20_000 {

@@ -33,7 +33,7 @@ public struct ReferenceGate: Hashable, Sendable {
     }
 
     /// The rules.
-    public let policy: ReferencePolicy
+    public internal(set) var policy: ReferencePolicy
     /// Until when the gate is open: the `quiet` of a debounce, the `w + interval` of a throttle. None: the gate is idle.
     public private(set) var openUntil: Int?
     /// The instants of the submits that are pending.
@@ -86,7 +86,8 @@ public struct ReferenceGate: Hashable, Sendable {
         if wasIdle, policy.leading { return lead(at: now) }
         if policy.trailing {
             pending.append(now)
-            guard pending.count == policy.maxCount else { return .pending }
+            // Where the policy has changed there may be more already.
+            guard let maxCount = policy.maxCount, pending.count >= maxCount else { return .pending }
             if policy.kind == .debounce, !policy.leading { openUntil = nil }
             return .completes(take(at: now, .maxCount))
         }

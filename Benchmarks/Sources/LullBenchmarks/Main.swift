@@ -20,6 +20,10 @@ enum Main {
         Row("lateness-busy", Lateness.poolBlocked),
         Row("command", Command.rows),
         Row("idle", Idle.aMinute),
+        Row("durable-submit", Durable.submits),
+        Row("durable-run", Durable.runs),
+        Row("durable-two", Durable.twoProcesses),
+        Row("durable-idle", Durable.idle),
     ]
 
     static func main() {
@@ -34,6 +38,7 @@ enum Main {
             case "--json": path = arguments.popFirst()
             case "--charts": charts = arguments.popFirst()
             case "--quick": effort = .quick
+            case "--commit-without-pause": Durable.commitWithoutPause(arguments.popFirst() ?? "")
             case "--lull": Command.path = arguments.popFirst()
             default:
                 print(

@@ -25,25 +25,21 @@ extension Runtime.Handler {
         _ queue: DispatchQueue, _ combining: Combining<Value>,
         _ body: @escaping @Sendable (Key, Value) throws -> Result
     ) -> Self {
-        .queue(queue) { key, batch in try body(key, combining.value(of: batch)) }
+        .queue(queue, .ofOne(combining.fold, body))
     }
 
     /// A synchronous handler of all values, on a queue.
     static func queue(
         _ queue: DispatchQueue, collecting body: @escaping @Sendable (Key, [Value]) throws -> Result
     ) -> Self {
-        .queue(queue) { key, batch in try body(key, batch.values.map(\.value)) }
+        .queue(queue, .ofAll(body))
     }
 }
 
 extension Combining {
     /// The one value that a handler gets.
     func value<Key, Result>(of batch: Batch<Runtime<Key, Value, Result>.Item>) -> Value {
-        guard case .merge(let fold) = self, let first = batch.earlier.first else { return batch.value.value }
-        var merged = first.value
-        for item in batch.earlier.dropFirst() { fold(&merged, item.value) }
-        fold(&merged, batch.value.value)
-        return merged
+        Runtime.value(of: batch, fold)
     }
 }
 

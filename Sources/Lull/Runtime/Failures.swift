@@ -27,7 +27,11 @@ func makeWork<Key: Sendable>(of value: any Sendable.Type, owner: ObjectIdentifie
 /// Says that an execution has failed, for those who have not said what is to be done then.
 @usableFromInline
 func reportFailure(_ error: any Error, of key: String) {
-    let line = "Lull: an execution has failed (\(key)): \(error)"
+    logLine("Lull: an execution has failed (\(key)): \(error)")
+}
+
+/// Says something to whoever runs the program.
+package func logLine(_ line: String) {
     #if canImport(os)
         Logger(subsystem: "lull", category: "executions").error("\(line)")
     #else

@@ -7,11 +7,13 @@ extension Runtime {
     /// An execution on its way to the handler's queue.
     @usableFromInline
     struct QueueRun: Sendable {
-        @usableFromInline let execution: Execution<Key, Item>
+        @usableFromInline var execution: Execution<Key, Item>
         @usableFromInline let work: Work?
+        /// Whether it had been told to stop when the queue came to it.
+        @usableFromInline var isToldToStop = false
 
         @inlinable
-        init(execution: Execution<Key, Item>, work: Work?) {
+        init(execution: consuming Execution<Key, Item>, work: Work?) {
             self.execution = execution
             self.work = work
         }
@@ -19,72 +21,130 @@ extension Runtime {
 
     /// Sends executions to the queue.
     @inlinable
-    func startOnQueue(_ runs: [QueueRun], _ queue: DispatchQueue, _ body: @escaping QueueBody) {
-        let sent = lock.withLock { () -> Int in
-            for run in runs { ready.append(run) }
-            let sent = min(runs.count, mostBlocks - blocks)
-            blocks += sent
-            return sent
-        }
+    func startOnQueue(_ runs: inout Fifo<QueueRun>, _ queue: DispatchQueue, _ body: QueueBody) {
+        lock.lock()
+        ready.take(all: &runs)
+        let sent = blocksToSend()
+        lock.unlock()
         for _ in 0..<sent { sendBlock(queue, body) }
+    }
+
+    /// How many more blocks have to be on their way for all that is ready to be run. Called with the lock held.
+    @inlinable
+    func blocksToSend() -> Int {
+        let wanted = min((ready.count + runsInBlock - 1) / runsInBlock, mostBlocks - blocks)
+        let sent = max(0, wanted - blocksOnWay)
+        blocks += sent
+        blocksOnWay += sent
+        return sent
     }
 
     /// Sends a block to the queue that runs whichever execution is first, and some more after it.
     ///
-    /// On a concurrent queue the blocks run executions side by side. On a serial one the first block does most of the work,
-    /// which spares a block for each execution (measured: half of what an execution takes); but not all of it, so that
-    /// others have their turn.
+    /// A block for each would take as long as all the rest (measured: half of what an execution takes); one for all would
+    /// not let others have their turn. Each block that begins sees to it that another one is on its way as long as
+    /// anything is ready: on a concurrent queue they run executions side by side.
     @inlinable
-    func sendBlock(_ queue: DispatchQueue, _ body: @escaping QueueBody) {
-        queue.async {
-            var ended: (QueueRun, Outcome<Result>)?
-            for _ in 0..<16 {
-                guard let next = self.exchange(ended, leaving: true) else { return }
-                ended = (next.run, self.outcome(of: next, body))
-            }
-            guard let (run, outcome) = ended else { return }
-            self.finish(run, outcome)
-            if self.lock.withLock({ self.continuesBlock() }) { self.sendBlock(queue, body) }
+    func sendBlock(_ queue: DispatchQueue, _ body: QueueBody) {
+        queue.async { self.runBlock(queue, body) }
+    }
+
+    @inlinable
+    @inline(never)
+    func runBlock(_ queue: DispatchQueue, _ body: QueueBody) {
+        let desk = Desk()
+        defer { desk.clear() }
+        lock.lock()
+        blocksOnWay -= 1
+        let isNeeded = take(to: desk.next)
+        if !isNeeded { blocks -= 1 }
+        let sendsAnother = !ready.isEmpty && blocksOnWay == 0 && blocks < mostBlocks
+        if sendsAnother {
+            blocks += 1
+            blocksOnWay += 1
         }
+        lock.unlock()
+        if sendsAnother { sendBlock(queue, body) }
+        guard isNeeded else { return }
+        for _ in 1..<runsInBlock {
+            guard runNext(desk, body, leaving: true) else { return }
+        }
+        runLast(desk, body)
+        if lock.withLock({ continuesBlock() }) { sendBlock(queue, body) }
     }
 
     /// Whether there is anything left for a block to do; if not, the block is gone. Called with the lock held.
     @inlinable
     func continuesBlock() -> Bool {
-        if ready.isEmpty { blocks -= 1 }
-        return !ready.isEmpty
+        let isNeeded = !ready.isEmpty && blocksOnWay == 0
+        if isNeeded { blocksOnWay += 1 } else { blocks -= 1 }
+        return isNeeded
     }
 
-    /// Reports the end of an execution and takes the next one, with one taking of the lock.
+    /// Where somebody who runs executions has the present one and the next one: they stay in memory and are never copied,
+    /// which took a fifth of an execution.
+    @frozen
+    @usableFromInline
+    struct Desk {
+        @usableFromInline let run: UnsafeMutablePointer<QueueRun>
+        /// Not initialised, but between taking an execution and running it.
+        @usableFromInline let next: UnsafeMutablePointer<QueueRun>
+
+        @inlinable
+        init() {
+            run = .allocate(capacity: 2)
+            next = run + 1
+        }
+
+        @inlinable
+        func clear() { run.deallocate() }
+    }
+
+    /// Runs the execution that has been taken, reports its end and takes the next one, with one taking of the lock.
     ///
     /// - Parameter leaving: Whether the caller is a block that is gone when there is nothing left.
+    /// - Returns: Whether there was another one.
     @inlinable
-    func exchange(
-        _ ended: (run: QueueRun, outcome: Outcome<Result>)?, leaving: Bool
-    ) -> (run: QueueRun, isToldToStop: Bool)? {
-        let (conclusion, next) = lock.withLock { () -> (Conclusion?, (run: QueueRun, isToldToStop: Bool)?) in
-            let conclusion = ended.map { reportEnd(of: $0.run.execution, $0.outcome) }
-            guard let first = ready.popFirst() else {
-                if leaving { blocks -= 1 }
-                return (conclusion, nil)
-            }
-            return (conclusion, (first, engine.isToldToStop(first.execution.run)))
-        }
-        if let ended, let conclusion { tell(ended.run, conclude(ended.run.execution, ended.outcome, conclusion)) }
-        return next
+    func runNext(_ desk: Desk, _ body: QueueBody, leaving: Bool) -> Bool {
+        desk.run.moveInitialize(from: desk.next, count: 1)
+        let outcome = outcome(of: desk.run, body)
+        lock.lock()
+        var conclusion = reportEnd(of: &desk.run.pointee.execution, outcome)
+        let isThereMore = take(to: desk.next)
+        if !isThereMore, leaving { blocks -= 1 }
+        lock.unlock()
+        tell(desk.run, conclude(&desk.run.pointee.execution, outcome, &conclusion))
+        desk.run.deinitialize(count: 1)
+        return isThereMore
+    }
+
+    /// Runs the execution that has been taken, and leaves the next one to others.
+    @inlinable
+    func runLast(_ desk: Desk, _ body: QueueBody) {
+        desk.run.moveInitialize(from: desk.next, count: 1)
+        finish(desk.run, outcome(of: desk.run, body))
+        desk.run.deinitialize(count: 1)
+    }
+
+    /// Takes the execution that is first, if there is one. Called with the lock held.
+    @inlinable
+    func take(to place: UnsafeMutablePointer<QueueRun>) -> Bool {
+        guard ready.moveFirst(to: place) else { return false }
+        place.pointee.isToldToStop = engine.isToldToStop(place.pointee.execution.run)
+        return true
     }
 
     /// Runs the handler, unless the execution has been told to stop meanwhile.
     @inlinable
-    func outcome(of next: (run: QueueRun, isToldToStop: Bool), _ body: QueueBody) -> Outcome<Result> {
-        guard !next.isToldToStop else { return .failed(CancellationError()) }
-        if let work = next.run.work {
+    func outcome(of run: UnsafeMutablePointer<QueueRun>, _ body: QueueBody) -> Outcome<Result> {
+        guard !run.pointee.isToldToStop else { return .failed(CancellationError()) }
+        if let work = run.pointee.work {
             // What a synchronous handler waits for cannot be seen: it counts as having come as far as it could.
             observer?.resumed(work)
             observer?.paused(work)
         }
         do {
-            return .executed(try body(next.run.execution.key, next.run.execution.batch))
+            return .executed(try body(&run.pointee.execution))
         } catch {
             return .failed(error)
         }
@@ -93,9 +153,10 @@ extension Runtime {
     /// Runs everything that is ready, on the caller's stack, who is on the handler's queue.
     package func runReady() {
         guard case .queue(_, let body) = handler else { return }
-        while let first = exchange(nil, leaving: false) {
-            var ended = (first.run, outcome(of: first, body))
-            while let next = exchange(ended, leaving: false) { ended = (next.run, outcome(of: next, body)) }
+        let desk = Desk()
+        defer { desk.clear() }
+        while lock.withLock({ take(to: desk.next) }) {
+            while runNext(desk, body, leaving: false) {}
             // What waited for the last one has been made ready by its end.
         }
     }
@@ -111,81 +172,38 @@ extension Runtime {
     @inlinable
     @inline(never)
     func takeBackReady() {
-        let told = lock.withLock { ready.removeAll { engine.isToldToStop($0.execution.run) } }
-        for run in told { finish(run, .failed(CancellationError())) }
+        var told = Fifo<QueueRun>()
+        lock.withLock { ready.move(to: &told) { engine.isToldToStop($0.execution.run) } }
+        let desk = Desk()
+        defer { desk.clear() }
+        while told.moveFirst(to: desk.run) {
+            finish(desk.run, .failed(CancellationError()))
+            desk.run.deinitialize(count: 1)
+        }
     }
 
     @inlinable
-    func finish(_ run: QueueRun, _ outcome: Outcome<Result>) {
-        tell(run, end(run.execution, outcome))
+    func finish(_ run: UnsafeMutablePointer<QueueRun>, _ outcome: Outcome<Result>) {
+        tell(run, end(&run.pointee.execution, outcome))
     }
 
     /// Tells of a failure, if there is one, and a clock that keeps track of the execution.
     @inlinable
-    func tell(_ run: QueueRun, _ failure: (any Error)?) {
+    func tell(_ run: UnsafeMutablePointer<QueueRun>, _ failure: (any Error)?) {
+        let work = run.pointee.work
         guard let failure else {
-            if let work = run.work { observer?.ended(work) }
+            if let work { observer?.ended(work) }
             return
         }
-        Task.detached {
-            await self.tell(failure, run.execution.key)
-            if let work = run.work { self.observer?.ended(work) }
+        Task.detached { [key = run.pointee.execution.key] in
+            await self.tell(failure, key)
+            if let work { self.observer?.ended(work) }
         }
     }
 }
+
+/// How many executions a block on the handler's queue runs at most, so that others there have their turn.
+@usableFromInline let runsInBlock = 16
 
 /// How many blocks of a debouncer are sent to its handler's queue at most: as many as a concurrent queue has threads for.
 @usableFromInline let mostBlocks = 64
-
-/// A queue of elements in an array: what lies before the first one is removed now and then, many at once.
-@frozen
-@usableFromInline
-struct Fifo<Element> {
-    @usableFromInline var elements: [Element?] = []
-    @usableFromInline var first = 0
-
-    @inlinable
-    init() {}
-
-    @inlinable
-    var isEmpty: Bool { first == elements.count }
-
-    @inlinable
-    mutating func append(_ element: Element) {
-        elements.append(element)
-    }
-
-    @inlinable
-    mutating func popFirst() -> Element? {
-        guard first < elements.count else { return nil }
-        let element = elements[first].take()
-        first += 1
-        if first == elements.count {
-            elements.removeAll(keepingCapacity: elements.capacity <= 64)
-            first = 0
-        } else if first >= 64, first * 2 > elements.count {
-            // A new array, of the size that is needed now: the old one may have been far larger.
-            elements = Array(elements[first...])
-            first = 0
-        }
-        return element
-    }
-
-    func contains(where condition: (Element) -> Bool) -> Bool {
-        elements[first...].contains { $0.map(condition) ?? false }
-    }
-
-    /// Removes and returns the elements that fulfil a condition.
-    @inlinable
-    mutating func removeAll(where condition: (Element) -> Bool) -> [Element] {
-        var removed: [Element] = []
-        var kept: [Element?] = []
-        for case let element? in elements[first...] {
-            if condition(element) { removed.append(element) } else { kept.append(element) }
-        }
-        guard !removed.isEmpty else { return [] }
-        elements = kept
-        first = 0
-        return removed
-    }
-}

@@ -31,9 +31,11 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     /// The tasks of running executions, by serial number, for those that may have to be cancelled.
     @usableFromInline var tasks: [UInt64: Launched] = [:]
     /// Executions on their way to the queue of a synchronous handler.
-    @usableFromInline var ready = Fifo<QueueRun>()
+    @exclusivity(unchecked) @usableFromInline var ready = Fifo<QueueRun>()
     /// The blocks that are on their way there or running, to take care of them.
     @usableFromInline var blocks = 0
+    /// Those of them that have not begun.
+    @usableFromInline var blocksOnWay = 0
     /// Those who wait for executions to end.
     @usableFromInline var waiters: [Ticket: Promise<Void>] = [:]
     @usableFromInline var tickets: Ticket = 0
@@ -55,7 +57,9 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         onFailure: (@Sendable (any Error, Key) async -> Void)?, handler: Handler
     ) {
         engine = Engine(setup)
-        timekeeper = Timekeeper.make(for: clock)
+        var queue: DispatchQueue?
+        if case .queue(let its, _) = handler { queue = its }
+        timekeeper = Timekeeper.make(for: clock, wakingOn: queue)
         observer = timekeeper.observer
         origin = timekeeper.now()
         self.handler = handler
@@ -82,38 +86,51 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
             if isWatched { noteSubmit(of: key, actions, at: now) }
             return actions
         }
-        if !actions.isQuiet || actions.displaced?.promise != nil { perform(actions) }
+        if !actions.isQuiet || actions.displaced?.promise != nil {
+            var actions = actions
+            perform(&actions)
+        }
         if isWatched { wakeWatchers() }
     }
 
     // MARK: - Doing what the engine says
 
+    /// Does it, and empties the answer: who took it as a value would have to copy it first.
     @inlinable
     @inline(never)
-    func perform(_ actions: Answer, isWaking: Bool = false) {
+    func perform(_ actions: inout Answer, isWaking: Bool = false) {
         actions.displaced?.promise?.deliver(Outcome(actions.fate))
         var hasCancelled = false
-        var runs: [QueueRun] = []
-        for action in actions.more {
-            switch action {
-            case .start(let execution):
-                if case .task(let isolation, let body) = handler {
-                    startTask(execution, isolation, body)
-                } else {
-                    runs.append(QueueRun(execution: execution, work: observer == nil ? nil : announce(execution.key)))
+        var runs = Fifo<QueueRun>()
+        actions.more.withUnsafeMutableBufferPointer { all in
+            guard let start = all.baseAddress else { return }
+            for place in start..<start + all.count {
+                // Moved, all in one function: a copy of an execution takes as long as the engine takes to start it. And
+                // something has to be there when the array goes away.
+                let action = place.move()
+                place.initialize(to: .resume(0))
+                switch action {
+                case .start(let execution):
+                    if case .task(let isolation, let body) = handler {
+                        startTask(execution, isolation, body)
+                    } else {
+                        let work = observer == nil ? nil : announce(execution.key)
+                        runs.append(QueueRun(execution: execution, work: work))
+                    }
+                case .cancel(let run):
+                    lock.withLock { tasks[run.serial] }?.cancel()
+                    hasCancelled = true
+                case .settle(_, let batch, let fate):
+                    deliver(Outcome(fate), to: batch)
+                case .resume(let ticket):
+                    lock.withLock { waiters.removeValue(forKey: ticket) }?.deliver(())
+                case .release:
+                    break
                 }
-            case .cancel(let run):
-                lock.withLock { tasks[run.serial] }?.cancel()
-                hasCancelled = true
-            case .settle(_, let batch, let fate):
-                deliver(Outcome(fate), to: batch)
-            case .resume(let ticket):
-                lock.withLock { waiters.removeValue(forKey: ticket) }?.deliver(())
-            case .release:
-                break
             }
         }
-        if !runs.isEmpty, case .queue(let queue, let body) = handler { startOnQueue(runs, queue, body) }
+        actions.more = []
+        if !runs.isEmpty, case .queue(let queue, let body) = handler { startOnQueue(&runs, queue, body) }
         if hasCancelled { takeBackReady() }
         if actions.movesAlarm, !isWaking { rearm() }
     }
@@ -128,12 +145,12 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @inlinable
     func report(_ event: (inout Engine<Key, Item>, CoreInstant) -> Answer) {
         let now = timekeeper.now()
-        let (actions, isWatched) = lock.withLock {
+        var (actions, isWatched) = lock.withLock {
             let actions = event(&engine, now)
             if self.isWatched { note(actions.more[...], at: now) }
             return (actions, self.isWatched)
         }
-        perform(actions)
+        perform(&actions)
         if isWatched { wakeWatchers() }
     }
 
@@ -146,7 +163,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     ) async {
         let isInside = isInsideHandler
         let now = timekeeper.now()
-        let (actions, promise, isWatched) = lock.withLock { () -> (Answer, Promise<Void>?, Bool) in
+        var (actions, promise, isWatched) = lock.withLock { () -> (Answer, Promise<Void>?, Bool) in
             let actions = event(&engine, now)
             if self.isWatched { note(actions.more[...], at: now) }
             tickets += 1
@@ -155,7 +172,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
             waiters[tickets] = promise
             return (actions, promise, self.isWatched)
         }
-        perform(actions)
+        perform(&actions)
         if isWatched { wakeWatchers() }
         _ = await promise?.value(observer: observer)
     }
@@ -178,26 +195,29 @@ extension Runtime {
     /// Arranges to be woken when the engine wants to be.
     @inlinable
     func rearm() {
-        timekeeper.rearm(for: Sleeper(alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake() }))
+        timekeeper.rearm(
+            for: Sleeper(alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake(for: $0) }))
     }
 
-    /// Does what is due by now.
+    /// Does what is due by now, about `limit` executions at most, and asks to be woken again.
     @inlinable
     @inline(never)
-    func wake() {
+    func wake(for limit: Int) {
         var isBehind = true
         var isWatched = false
-        while isBehind {
+        var left = limit
+        while isBehind, left > 0 {
             let now = timekeeper.now()
             // As many executions between two takings of the lock as make it cheap, few enough not to hold up submits.
-            let actions = lock.withLock {
+            var actions = lock.withLock {
                 let actions = engine.advance(to: now, limit: 64)
                 if self.isWatched { note(actions.more[...], at: now) }
                 isWatched = self.isWatched
                 isBehind = engine.alarm <= now
                 return actions
             }
-            perform(actions, isWaking: true)
+            perform(&actions, isWaking: true)
+            left -= 64
         }
         if isWatched { wakeWatchers() }
         rearm()

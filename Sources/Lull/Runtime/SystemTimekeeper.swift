@@ -4,23 +4,45 @@ internal import LullCore
 
 /// The system's own time, which goes on while the machine sleeps and which nobody can set.
 ///
-/// Two things wake the sleeper, whichever comes first. A timer of Dispatch is precise and needs no thread of the
-/// cooperative pool, which may be starved, but it stands still while the machine sleeps. A sleep on the continuous
-/// clock does not, and is as late as the pool is busy; it is arranged for waits that are long enough for a machine to
-/// sleep in.
+/// Of several things that wake the sleeper, the first one counts.
+/// - A timer of Dispatch is precise and needs no thread of the cooperative pool, which may be starved. It rings on the
+///   queue of the sleeper's handler, if there is one: from a queue of its own, the way to the handler takes a change of
+///   threads, which makes an execution as late again as the timer alone does.
+/// - That queue may be busy or suspended, which must not delay what needs no handler. So a second timer on a queue of its
+///   own looks a little later whether the first one has rung. It is not set for each wake-up, but looks again as long as
+///   there is something to come.
+/// - Timers stand still while the machine sleeps. A sleep on the continuous clock does not, and is as late as the pool is
+///   busy; it is arranged for waits that are long enough for a machine to sleep in.
 final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
-    // Proof of @unchecked Sendable: the fields are only touched in `arrange`, under the timekeeper's lock, by
-    // `backUpRang`, under `backUpLock`, and in `deinit`.
+    // Proof of @unchecked Sendable: the fields are only touched under the timekeeper's lock, `backUp` under `backUpLock`,
+    // and in `deinit`.
+    private let queue: DispatchQueue?
     private var timer: (any DispatchSourceTimer)?
+    private var overseer: (any DispatchSourceTimer)?
+    /// When the timer should ring: not before it was set, even if what is to be done was due long ago.
+    private var expected = CoreInstant.farFuture
+    /// When the overseer will look.
+    private var oversight = CoreInstant.farFuture
     private let backUpLock = Lock()
     /// The earliest instant for which a sleep on the continuous clock is under way.
     private var backUp = CoreInstant.farFuture
 
-    /// Waits shorter than this are left to the timer alone: after a sleep of the machine it is late by no more.
+    /// Waits shorter than this are left to the timers alone: after a sleep of the machine they are late by no more.
     private static let shortWait = CoreDuration.milliseconds(100)
+    /// For how long a queue that is busy may hold up what needs no handler.
+    private static let patience = CoreDuration.milliseconds(2)
+    /// What a sleeper does at once where others want to have their turn, and where what he starts has to run.
+    private static let fewExecutions = 64
+    /// What he does before the queue is tried again.
+    private static let manyExecutions = 4096
+
+    init(wakingOn queue: DispatchQueue?) {
+        self.queue = queue
+    }
 
     deinit {
         timer?.cancel()
+        overseer?.cancel()
     }
 
     override func now() -> CoreInstant {
@@ -28,26 +50,68 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
     }
 
     override func arrange(_ instant: CoreInstant) {
-        let timer = timer ?? makeTimer()
         guard instant != .farFuture else {
-            timer.schedule(deadline: .distantFuture)
+            timer?.schedule(deadline: .distantFuture)
             return
         }
         let now = now()
         let wait = max(.zero, min(now.duration(to: instant), longestSleep))
+        expected = now.advanced(by: wait)
+        if let queue, wait == .zero {
+            queue.async { [weak self] in self?.rang(for: Self.fewExecutions) }
+        } else {
+            let timer = timer ?? makeTimer()
+            self.timer = timer
+            set(timer, expected)
+        }
+        if queue != nil { oversee() }
+        if wait >= Self.shortWait { arrangeBackUp(expected, wait) }
+    }
+
+    private func set(_ timer: any DispatchSourceTimer, _ instant: CoreInstant) {
+        // How long to wait is asked last: making a timer takes long enough to be late by.
+        let wait = max(.zero, now().duration(to: instant))
         timer.schedule(deadline: .now() + .nanoseconds(Int(wait.nanoseconds)), leeway: .nanoseconds(0))
-        if wait >= Self.shortWait { arrangeBackUp(now.advanced(by: wait), wait) }
     }
 
     private func makeTimer() -> any DispatchSourceTimer {
-        // A queue of its own: a thread is always found for it, however many blocks wait on the global queues.
-        let timer = DispatchSource.makeTimerSource(flags: .strict, queue: DispatchQueue(label: "lull.timer"))
-        timer.setEventHandler { [weak self] in self?.rang() }
+        let limit = queue == nil ? .max : Self.fewExecutions
+        return Self.makeTimer(on: queue) { [weak self] in self?.rang(for: limit) }
+    }
+
+    private static func makeTimer(
+        on queue: DispatchQueue?, _ ring: @escaping @Sendable () -> Void
+    ) -> any DispatchSourceTimer {
+        // For a queue of its own a thread is always found, however many blocks wait on the global queues.
+        let queue = queue ?? DispatchQueue(label: "lull.timer")
+        let timer = DispatchSource.makeTimerSource(flags: .strict, queue: queue)
+        timer.setEventHandler(handler: ring)
         timer.schedule(deadline: .distantFuture)
         // A source that is released without having been activated crashes.
         timer.activate()
-        self.timer = timer
         return timer
+    }
+
+    /// Has the overseer look soon after the timer should have rung, unless it will look before anyway.
+    private func oversee() {
+        let instant = expected.advanced(by: Self.patience)
+        guard instant < oversight else { return }
+        oversight = instant
+        let overseer = overseer ?? Self.makeTimer(on: nil) { [weak self] in self?.look() }
+        self.overseer = overseer
+        set(overseer, instant)
+    }
+
+    /// Rings if the timer has not rung when it should have.
+    private func look() {
+        let isOverdue = lock.withLock { () -> Bool in
+            oversight = .farFuture
+            guard armed != .farFuture else { return false }
+            if expected.advanced(by: Self.patience) <= now() { return true }
+            oversee()
+            return false
+        }
+        if isOverdue { rang(for: Self.manyExecutions) }
     }
 
     /// Sees to it that a sleep on the continuous clock ends at the instant or not much later.

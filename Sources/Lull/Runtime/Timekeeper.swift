@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import LullCore
 
 /// Somebody who wants to be woken at an instant that moves.
@@ -9,11 +10,13 @@ internal import LullCore
 struct Sleeper: Sendable {
     /// Says when he wants to be woken next.
     let alarm: @Sendable () -> CoreInstant
-    /// Does what is due.
-    let wake: @Sendable () -> Void
+    /// Does what is due, about so many executions at most, and asks to be woken again.
+    let wake: @Sendable (_ limit: Int) -> Void
 
     @usableFromInline
-    init(alarm: @escaping @Sendable () -> CoreInstant, wake: @escaping @Sendable () -> Void) {
+    init(
+        alarm: @escaping @Sendable () -> CoreInstant, wake: @escaping @Sendable (_ limit: Int) -> Void
+    ) {
         self.alarm = alarm
         self.wake = wake
     }
@@ -26,9 +29,9 @@ struct Sleeper: Sendable {
 @usableFromInline
 class Timekeeper: @unchecked Sendable {
     // Proof of @unchecked Sendable: the fields are only touched while `lock` is held.
-    private let lock = Lock()
+    final let lock = Lock()
     /// The instant for which a wake-up has been arranged.
-    private var armed = CoreInstant.farFuture
+    private(set) final var armed = CoreInstant.farFuture
     /// Whoever sleeps is kept alive until he has been woken: his pending values are due even if nobody else holds him.
     private var sleeper: Sleeper?
 
@@ -64,21 +67,23 @@ class Timekeeper: @unchecked Sendable {
         withExtendedLifetime(released) {}
     }
 
-    /// Wakes the sleeper, if there is one.
-    final func rang() {
+    /// Wakes the sleeper, if there is one, for so many executions.
+    final func rang(for limit: Int = .max) {
         let woken = lock.withLock { () -> Sleeper? in
             // Two things may ring for one arrangement; the first has begun to wake him, and arranges the next.
             guard armed != .farFuture else { return nil }
             armed = .farFuture
             return sleeper
         }
-        woken?.wake()
+        woken?.wake(limit)
     }
 
     /// The timekeeper for a clock: directly where its instants are the system's, else by its own means.
-    static func make(for clock: any Clock<Duration>) -> Timekeeper {
+    ///
+    /// - Parameter queue: Where the sleeper's handler runs, if that is a queue.
+    static func make(for clock: any Clock<Duration>, wakingOn queue: DispatchQueue?) -> Timekeeper {
         switch clock {
-        case is ContinuousClock: SystemTimekeeper()
+        case is ContinuousClock: SystemTimekeeper(wakingOn: queue)
         case let clock as any WorkTrackingClock<Duration>: tracking(clock)
         default: adapted(clock)
         }

@@ -18,19 +18,20 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     1,024 elements wait to be merged.
     ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
     ///   - clock: The clock that waits are measured by.
+    @inlinable
     public func debounced(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
         combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> AsyncCoalescedSequence<Self, Element> {
-        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: combining.limit) { handover in
-            .init(
-                Debouncer(
-                    for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop,
-                    clock: clock
-                ) { (element: Element) in
-                    await handover.hand(element)
-                })
+        AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
+            let debouncer = Debouncer(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop,
+                clock: clock
+            ) { (element: Element) in
+                await handover.hand(element)
+            }
+            return .init(self, debouncer, limit: combining.limit, handover)
         }
     }
 
@@ -38,20 +39,21 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// The function `key` says which elements belong together. Keys take turns with the consumer, in order of due
     /// instants. The other parameters are those of the form without keys.
+    @inlinable
     public func debounced<Key: Hashable & Sendable>(
         for wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int? = nil, combining: Combining<Element> = .latest,
         droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> AsyncCoalescedSequence<Self, Element> {
-        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: combining.limit) { handover in
-            .init(
-                KeyedDebouncer(
-                    for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining,
-                    maxConcurrent: 1, atEnd: .drop, clock: clock
-                ) { (_: Key, element: Element) in
-                    await handover.hand(element)
-                }, by: key)
+        AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
+            let debouncer = KeyedDebouncer(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining,
+                maxConcurrent: 1, atEnd: .drop, clock: clock
+            ) { (_: Key, element: Element) in
+                await handover.hand(element)
+            }
+            return .init(self, debouncer, by: key, limit: combining.limit, handover)
         }
     }
 
@@ -59,17 +61,18 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// When there are `maxCount` elements, they fall due at once. No more than that are kept while the consumer is
     /// busy: the upstream is not read meanwhile. The other parameters are those of the form without `collecting`.
+    @inlinable
     public func debounced(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int,
         droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock()
     ) -> AsyncCoalescedSequence<Self, [Element]> {
-        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: maxCount) { handover in
-            .init(
-                Debouncer(
-                    collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock
-                ) { (elements: [Element]) in
-                    await handover.hand(elements)
-                })
+        AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
+            let debouncer = Debouncer(
+                collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock
+            ) { (elements: [Element]) in
+                await handover.hand(elements)
+            }
+            return .init(self, debouncer, limit: maxCount, handover)
         }
     }
 
@@ -77,19 +80,20 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// When a key has `maxCount` elements, they fall due at once. The upstream is not read while that many, of all keys
     /// together, are due and wait for the consumer. The other parameters are those of the other forms.
+    @inlinable
     public func debounced<Key: Hashable & Sendable>(
         collectingFor wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> AsyncCoalescedSequence<Self, [Element]> {
-        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: maxCount) { handover in
-            .init(
-                KeyedDebouncer(
-                    collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, maxConcurrent: 1,
-                    atEnd: .drop, clock: clock
-                ) { (_: Key, elements: [Element]) in
-                    await handover.hand(elements)
-                }, by: key, collects: true)
+        AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
+            let debouncer = KeyedDebouncer(
+                collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, maxConcurrent: 1,
+                atEnd: .drop, clock: clock
+            ) { (_: Key, elements: [Element]) in
+                await handover.hand(elements)
+            }
+            return .init(self, debouncer, by: key, limit: maxCount, collects: true, handover)
         }
     }
 }

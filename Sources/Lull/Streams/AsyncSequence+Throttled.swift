@@ -17,18 +17,19 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     1,024 elements wait to be merged.
     ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
     ///   - clock: The clock that waits are measured by.
+    @inlinable
     public func throttled(
         for interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> AsyncCoalescedSequence<Self, Element> {
-        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: combining.limit) { handover in
-            .init(
-                Throttler(
-                    every: interval, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop, clock: clock
-                ) { (element: Element) in
-                    await handover.hand(element)
-                })
+        AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
+            let throttler = Throttler(
+                every: interval, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop, clock: clock
+            ) { (element: Element) in
+                await handover.hand(element)
+            }
+            return .init(self, throttler, limit: combining.limit, handover)
         }
     }
 
@@ -36,19 +37,20 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// The function `key` says which elements belong together. Keys take turns with the consumer, in order of due
     /// instants. The other parameters are those of the form without keys.
+    @inlinable
     public func throttled<Key: Hashable & Sendable>(
         for interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],
         maxCount: Int? = nil, combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> AsyncCoalescedSequence<Self, Element> {
-        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: combining.limit) { handover in
-            .init(
-                KeyedThrottler(
-                    every: interval, edges: edges, maxCount: maxCount, combining: combining, maxConcurrent: 1,
-                    atEnd: .drop, clock: clock
-                ) { (_: Key, element: Element) in
-                    await handover.hand(element)
-                }, by: key)
+        AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
+            let throttler = KeyedThrottler(
+                every: interval, edges: edges, maxCount: maxCount, combining: combining, maxConcurrent: 1,
+                atEnd: .drop, clock: clock
+            ) { (_: Key, element: Element) in
+                await handover.hand(element)
+            }
+            return .init(self, throttler, by: key, limit: combining.limit, handover)
         }
     }
 
@@ -56,16 +58,19 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// When there are `maxCount` elements, they fall due at once. No more than that are kept while the consumer is
     /// busy: the upstream is not read meanwhile. The other parameters are those of the form without `collecting`.
+    @inlinable
     public func throttled(
         collectingFor interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int,
         droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock()
     ) -> AsyncCoalescedSequence<Self, [Element]> {
-        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: maxCount) { handover in
-            .init(
-                Throttler(collectingEvery: interval, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock) {
-                    (elements: [Element]) in
-                    await handover.hand(elements)
-                })
+        AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
+            let throttler = Throttler(
+                collectingEvery: interval, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock
+            ) {
+                (elements: [Element]) in
+                await handover.hand(elements)
+            }
+            return .init(self, throttler, limit: maxCount, handover)
         }
     }
 
@@ -73,19 +78,20 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// When a key has `maxCount` elements, they fall due at once. The upstream is not read while that many, of all keys
     /// together, are due and wait for the consumer. The other parameters are those of the other forms.
+    @inlinable
     public func throttled<Key: Hashable & Sendable>(
         collectingFor interval: Duration, by key: @escaping @Sendable (Element) -> Key,
         edges: Edges = [.leading, .trailing], maxCount: Int, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> AsyncCoalescedSequence<Self, [Element]> {
-        AsyncCoalescedSequence(base: self, dropsAtEnd: droppingAtEnd, limit: maxCount) { handover in
-            .init(
-                KeyedThrottler(
-                    collectingEvery: interval, edges: edges, maxCount: maxCount, maxConcurrent: 1, atEnd: .drop,
-                    clock: clock
-                ) { (_: Key, elements: [Element]) in
-                    await handover.hand(elements)
-                }, by: key, collects: true)
+        AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
+            let throttler = KeyedThrottler(
+                collectingEvery: interval, edges: edges, maxCount: maxCount, maxConcurrent: 1, atEnd: .drop,
+                clock: clock
+            ) { (_: Key, elements: [Element]) in
+                await handover.hand(elements)
+            }
+            return .init(self, throttler, by: key, limit: maxCount, collects: true, handover)
         }
     }
 }

@@ -12,25 +12,17 @@ where Base.Element: Sendable {
     /// What the upstream throws.
     public typealias Failure = Base.Failure
 
-    /// What reads the upstream is given: a debouncer or a throttler in front of a consumer.
-    struct Stage: Sendable {
-        /// Offers an element.
-        let submit: @Sendable (Base.Element) -> Void
-        /// The number of elements that count towards the limit: those that are pending or waiting, or only the latter.
-        let held: @Sendable () -> Int
-        /// Delivers what is pending, or drops it, and returns when the consumer has asked for more.
-        let finish: @Sendable (_ dropping: Bool) async -> Void
-        /// Drops everything.
-        let abandon: @Sendable () -> Void
-        /// Who wants to know when elements are being read.
-        let observer: (any WorkObserver)?
-    }
+    @usableFromInline typealias MakeStage = @Sendable (Handover<Element, Failure>) -> Stage
 
-    let base: Base
-    let dropsAtEnd: Bool
-    /// The upstream is not read while that many elements are held.
-    let limit: Int?
-    let makeStage: @Sendable (Handover<Element, Failure>) -> Stage
+    private let dropsAtEnd: Bool
+    private let makeStage: MakeStage
+
+    /// - Parameter makeStage: Made where elements and keys are of the user's types: what it makes is specialised for them.
+    @usableFromInline
+    init(droppingAtEnd dropsAtEnd: Bool, _ makeStage: @escaping MakeStage) {
+        self.dropsAtEnd = dropsAtEnd
+        self.makeStage = makeStage
+    }
 
     /// Begins to iterate; the upstream is read from the first `next()` on.
     public func makeAsyncIterator() -> Iterator {
@@ -78,7 +70,7 @@ where Base.Element: Sendable {
             // Reading is waiting: whoever keeps track of it sees it only while it is busy with an element.
             observer?.slept(work)
             task = launch(work, observer, on: nil) {
-                let ending = await sequence.read(into: stage, handover)
+                let ending = await stage.read()
                 await stage.finish(sequence.dropsAtEnd)
                 handover.end(ending)
                 observer?.ended(work)
@@ -104,63 +96,7 @@ where Base.Element: Sendable {
             abandon()
         }
     }
-
-    /// Submits the elements of the upstream as they come.
-    private func read(
-        into stage: Stage, _ handover: Handover<Element, Failure>
-    ) async -> Handover<Element, Failure>.Answer {
-        var iterator = base.makeAsyncIterator()
-        do throws(Failure) {
-            while let element = try await iterator.next(isolation: nil) {
-                stage.submit(element)
-                guard let limit else { continue }
-                var hands = handover.hands
-                while stage.held() >= limit, !Task.isCancelled {
-                    await handover.handed(after: hands)
-                    hands = handover.hands
-                }
-            }
-            return .success(nil)
-        } catch {
-            return .failure(error)
-        }
-    }
 }
 
 @available(*, unavailable)
 extension AsyncCoalescedSequence.Iterator: Sendable {}
-
-extension AsyncCoalescedSequence.Stage {
-    /// A stage in front of a debouncer or throttler without keys.
-    init<C: SoleCoalescer<Base.Element, Void>>(_ coalescer: C) {
-        self.init(coalescer, held: { coalescer.counters.pending }) { coalescer.submit($0) }
-    }
-
-    /// A stage in front of a debouncer or throttler with keys.
-    ///
-    /// - Parameter collects: Whether what is pending is bounded for each key, by `maxCount`. Then only what is due and
-    ///   waits for the consumer counts as held: other keys must not keep an element from being read when it arrives.
-    init<C: KeyedCoalescer>(_ coalescer: C, by key: @escaping @Sendable (Base.Element) -> C.Key, collects: Bool = false)
-    where C.Value == Base.Element, C.Result == Void {
-        let runtime = coalescer.runtime
-        self.init(
-            coalescer,
-            held: {
-                runtime.lock.withLock {
-                    collects ? runtime.engine.waitingCount : runtime.engine.counters.pending
-                }
-            }
-        ) { coalescer.submit($0, for: key($0)) }
-    }
-
-    private init(
-        _ coalescer: some Coalescer, held: @escaping @Sendable () -> Int,
-        submit: @escaping @Sendable (Base.Element) -> Void
-    ) {
-        self.submit = submit
-        self.held = held
-        finish = { dropping in await coalescer.shutDownAndWait(dropping: dropping) }
-        abandon = { coalescer.shutDown(dropping: true) }
-        observer = coalescer.runtime.observer
-    }
-}

@@ -3,9 +3,10 @@
 /// An execution hands its value over and lasts until the consumer asks for the next one. So what falls due while the
 /// consumer is busy waits as it does for any handler: at most one value, or one a key, the newest (semantics, section
 /// 7).
+@usableFromInline
 final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// What a consumer is told.
-    typealias Answer = Swift.Result<Element?, Failure>
+    @usableFromInline typealias Answer = Swift.Result<Element?, Failure>
 
     private struct State {
         /// The consumer, waiting for a value.
@@ -58,6 +59,7 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
     }
 
     /// An execution hands its value over, and lasts until the consumer asks for the next one.
+    @usableFromInline
     nonisolated(nonsending) func hand(_ element: Element) async {
         await withUnsafeContinuation { (execution: UnsafeContinuation<Void, Never>) in
             let (consumer, reader, isOver) = lock.withLock {
@@ -78,9 +80,11 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
     }
 
     /// The number of values handed over or offered so far.
+    @usableFromInline
     var hands: Int { lock.withLock { state.hands } }
 
     /// Waits until more values than that have been handed over, or everything is over.
+    @usableFromInline
     nonisolated(nonsending) func handed(after hands: Int) async {
         await withUnsafeContinuation { (reader: UnsafeContinuation<Void, Never>) in
             let isThere = lock.withLock { () -> Bool in

@@ -15,14 +15,14 @@ struct Writer: Performer {
         isCollecting = settings.combination == .collect
     }
 
-    mutating func start(_ execution: Execution<Key, Record>, _ streams: inout Streams) -> Ending? {
+    mutating func start(_ job: Job, _ streams: inout Streams) -> Ending? {
         if format == .jsonl {
             ExecutionLine.append(
-                execution, isCollecting: isCollecting, to: &streams.output.text, key: keyRule.append,
+                job, isCollecting: isCollecting, to: &streams.output.text, key: keyRule.append,
                 value: JSONText.append)
         } else {
-            for record in execution.batch.earlier { append(record, to: &streams.output.text) }
-            append(execution.batch.value, to: &streams.output.text)
+            for record in job.batch.earlier { append(record, to: &streams.output.text) }
+            append(job.batch.value, to: &streams.output.text)
         }
         return .returned
     }

@@ -39,7 +39,8 @@ struct JSONScanner {
     var next: UInt8 { position < text.count ? text[position] : 0 }
 
     mutating func skipBlanks() {
-        while position < text.count, JSONText.isBlank(text[position]) { position += 1 }
+        // One look is enough where there are none.
+        while position < text.count, text[position] <= 0x20, JSONText.isBlank(text[position]) { position += 1 }
     }
 
     /// Goes into an array or an object.
@@ -48,7 +49,7 @@ struct JSONScanner {
         guard take(bracket) else { throw fault(reason) }
     }
 
-    /// Goes to the next member of an object, past its name and the colon; nil at the object's end.
+    /// Goes to the value of the next member of an object, and says its name; nil at the object's end.
     mutating func nextMember(_ isFirst: inout Bool) throws(Fault) -> Text? {
         skipBlanks()
         if take("}") { return nil }
@@ -61,6 +62,7 @@ struct JSONScanner {
         let name = try string()
         skipBlanks()
         guard take(":") else { throw fault(.expectedColon) }
+        skipBlanks()
         return name
     }
 
@@ -71,6 +73,7 @@ struct JSONScanner {
         if !isFirst {
             if take("]") { return false }
             guard take(",") else { throw fault(.expectedComma) }
+            skipBlanks()
         }
         isFirst = false
         return true
@@ -93,7 +96,6 @@ struct JSONScanner {
     // MARK: - Values
 
     private mutating func skipValue(depth: Int) throws(Fault) {
-        skipBlanks()
         switch next {
         case UInt8(ascii: "\""): _ = try string()
         case UInt8(ascii: "{"):
@@ -135,9 +137,10 @@ struct JSONScanner {
     }
 
     private mutating func skipDigits() -> Bool {
-        let start = position
-        while position < text.count, text[position] &- UInt8(ascii: "0") < 10 { position += 1 }
-        return position > start
+        var end = position
+        while end < text.count, text[end] &- UInt8(ascii: "0") < 10 { end += 1 }
+        defer { position = end }
+        return end > position
     }
 
     /// Goes past a string, standing at its quotation mark.
@@ -145,10 +148,12 @@ struct JSONScanner {
         position += 1
         let start = position
         var hasEscapes = false
-        while position < text.count {
+        while true {
+            position = UTF8Text.endOfPlain(in: text, from: position)
+            guard position < text.count else { break }
             let byte = text[position]
-            if byte >= 0x80, !takesAnyBytes {
-                let length = UTF8Text.sequenceLength(in: text, at: position)
+            if byte >= 0x80 {
+                let length = takesAnyBytes ? 1 : UTF8Text.sequenceLength(in: text, at: position)
                 if length == 0 { throw fault(.notUTF8) }
                 position += length
             } else if byte == UInt8(ascii: "\"") {
@@ -158,10 +163,8 @@ struct JSONScanner {
                 hasEscapes = true
                 guard let length = JSONText.escapeLength(in: text, at: position) else { throw fault(.wrongEscape) }
                 position += length
-            } else if byte < 0x20 {
-                throw fault(.controlCharacter)
             } else {
-                position += 1
+                throw fault(.controlCharacter)
             }
         }
         throw fault(.unfinishedString)

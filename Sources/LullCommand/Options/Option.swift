@@ -6,6 +6,10 @@ enum Option: Int32, CaseIterable {
     case null, keyField, delimiter, keyJSON, strict, maxKeys
     case format, atEnd, stats
     case whileRunning, killAfter, jobs, failFast
+    case waits, targetSaving, targetDelay, byKey
+    case svg, diagram
+    case record, recordValues, hashKeys
+    case store, namespace, lease, maxAttempts, after, token, json
 
     /// Without the dashes.
     var name: StaticString {
@@ -31,12 +35,28 @@ enum Option: Int32, CaseIterable {
         case .killAfter: "kill-after"
         case .jobs: "jobs"
         case .failFast: "fail-fast"
+        case .waits: "waits"
+        case .targetSaving: "target-saving"
+        case .targetDelay: "target-delay"
+        case .byKey: "by-key"
+        case .svg: "svg"
+        case .diagram: "diagram"
+        case .record: "record"
+        case .recordValues: "record-values"
+        case .hashKeys: "hash-keys"
+        case .store: "store"
+        case .namespace: "namespace"
+        case .lease: "lease"
+        case .maxAttempts: "max-attempts"
+        case .after: "after"
+        case .token: "token"
+        case .json: "json"
         }
     }
 
     var takesValue: Bool {
         switch self {
-        case .help, .null, .strict, .stats, .failFast: false
+        case .help, .null, .strict, .stats, .failFast, .byKey, .diagram, .recordValues, .hashKeys, .json: false
         default: true
         }
     }
@@ -44,10 +64,22 @@ enum Option: Int32, CaseIterable {
     /// Whether a subcommand has this option.
     func belongs(to subcommand: Subcommand) -> Bool {
         switch self {
-        case .help, .wait, .throttle, .maxWait, .maxCount, .edges, .delayRule, .combine, .atEnd: true
-        case .null, .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats: subcommand != .simulate
-        case .format: subcommand != .run
-        case .whileRunning, .killAfter, .jobs, .failFast: subcommand == .run
+        case .help: true
+        case .maxWait, .maxCount, .edges, .delayRule: subcommand != .work && subcommand != .status
+        case .wait, .throttle, .combine: ![.tune, .work, .status].contains(subcommand)
+        case .atEnd: [.filter, .run, .simulate].contains(subcommand)
+        case .null: [.filter, .run, .work].contains(subcommand)
+        case .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats, .record, .recordValues, .hashKeys:
+            subcommand == .filter || subcommand == .run
+        case .format: [.filter, .simulate, .tune].contains(subcommand)
+        case .whileRunning: subcommand == .run
+        case .killAfter, .jobs, .failFast: subcommand == .run || subcommand == .work
+        case .waits, .targetSaving, .targetDelay, .byKey: subcommand == .tune
+        case .svg, .diagram: subcommand == .simulate || subcommand == .tune
+        case .store, .namespace: ![.simulate, .tune].contains(subcommand)
+        case .lease, .maxAttempts: [.filter, .run, .work].contains(subcommand)
+        case .after, .token: subcommand == .submit
+        case .json: subcommand == .submit || subcommand == .status
         }
     }
 }

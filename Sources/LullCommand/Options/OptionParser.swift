@@ -26,7 +26,7 @@ struct Invocation {
         table.append(option(name: nil, has_arg: 0, flag: nil, val: 0))
         var vector: [Argument?] = arguments + [nil]
         // What follows COMMAND belongs to it: "+" stops there. ":" leaves the messages to us.
-        let short = subcommand == .run ? "+:h" : ":h"
+        let short = subcommand == .run || subcommand == .work ? "+:h" : ":h"
         lull_begin_options()
         while !asksForHelp {
             let code = getopt_long(Int32(arguments.count), &vector, short, table, nil)
@@ -40,6 +40,17 @@ struct Invocation {
             }
         }
         operands = vector[Int(lull_option_index())..<arguments.count].compactMap { $0 }
+    }
+
+    /// The only operand: a trace.
+    func trace() throws(Failure) -> Argument {
+        guard let trace = operands.first else {
+            throw .usage("TRACE is missing: a file, or - for standard input", subcommand)
+        }
+        guard operands.count == 1 else {
+            throw .usage("unexpected argument \(String(cString: operands[1]))", subcommand)
+        }
+        return trace
     }
 
     /// What to say of an option that getopt_long did not take.
@@ -85,8 +96,7 @@ struct Invocation {
         case .strict: settings.isStrict = true
         case .maxKeys: settings.maxKeys = try number(option, text)
         case .format:
-            let formats: [Settings.Format] = subcommand == .filter ? [.lines, .jsonl] : [.summary, .jsonl, .json]
-            settings.format = try choice(option, text, formats.map { ($0.rawValue, $0) })
+            settings.format = try choice(option, text, Settings.Format.known(to: subcommand).map { ($0.rawValue, $0) })
         case .atEnd: settings.atEnd = try choice(option, text, Settings.AtEnd.allCases.map { ($0.rawValue, $0) })
         case .stats: settings.showsStatistics = true
         case .whileRunning:
@@ -96,6 +106,22 @@ struct Invocation {
         case .killAfter: settings.killAfter = try duration(option, text)
         case .jobs: settings.jobs = try number(option, text)
         case .failFast: settings.failsFast = true
+        case .waits: settings.waits = try ladder(text)
+        case .targetSaving: settings.targets.saving = try share(option, text)
+        case .targetDelay: settings.targets.delay = try duration(option, text)
+        case .byKey: settings.tunesKeys = true
+        case .svg: settings.picture = argument
+        case .diagram: settings.showsDiagram = true
+        case .record: settings.recording = argument
+        case .recordValues: settings.recordsValues = true
+        case .hashKeys: settings.hashesKeys = true
+        case .store: settings.store = text
+        case .namespace: settings.givenNamespace = try name(option, text)
+        case .lease: settings.lease = try lease(option, text)
+        case .maxAttempts: settings.maxAttempts = try number(option, text)
+        case .after: settings.after = try duration(option, text)
+        case .token: settings.token = try name(option, text)
+        case .json: settings.format = .json
         }
     }
 
@@ -107,6 +133,32 @@ struct Invocation {
         } catch {
             throw .usage("--\(option.name): \"\(text)\" \(error.explanation(of: text))", subcommand)
         }
+    }
+
+    private func name(_ option: Option, _ text: String) throws(Failure) -> String {
+        if text.isEmpty { throw .usage("--\(option.name) must not be empty", subcommand) }
+        return text
+    }
+
+    private func lease(_ option: Option, _ text: String) throws(Failure) -> CoreDuration {
+        let lease = try duration(option, text)
+        if lease < .seconds(1) { throw .usage("--\(option.name) must be at least 1s, not \(text)", subcommand) }
+        return lease
+    }
+
+    private func ladder(_ text: String) throws(Failure) -> [CoreDuration] {
+        do {
+            return try Ladder.parse(text)
+        } catch {
+            throw .usage("--waits: \(error.explanation)", subcommand)
+        }
+    }
+
+    private func share(_ option: Option, _ text: String) throws(Failure) -> Double {
+        guard let share = Percent.parse(text) else {
+            throw .usage("--\(option.name) must be a percentage such as 90%, not \"\(text)\"", subcommand)
+        }
+        return share
     }
 
     private func number(_ option: Option, _ text: String) throws(Failure) -> Int {

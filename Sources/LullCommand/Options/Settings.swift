@@ -5,6 +5,10 @@ enum Subcommand: String, CaseIterable {
     case filter
     case run
     case simulate
+    case tune
+    case submit
+    case work
+    case status
 }
 
 /// Everything that options say, with what holds where they say nothing.
@@ -22,6 +26,17 @@ struct Settings {
         case jsonl
         case summary
         case json
+
+        /// The formats of a subcommand, the usual one first.
+        static func known(to subcommand: Subcommand) -> [Format] {
+            switch subcommand {
+            case .filter, .run: [.lines, .jsonl]
+            case .simulate: [.summary, .jsonl, .json]
+            case .tune, .status: [.summary, .json]
+            case .submit: [.json]
+            case .work: []
+            }
+        }
     }
 
     var wait: CoreDuration?
@@ -30,7 +45,7 @@ struct Settings {
     var maxCount: Int?
     var edges: Edges?
     var delayRule: DelayRule?
-    var combination = Combination.latest
+    var combination: Combination?
 
     /// The byte that ends a record.
     var terminator = UInt8(ascii: "\n")
@@ -49,6 +64,32 @@ struct Settings {
     var jobs: Int?
     var failsFast = false
 
+    /// The file that gets a trace of what comes in.
+    var recording: Argument?
+    var recordsValues = false
+    var hashesKeys = false
+
+    /// The store that keeps what is pending, as it was given.
+    var store: String?
+    var givenNamespace: String?
+    var namespace: String { givenNamespace ?? "default" }
+    var lease = CoreDuration.seconds(30)
+    var maxAttempts = 20
+    /// For `lull submit`.
+    var after: CoreDuration?
+    var token: String?
+
+    /// What `lull tune` compares.
+    var waits: [CoreDuration]?
+    var targets = Targets()
+    var tunesKeys = false
+
+    /// The file that gets a picture.
+    var picture: Argument?
+    var showsDiagram = false
+    /// Whether a stretch of the trace is to be drawn.
+    var drawsStretch: Bool { picture != nil || showsDiagram }
+
     /// How to find the key of a record.
     var keyRule: KeyRule {
         if let pointer { return .json(pointer) }
@@ -57,23 +98,32 @@ struct Settings {
 
     /// The engine's setup for a subcommand, if the options agree with each other.
     func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
+        try checkRecords(for: subcommand)
         let policy = try policy(for: subcommand)
         do {
             // Where executions take no time, none is ever in another's way.
             guard subcommand == .run else {
-                return try Setup(policy, combination: combination, whileRunning: .concurrent, capacity: maxKeys)
+                return try Setup(
+                    policy, combination: combination ?? .latest, whileRunning: .concurrent, capacity: maxKeys)
             }
             return try Setup(
-                policy, combination: combination, whileRunning: whileRunning ?? .queue,
+                policy, combination: combination ?? .latest, whileRunning: whileRunning ?? .queue,
                 maxConcurrent: jobs ?? Settings.cores, capacity: maxKeys)
         } catch {
             throw .usage("\(error)", subcommand)
         }
     }
 
-    private func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
+    /// Refuses options about records that need others, or exclude each other.
+    func checkRecords(for subcommand: Subcommand) throws(Failure) {
         if delimiter != nil, field == nil { throw .usage("--delimiter needs --key-field", subcommand) }
+        if recordsValues, recording == nil { throw .usage("--record-values needs --record", subcommand) }
+        if hashesKeys, recording == nil { throw .usage("--hash-keys needs --record", subcommand) }
         if field != nil, pointer != nil { throw .usage("--key-field and --key-json exclude each other", subcommand) }
+    }
+
+    /// When values fall due.
+    func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
         do {
             switch (wait, throttle) {
             case (nil, nil):

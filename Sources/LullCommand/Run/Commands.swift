@@ -5,7 +5,7 @@ internal import LullCore
 struct Commands: Performer {
     /// A command that is running.
     private struct Child {
-        let run: RunID
+        let job: Int64
         /// For messages.
         let key: Key
         /// What is to be written to its standard input, from `position` on.
@@ -56,12 +56,15 @@ struct Commands: Performer {
     private static let variables: [(name: String, detail: CommandTemplate.Detail)] = [
         ("LULL_KEY=", .key), ("LULL_COUNT=", .count), ("LULL_EDGE=", .edge),
     ]
+    /// The same where a store keeps the runs.
+    private static let durableVariables = ["LULL_RUN=", "LULL_ATTEMPT="]
 
     private static func inheritedEnvironment() -> [Argument] {
         var variables: [Argument] = []
         var place = lull_environment()
         while let variable = place?.pointee {
-            let isOurs = Self.variables.contains { strncmp($0.name, variable, $0.name.utf8.count) == 0 }
+            let ours = Self.variables.map(\.name) + Self.durableVariables
+            let isOurs = ours.contains { strncmp($0, variable, $0.utf8.count) == 0 }
             if !isOurs { variables.append(variable) }
             place = place.map { $0 + 1 }
         }
@@ -70,30 +73,33 @@ struct Commands: Performer {
 
     // MARK: - Starting
 
-    mutating func start(_ execution: Execution<Key, Record>, _ streams: inout Streams) -> Ending? {
+    mutating func start(_ job: Job, _ streams: inout Streams) -> Ending? {
         do {
-            let (group, pipe) = try spawn(execution)
-            let input = execution.batch.values.reduce(into: []) { $0 += $1 + [terminator] }
-            children[group] = Child(run: execution.run, key: execution.key, input: input, pipe: pipe)
+            let (group, pipe) = try spawn(job)
+            let input = job.batch.values.reduce(into: []) { $0 += $1 + [terminator] }
+            children[group] = Child(job: job.id, key: job.key, input: input, pipe: pipe)
             feed(group)
             return nil
         } catch {
-            streams.log.report(subject(execution.key) + error.message)
+            streams.log.report(subject(job.key) + error.message)
             return .threw
         }
     }
 
-    private func spawn(_ execution: Execution<Key, Record>) throws(Failure) -> (group: pid_t, pipe: Int32) {
+    private func spawn(_ job: Job) throws(Failure) -> (group: pid_t, pipe: Int32) {
         let details: (CommandTemplate.Detail) -> [UInt8] = { detail in
             switch detail {
-            case .key: keyRule.plain(execution.key)
-            case .value: execution.batch.value
-            case .count: Array("\(execution.count)".utf8)
-            case .edge: Array("\(execution.edge.name)".utf8)
+            case .key: keyRule.plain(job.key)
+            case .value: job.batch.value
+            case .count: Array("\(job.count)".utf8)
+            case .edge: Array("\(job.edge.name)".utf8)
             }
         }
         let arguments = [firstArgument] + template.filled(details)
-        let variables = Self.variables.map { Array($0.name.utf8) + details($0.detail) }
+        var variables = Self.variables.map { Array($0.name.utf8) + details($0.detail) }
+        if let attempt = job.attempt {
+            variables += zip(Self.durableVariables, [Int(job.id), attempt]).map { Array("\($0)\($1)".utf8) }
+        }
         guard !(arguments + variables).contains(where: { $0.contains(0) }) else {
             throw notStarted("a NUL byte cannot be in an argument or in the environment; \(Self.hint)")
         }
@@ -161,8 +167,8 @@ struct Commands: Performer {
 
     // MARK: - Stopping and ending
 
-    mutating func stop(_ run: RunID, at now: CoreInstant) {
-        guard let group = children.first(where: { $0.value.run == run })?.key else { return }
+    mutating func stop(_ job: Int64, at now: CoreInstant) {
+        guard let group = children.first(where: { $0.value.job == job })?.key else { return }
         children[group]?.isStopping = true
         CLullSystem.kill(-group, SIGTERM)
         stopping.append(StoppingGroup(group: group, deadline: now.advanced(by: killAfter)))
@@ -187,8 +193,8 @@ struct Commands: Performer {
         }
     }
 
-    mutating func reap(_ streams: inout Streams) -> [(run: RunID, ending: Ending)] {
-        var ended: [(run: RunID, ending: Ending)] = []
+    mutating func reap(_ streams: inout Streams) -> [(job: Int64, error: String?)] {
+        var ended: [(job: Int64, error: String?)] = []
         var status: Int32 = 0
         while true {
             let group = waitpid(-1, &status, WNOHANG)
@@ -200,11 +206,13 @@ struct Commands: Performer {
                 stopping[index].nextLook = .farPast
             }
             let ending = lull_ending(status)
-            if ending != 0, !child.isStopping {
-                let how = ending > 0 ? "failed with status \(ending)" : "was ended by signal \(-ending)"
-                streams.log.report("\(subject(child.key))\(name) \(how)")
+            guard ending != 0 else {
+                ended.append((child.job, nil))
+                continue
             }
-            ended.append((child.run, ending == 0 ? .returned : .threw))
+            let how = ending > 0 ? "failed with status \(ending)" : "was ended by signal \(-ending)"
+            if !child.isStopping { streams.log.report("\(subject(child.key))\(name) \(how)") }
+            ended.append((child.job, "\(name) \(how)"))
         }
     }
 

@@ -1,8 +1,53 @@
 internal import CLullSystem
 internal import LullCore
+internal import LullDurable
 
 /// What the engine keeps for a submit: the record, without its terminator.
 typealias Record = [UInt8]
+
+/// One execution as a session does it, wherever it was decided.
+struct Job {
+    /// Tells it apart from others that run.
+    let id: Int64
+    let key: Key
+    /// The record, or with `collect` all of them.
+    let batch: Batch<Record>
+    /// The number of records behind it.
+    let count: Int
+    let edge: Edge
+    /// When it was due, and the instant of the first record behind it.
+    let at: CoreInstant
+    let first: CoreInstant
+    /// Which attempt this is at a run that a store keeps.
+    var attempt: Int?
+
+    /// An execution that the engine asks for.
+    init(_ execution: Execution<Key, Record>) {
+        id = Int64(execution.run.serial)
+        key = execution.key
+        batch = execution.batch
+        count = execution.count
+        edge = execution.edge
+        at = execution.at
+        first = execution.first
+    }
+
+    /// A run that a store has handed out.
+    ///
+    /// - Parameter offset: What the session's clock shows at the origin of the store's time.
+    init(_ run: DurableRun, offset: CoreDuration) {
+        id = run.id
+        key = Key(bytes: run.key)
+        var batch = Batch(run.values.last ?? [])
+        batch.earlier = Array(run.values.dropLast())
+        self.batch = batch
+        count = run.count
+        edge = run.edge
+        at = run.due.advanced(by: offset)
+        first = run.first.advanced(by: offset)
+        attempt = run.attempt
+    }
+}
 
 /// Where a session writes.
 struct Streams {
@@ -19,13 +64,13 @@ protocol Performer {
     var writesOutput: Bool { get }
 
     /// Begins an execution, and says how it ended if it is over already.
-    mutating func start(_ execution: Execution<Key, Record>, _ streams: inout Streams) -> Ending?
+    mutating func start(_ job: Job, _ streams: inout Streams) -> Ending?
 
     /// Tells a running execution to stop.
-    mutating func stop(_ run: RunID, at now: CoreInstant)
+    mutating func stop(_ job: Int64, at now: CoreInstant)
 
-    /// Hands over the executions that have ended since it was last asked.
-    mutating func reap(_ streams: inout Streams) -> [(run: RunID, ending: Ending)]
+    /// Hands over the executions that have ended since it was last asked, with what went wrong.
+    mutating func reap(_ streams: inout Streams) -> [(job: Int64, error: String?)]
 
     /// Whether nothing is left to do, beyond the executions that the engine knows of.
     var isAtRest: Bool { get }
@@ -47,8 +92,8 @@ protocol Performer {
 extension Performer {
     var isAtRest: Bool { true }
     var alarm: CoreInstant { .farFuture }
-    mutating func stop(_ run: RunID, at now: CoreInstant) {}
-    mutating func reap(_ streams: inout Streams) -> [(run: RunID, ending: Ending)] { [] }
+    mutating func stop(_ job: Int64, at now: CoreInstant) {}
+    mutating func reap(_ streams: inout Streams) -> [(job: Int64, error: String?)] { [] }
     mutating func wake(at now: CoreInstant) {}
     func addInterests(to interests: inout [pollfd]) {}
     mutating func attend() {}

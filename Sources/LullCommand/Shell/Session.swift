@@ -15,11 +15,15 @@ struct Session<Work: Performer>: ~Copyable {
     private var work: Work
     private var reader: RecordReader
     private var streams = Streams()
+    /// What comes in is written down here, if that was asked for.
+    private var recording: TraceRecording?
 
     private var isReading = true
     /// The signal that ends the program when all is done.
     private var endingSignal: Int32?
     private var status = ExitStatus.success
+    /// The executions that were started and have not ended.
+    private var running: [Int64: RunID] = [:]
     /// Whether an execution has failed.
     private var hasFailed = false
 
@@ -27,6 +31,8 @@ struct Session<Work: Performer>: ~Copyable {
         let signals = try Signals()
         let clock = Clock()
         let alarm = try Alarm(clock)
+        var recording: TraceRecording?
+        if let path = settings.recording { recording = try TraceRecording(path, settings) }
         self.settings = settings
         keyRule = settings.keyRule
         self.signals = signals
@@ -35,6 +41,7 @@ struct Session<Work: Performer>: ~Copyable {
         engine = Engine(setup)
         self.work = work
         reader = RecordReader(STDIN_FILENO, terminator: settings.terminator)
+        self.recording = recording
     }
 
     /// Runs to the end.
@@ -91,7 +98,10 @@ struct Session<Work: Performer>: ~Copyable {
     private mutating func attendToSignals(at now: CoreInstant) {
         for number in signals.received() {
             if number == SIGCHLD {
-                for (run, ending) in work.reap(&streams) { settle(run, ending, at: now) }
+                for (job, error) in work.reap(&streams) {
+                    guard let run = running.removeValue(forKey: job) else { continue }
+                    settle(run, error == nil ? .returned : .threw, at: now)
+                }
             } else if Signals.asksForStatistics(number) {
                 reportStatistics()
             } else if endingSignal == nil {
@@ -133,9 +143,26 @@ struct Session<Work: Performer>: ~Copyable {
             switch reader.next() {
             case .record(let record): take(record, at: now)
             case .tooLong: refuse("it is longer than \(RecordReader.longest >> 20) MiB", at: now)
-            case .incomplete: return
+            case .incomplete:
+                writeRecording()
+                return
             }
         }
+        writeRecording()
+    }
+
+    private mutating func note(_ record: ByteSlice, _ key: Key, at now: CoreInstant) {
+        do { try recording?.note(record, key, at: now) } catch { giveUpRecording(error) }
+    }
+
+    private mutating func writeRecording() {
+        do { try recording?.write() } catch { giveUpRecording(error) }
+    }
+
+    /// What cannot be written down does not stop the rest.
+    private mutating func giveUpRecording(_ failure: Failure) {
+        fail(failure)
+        recording = nil
     }
 
     private mutating func take(_ record: ByteSlice, at now: CoreInstant) {
@@ -146,6 +173,7 @@ struct Session<Work: Performer>: ~Copyable {
             refuse("\(error)", at: now)
             return
         }
+        note(record, key, at: now)
         advance(to: now)
         let actions = engine.submit(Array(record), for: key, at: now)
         if case .rejected = actions.fate {
@@ -195,7 +223,7 @@ struct Session<Work: Performer>: ~Copyable {
                     let more = end(execution.run, ending, at: now)
                     actions.append(contentsOf: more)
                 }
-            case .cancel(let run): work.stop(run, at: now)
+            case .cancel(let run): work.stop(Int64(run.serial), at: now)
             case .settle, .resume, .release: break
             }
             next += 1
@@ -208,7 +236,9 @@ struct Session<Work: Performer>: ~Copyable {
             _ = engine.cancel(execution.key, running: true, at: now)
             return .threw
         }
-        return work.start(execution, &streams)
+        let ending = work.start(Job(execution), &streams)
+        if ending == nil { running[Int64(execution.run.serial)] = execution.run }
+        return ending
     }
 
     private mutating func settle(_ run: RunID, _ ending: Ending, at now: CoreInstant) {

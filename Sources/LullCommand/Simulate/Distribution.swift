@@ -1,4 +1,5 @@
-/// Lengths of time, and the percentiles of them: exact for as many as are kept, and after that within 0.02 %.
+/// Lengths of time, and the percentiles of them: exact for as many as are kept, and after that within 0.02 %, or what
+/// else it was set up for.
 ///
 /// The memory is bounded, however long the trace. Beyond the limit the lengths are counted in classes: 8192 of equal width
 /// between a power of two and the next. A class remembers the largest length in it and answers with that, so that lengths
@@ -10,8 +11,8 @@ struct Distribution {
     }
 
     /// The number of lengths that are kept themselves.
-    static let limit = 1 << 18
-    private static let classBits = 13
+    let limit: Int
+    private let classBits: Int
 
     private(set) var count = 0
     private(set) var largest: Int64 = 0
@@ -19,13 +20,21 @@ struct Distribution {
     /// By the power of two, empty where there is no length.
     private var classes: [[Class]] = []
 
+    /// - Parameters:
+    ///   - limit: The number of lengths that are kept themselves.
+    ///   - classBits: Between a power of two and the next there are two to the power of this many classes.
+    init(limit: Int = 1 << 18, classBits: Int = 13) {
+        self.limit = limit
+        self.classBits = classBits
+    }
+
     /// Adds a length, zero or more.
     mutating func add(_ length: Int64) {
         count += 1
         largest = max(largest, length)
         if classes.isEmpty {
             exact.append(length)
-            if exact.count > Self.limit { classify() }
+            if exact.count > limit { classify() }
         } else {
             classify(length)
         }
@@ -40,9 +49,9 @@ struct Distribution {
     private mutating func classify(_ length: Int64) {
         // Short lengths have a class each.
         let bits = Int64.bitWidth - length.leadingZeroBitCount
-        let shift = max(0, bits - Self.classBits - 1)
+        let shift = max(0, bits - classBits - 1)
         let index = Int(length >> Int64(shift))
-        if classes[shift].isEmpty { classes[shift] = Array(repeating: Class(), count: 2 << Self.classBits) }
+        if classes[shift].isEmpty { classes[shift] = Array(repeating: Class(), count: 2 << classBits) }
         classes[shift][index].count += 1
         classes[shift][index].largest = max(classes[shift][index].largest, length)
     }

@@ -4,8 +4,8 @@ internal import LullCore
 struct KeyNumber: Hashable {
     let value: UInt32
 
-    /// Numbers in sequence are spread already: the engine finds them fastest by themselves.
-    var hashValue: Int { Int(value) }
+    /// Spreads numbers in sequence: side by side in an index, they would be in each other's way when they leave.
+    var hashValue: Int { Int(value &* 0x9E37_79B9) }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(value)
@@ -41,6 +41,11 @@ struct KeyTable {
     /// Calls `body` with the canonical JSON of a key.
     func withText<Result>(of number: KeyNumber, _ body: (ByteSlice) -> Result) -> Result {
         texts.withUnsafeBufferPointer { body($0.part(self[number].text)) }
+    }
+
+    /// The canonical JSON of the key with a number, by itself.
+    func text(of number: Int) -> [UInt8] {
+        withText(of: KeyNumber(value: UInt32(number))) { Array($0) }
     }
 
     // MARK: - Finding

@@ -1,4 +1,5 @@
 internal import CLullSystem
+internal import LullCharts
 internal import LullCore
 
 /// `lull simulate`: a trace goes through the engine in virtual time, where executions take none.
@@ -6,34 +7,30 @@ struct Simulation: ~Copyable {
     private let format: Settings.Format
     private let atEnd: Settings.AtEnd
     private let isCollecting: Bool
-    private let name: String
-    private var reader: RecordReader
-    private var engine: Engine<KeyNumber, Record>
+    private let settings: Settings
+    /// What is to be drawn, if anything is.
+    private var sampler: Sampler?
+    private var trace: TraceReader
+    private var engine: Engine<KeyNumber, ValueNumber>
     private var keys = KeyTable()
+    private var values = ValueTable()
     private var summary = Summary()
     private var output = Outlet(STDOUT_FILENO)
 
     /// Reads the trace to its end.
     static func run(_ trace: Argument, _ settings: Settings, _ setup: Setup) throws(Failure) -> Int32 {
-        var name = String(cString: trace)
-        var descriptor = STDIN_FILENO
-        if name == "-" {
-            name = "standard input"
-        } else {
-            descriptor = lull_open(trace, O_RDONLY)
-            if descriptor < 0 { throw .system(name) }
-        }
-        var simulation = Simulation(name, descriptor, settings, setup)
+        var simulation = Simulation(try TraceReader(trace), settings, setup)
         try simulation.run()
         return ExitStatus.success
     }
 
-    private init(_ name: String, _ descriptor: Int32, _ settings: Settings, _ setup: Setup) {
-        self.name = name
+    private init(_ trace: consuming TraceReader, _ settings: Settings, _ setup: Setup) {
+        self.trace = trace
+        self.settings = settings
+        sampler = settings.drawsStretch ? Sampler() : nil
         format = settings.format ?? .summary
         atEnd = settings.atEnd ?? .wait
         isCollecting = settings.combination == .collect
-        reader = RecordReader(descriptor, terminator: UInt8(ascii: "\n"))
         engine = Engine(setup)
     }
 
@@ -41,7 +38,7 @@ struct Simulation: ~Copyable {
         var fault: Failure?
         do throws(Failure) {
             guard try replay() else { return }
-            finish()
+            try finish()
         } catch {
             // What was due before the fault has happened.
             fault = error
@@ -56,40 +53,16 @@ struct Simulation: ~Copyable {
     private mutating func replay() throws(Failure) -> Bool {
         while true {
             if case .closed = try output.drain() { return false }
-            let filled: RecordReader.Filled
-            do throws(Failure) {
-                filled = try reader.fill()
-            } catch {
-                throw Failure(status: error.status, message: "\(name): \(error.message)")
-            }
-            lines: while true {
-                switch reader.next() {
-                case .record(let line): try take(line)
-                case .tooLong: throw bad("it is longer than \(RecordReader.longest >> 20) MiB")
-                case .incomplete: break lines
-                }
+            guard try trace.fill() else { return true }
+            while let line = try trace.next() {
+                take(line)
+                if sampler != nil { sample(line) }
                 if output.text.count > 1 << 16, case .closed = try output.drain() { return false }
             }
-            if case .end = filled { return true }
         }
     }
 
-    private func bad(_ why: String) -> Failure {
-        Failure(status: ExitStatus.badData, message: "\(name), line \(reader.number): \(why)")
-    }
-
-    private mutating func take(_ text: ByteSlice) throws(Failure) {
-        if text.allSatisfy(JSONText.isBlank) { return }
-        let line: TraceLine
-        do throws(TraceLine.Fault) { line = try TraceLine(text) } catch { throw bad("\(error)") }
-        if let last = summary.span?.last, line.at < last {
-            var times: [UInt8] = []
-            DecimalSeconds.append(last.nanoseconds, to: &times)
-            times.append(" to ")
-            DecimalSeconds.append(line.at.nanoseconds, to: &times)
-            throw bad("time runs backwards, from \(String(decoding: times, as: UTF8.self))")
-        }
-        summary.span = (summary.span?.first ?? line.at, line.at)
+    private mutating func take(_ line: TraceLine) {
         // First what was due by now, so that executions come in the order of their instants.
         while engine.alarm <= line.at { perform(engine.advance(to: line.at, limit: 1024).more) }
         switch line.operation {
@@ -112,37 +85,68 @@ struct Simulation: ~Copyable {
         }
     }
 
+    private mutating func sample(_ line: TraceLine) {
+        let key = line.key.map { keys.existing($0) } ?? (line.operation == .submit ? keys.number(of: nil) : nil)
+        // A call on a key that nothing was submitted to is none on all keys.
+        if key == nil, line.key != nil { return }
+        sampler?.note(line, of: key.map { Int($0.value) })
+    }
+
     private mutating func submit(_ line: TraceLine) {
         let number = keys.number(of: line.key)
         keys.submitted(number, at: line.at)
-        // Only one format shows values.
-        let value = format == .jsonl ? line.value.map(Array.init) ?? Array("null".utf8) : []
+        let value = keep(line.value)
         let pending = engine.counters.pending
         let actions = engine.submit(value, for: number, at: line.at, wait: line.wait)
         if engine.counters.pending > pending {
             keys.setPending(number, true)
             summary.longestBacklog = max(summary.longestBacklog, keys.pendingCount)
         }
+        if let displaced = actions.displaced { forget(displaced) }
         if !actions.more.isEmpty { perform(actions.more) }
     }
 
-    private mutating func perform(_ actions: [Action<KeyNumber, Record>]) {
-        for case .start(let execution) in actions {
-            if execution.edge != .leading { keys.setPending(execution.key, false) }
-            if format == .jsonl {
-                ExecutionLine.append(
-                    execution, isCollecting: isCollecting, to: &output.text,
-                    key: { number, line in keys.withText(of: number) { line.append(contentsOf: $0) } },
-                    value: { value, line in line.append(contentsOf: value) })
-            } else {
-                summary.add(execution, last: keys[execution.key].latest)
+    /// Keeps a value, if it will be shown: only one format does.
+    private mutating func keep(_ value: ByteSlice?) -> ValueNumber {
+        guard format == .jsonl else { return ValueNumber(value: 0) }
+        if let value { return values.add(value) }
+        return Self.null.withUnsafeBufferPointer { values.add($0) }
+    }
+
+    private static let null = Array("null".utf8)
+
+    private mutating func forget(_ value: ValueNumber) {
+        if format == .jsonl { values.remove(value) }
+    }
+
+    private mutating func perform(_ actions: [Action<KeyNumber, ValueNumber>]) {
+        for action in actions {
+            switch action {
+            case .start(let execution):
+                if execution.edge != .leading { keys.setPending(execution.key, false) }
+                show(execution)
+                for value in execution.batch.earlier { forget(value) }
+                forget(execution.batch.value)
+                _ = engine.ended(execution.run, .returned)
+            case .settle(_, let batch, _):
+                for value in batch.values { forget(value) }
+            case .cancel, .resume, .release:
+                break
             }
-            _ = engine.ended(execution.run, .returned)
         }
     }
 
-    private mutating func finish() {
-        let last = summary.span?.last ?? .origin
+    private mutating func show(_ execution: Execution<KeyNumber, ValueNumber>) {
+        guard format == .jsonl else { return summary.add(execution, last: keys[execution.key].latest) }
+        ExecutionLine.append(
+            execution, isCollecting: isCollecting, to: &output.text,
+            key: { number, line in keys.withText(of: number) { line.append(contentsOf: $0) } },
+            value: { number, line in line.append(contentsOf: values[number]) })
+    }
+
+    private mutating func finish() throws(Failure) {
+        summary.span = trace.span
+        let last = trace.span?.last ?? .origin
         switch atEnd {
         case .wait:
             while engine.counters.pending > 0 { perform(engine.advance(to: .farFuture, limit: 1024).more) }
@@ -155,6 +159,23 @@ struct Simulation: ~Copyable {
         case .json: summary.appendJSON(to: &output.text)
         case .jsonl: break
         default: summary.appendTable(to: &output.text)
+        }
+        try draw()
+    }
+
+    /// Draws what was asked for: in the output, and in a file.
+    private mutating func draw() throws(Failure) {
+        guard let stretch = sampler.flatMap({ Stretch($0, for: engine.setup.policy) }) else { return }
+        let policy = engine.setup.policy
+        let name = "\(policy.kind == .debounce ? "debounce" : "throttle") \(DurationText.exact(policy.wait))"
+        let key = keys.text(of: stretch.key)
+        if settings.showsDiagram {
+            output.text.append("\n")
+            Diagram.append(stretch, of: key, [(name, policy)], to: &output.text)
+        }
+        if let path = settings.picture {
+            let timeline = Timeline(stretch, of: key, title: "What \(name) does to a burst", [(name, policy, 0)])
+            try Picture(timeline).write(to: path)
         }
     }
 }

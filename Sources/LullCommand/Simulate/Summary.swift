@@ -66,14 +66,13 @@ struct Summary {
 
     /// A table to look at.
     func appendTable(to text: inout [UInt8]) {
-        let tenths = Int(saved * 1000 + 0.5)
-        let share = "\(tenths / 10).\(tenths % 10) % saved"
+        let share = "\(Percent.shown(saved)) saved"
         let edges = zip(Self.edges, byEdge).filter { $1 > 0 }.map { "\($1) \($0.name)" }.joined(separator: ", ")
         let rows = [
             ("submits", "\(submits)"), ("executions", "\(executions) (\(share))"),
             ("by edge", edges.isEmpty ? "none" : edges), ("keys", "\(keys)"),
             ("longest backlog", "\(longestBacklog) \(longestBacklog == 1 ? "key" : "keys")"),
-            ("span of the trace", Self.shown(length)),
+            ("span of the trace", DurationText.shown(length)),
             ("delay from the last submit", Self.shown(delayFromLast)),
             ("delay from the first submit", Self.shown(delayFromFirst)),
         ]
@@ -87,16 +86,6 @@ struct Summary {
 
     private static func shown(_ distribution: Distribution) -> String {
         guard let delays = delays(distribution) else { return "none" }
-        return delays.map { "\($0.name) \(shown($0.length))" }.joined(separator: ", ")
-    }
-
-    /// A length in a unit that suits it, with up to three digits after the point.
-    private static func shown(_ nanoseconds: Int64) -> String {
-        let units: [(name: String, length: Int64)] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)]
-        guard let unit = units.first(where: { nanoseconds >= $0.length }) else { return "\(nanoseconds)ns" }
-        let thousandths = nanoseconds / (unit.length / 1000)
-        var digits = String(thousandths % 1000 + 1000).dropFirst()
-        while digits.last == "0" { digits.removeLast() }
-        return "\(thousandths / 1000)\(digits.isEmpty ? "" : ".")\(digits)\(unit.name)"
+        return delays.map { "\($0.name) \(DurationText.shown($0.length))" }.joined(separator: ", ")
     }
 }

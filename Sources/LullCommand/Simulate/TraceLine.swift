@@ -38,7 +38,8 @@ struct TraceLine {
             var isFirst = true
             while let name = try scanner.nextMember(&isFirst) {
                 let member = line.part(try scanner.value())
-                let isNull = member.isEqual(to: "null")
+                // Nothing else begins with that letter.
+                let isNull = member[0] == UInt8(ascii: "n")
                 switch Self.member(line.part(name.content), name.hasEscapes) {
                 case .at: at = member
                 case .key: key = isNull ? nil : member
@@ -67,12 +68,13 @@ struct TraceLine {
             let content = JSONText.content(name)
             return content.withUnsafeBufferPointer { member($0, false) }
         }
-        if name.isEqual(to: "at") { return .at }
-        if name.isEqual(to: "key") { return .key }
-        if name.isEqual(to: "value") { return .value }
-        if name.isEqual(to: "op") { return .operation }
-        if name.isEqual(to: "wait") { return .wait }
-        return .unknown
+        switch name.count {
+        case 2: return name.isEqual(to: "at") ? .at : name.isEqual(to: "op") ? .operation : .unknown
+        case 3: return name.isEqual(to: "key") ? .key : .unknown
+        case 4: return name.isEqual(to: "wait") ? .wait : .unknown
+        case 5: return name.isEqual(to: "value") ? .value : .unknown
+        default: return .unknown
+        }
     }
 
     private static func instant(_ text: ByteSlice) throws(Fault) -> CoreInstant {

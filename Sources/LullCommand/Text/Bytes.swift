@@ -34,20 +34,4 @@ extension [UInt8] {
     mutating func append(string text: String) {
         append(contentsOf: text.utf8)
     }
-
-    /// Appends a number in decimal digits.
-    mutating func appendDecimal(_ number: Int) {
-        if number < 0 { append(UInt8(ascii: "-")) }
-        // 64 bits have twenty digits.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var rest = UInt64(number.magnitude)
-            var start = 20
-            repeat {
-                start -= 1
-                digits.initializeElement(at: start, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-                rest /= 10
-            } while rest > 0
-            append(contentsOf: ByteSlice(rebasing: ByteSlice(digits)[start...]))
-        }
-    }
 }

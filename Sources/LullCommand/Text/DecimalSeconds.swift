@@ -6,6 +6,7 @@ enum DecimalSeconds {
     ///
     /// - Returns: Nil for what is more than 292 years away from the origin.
     static func parse(_ number: ByteSlice) -> CoreInstant? {
+        if let nanoseconds = parseShort(number) { return CoreInstant(nanoseconds: nanoseconds) }
         let isNegative = number.first == UInt8(ascii: "-")
         var digits = Digits(number.part((isNegative ? 1 : 0)..<number.count))
         // The power of ten of the first digit; the digits down to 10⁻⁹ make up the nanoseconds.
@@ -31,34 +32,35 @@ enum DecimalSeconds {
 
     /// Writes an instant, or a length of time, in seconds with as many digits after the point as it needs.
     static func append(_ nanoseconds: Int64, to text: inout [UInt8]) {
-        var (seconds, fraction) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
-        // A sign, ten digits of seconds, a point and nine digits of nanoseconds: written from the end.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { digits in
-            var start = 21
-            func put(_ byte: UInt8) {
-                start -= 1
-                digits.initializeElement(at: start, to: byte)
-            }
-            if fraction > 0 {
-                var places = 9
-                while fraction % 10 == 0 {
-                    fraction /= 10
-                    places -= 1
-                }
-                for _ in 0..<places {
-                    put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction % 10))
-                    fraction /= 10
-                }
-                put(UInt8(ascii: "."))
-            }
-            repeat {
-                put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: seconds % 10))
-                seconds /= 10
-            } while seconds > 0
-            if nanoseconds < 0 { put(UInt8(ascii: "-")) }
-            text.append(contentsOf: ByteSlice(rebasing: ByteSlice(digits)[start...]))
-        }
+        text.append(upTo: 21) { $0.put(seconds: nanoseconds) }
     }
+
+    /// The same for what is most usual, up to nine digits on either side of the point, and nothing else: nil for the rest.
+    private static func parseShort(_ number: ByteSlice) -> Int64? {
+        var position = 0
+        var value: Int64 = 0
+        while position < number.count {
+            let digit = number[position] &- UInt8(ascii: "0")
+            guard digit < 10 else { break }
+            value = value &* 10 &+ Int64(digit)
+            position += 1
+        }
+        guard position > 0, position <= 9 else { return nil }
+        if position == number.count { return value &* 1_000_000_000 }
+        let places = number.count - position - 1
+        guard number[position] == UInt8(ascii: "."), places <= 9 else { return nil }
+        for _ in 0..<places {
+            position += 1
+            let digit = number[position] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            value = value &* 10 &+ Int64(digit)
+        }
+        return value &* powersOfTen[9 - places]
+    }
+
+    private static let powersOfTen: [Int64] = [
+        1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
+    ]
 
     private static func times(_ number: UInt64, powerOfTen: Int) -> UInt64? {
         var product = number

@@ -74,6 +74,38 @@ enum DurationText {
     }
 }
 
+// MARK: - Writing
+
+extension DurationText {
+    private static let units: [(name: String, length: Int64)] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)]
+
+    /// A length in a unit that suits it, with up to three digits after the point.
+    static func shown(_ nanoseconds: Int64) -> String {
+        guard let unit = units.first(where: { nanoseconds >= $0.length }) else { return "\(nanoseconds)ns" }
+        return decimal(thousandths: nanoseconds / (unit.length / 1000)) + unit.name
+    }
+
+    /// A duration as ``parse(_:)`` reads it, in the largest unit that does not lose anything.
+    static func exact(_ duration: CoreDuration) -> String {
+        let short = shown(duration.nanoseconds)
+        return (try? parse(short)) == duration ? short : "\(duration)"
+    }
+
+    /// The same to three significant digits, for tables.
+    static func rounded(_ nanoseconds: Int64) -> String {
+        var step: Int64 = 1
+        while nanoseconds / step >= 1000 { step *= 10 }
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(step / 2)
+        return shown(overflow ? nanoseconds : sum / step * step)
+    }
+
+    private static func decimal(thousandths: Int64) -> String {
+        var digits = String(thousandths % 1000 + 1000).dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return "\(thousandths / 1000)\(digits.isEmpty ? "" : ".")\(digits)"
+    }
+}
+
 extension DurationText.Fault {
     /// What is wrong with the text, for the end of a message.
     func explanation(of text: String) -> String {

@@ -15,6 +15,32 @@ enum UTF8Text {
         return true
     }
 
+    /// Where the ASCII characters end that stand for themselves in a JSON string: the position of the next quotation mark,
+    /// backslash, control character or byte of 0x80 or more, or the end of the text.
+    static func endOfPlain(in text: ByteSlice, from start: Int) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var position = start
+        let bytes = UnsafeRawBufferPointer(text)
+        while position + 8 <= bytes.count {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+            let quotes = word ^ (ones &* 0x22)
+            let backslashes = word ^ (ones &* 0x5C)
+            // A subtraction sets the highest bit of a byte that was too small, and perhaps of bytes after it; of those that
+            // are set, the first one is right.
+            let found =
+                word | (word &- ones &* 0x20) | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
+            let marks = found & (ones &* 0x80)
+            if marks != 0 { return position + marks.trailingZeroBitCount / 8 }
+            position += 8
+        }
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte < 0x20 || byte >= 0x80 || byte == 0x22 || byte == 0x5C { break }
+            position += 1
+        }
+        return position
+    }
+
     /// The length of the well-formed sequence that begins at a byte of 0x80 or more; 0 if none does.
     static func sequenceLength(in text: ByteSlice, at position: Int) -> Int {
         func follows(_ offset: Int, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {

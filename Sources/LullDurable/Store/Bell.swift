@@ -3,7 +3,7 @@ package import LullCore
 /// Wakes workers of this process when there is something to claim earlier than they were told.
 ///
 /// A value that a store keeps under its lock; who is to be woken is handed out and resumed after the lock was let go.
-package struct Bell {
+package struct Bell: Sendable {
     package typealias Sleeper = CheckedContinuation<Void, Never>
 
     private struct Line {
@@ -20,10 +20,12 @@ package struct Bell {
 
     package init() {}
 
-    /// A worker was told that there is nothing to claim before this instant.
+    /// A worker was told that there is nothing to claim before this instant. Others that were told a later one are woken, to
+    /// be told again: the lease of the run that this worker has just claimed may end while it is busy.
     ///
     /// - Returns: The mark that it waits after.
     package mutating func tell(_ next: CoreInstant?, in namespace: String) -> Int64 {
+        ring(next ?? .farFuture, in: namespace)
         lines[namespace, default: Line()].told = next ?? .farFuture
         return lines[namespace]?.mark ?? 0
     }
@@ -69,6 +71,9 @@ package struct Bell {
     package mutating func raise(_ number: Int64, in namespace: String) -> Sleeper? {
         lines[namespace]?.sleepers.removeValue(forKey: number)
     }
+
+    /// The namespaces in which workers have been told something.
+    package var namespaces: [String] { Array(lines.keys) }
 
     /// Whether anybody sleeps.
     package var hasSleepers: Bool { lines.values.contains { !$0.sleepers.isEmpty } }

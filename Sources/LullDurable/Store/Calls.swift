@@ -172,3 +172,19 @@ public struct DurableReport: Hashable, Sendable {
         case leaseLost
     }
 }
+
+/// The answers to several calls of a worker: see ``DurableStore/exchange(_:_:)``.
+public struct DurableExchange: Sendable {
+    /// One for each report, in their order.
+    public var reports: [Result<DurableReport.Answer, DurableError>]
+    /// The answer to the claim, if there was one.
+    public var claim: Result<DurableClaim.Answer, DurableError>?
+
+    /// Answers of these parts.
+    public init(
+        reports: [Result<DurableReport.Answer, DurableError>], claim: Result<DurableClaim.Answer, DurableError>?
+    ) {
+        self.reports = reports
+        self.claim = claim
+    }
+}

@@ -9,7 +9,8 @@ public import LullCore
 public protocol DurableStore: Sendable {
     /// Opens a namespace: keeps its rules when it is new, changes durations and counts where they differ.
     ///
-    /// - Parameter rules: Nil to take what is there.
+    /// Without `rules` it takes what is there.
+    ///
     /// - Returns: The rules that hold.
     @discardableResult
     func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules
@@ -17,7 +18,8 @@ public protocol DurableStore: Sendable {
     /// Takes a submit.
     func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt
 
-    /// Makes what is pending or between two attempts ready now; of one key, or of all, in the order of their first submits.
+    /// Makes what is pending or between two attempts ready now, and the gate idle; of one key, or of all, in the order of their
+    /// first submits.
     ///
     /// - Returns: The number of keys that had something.
     @discardableResult
@@ -34,6 +36,10 @@ public protocol DurableStore: Sendable {
 
     /// Tells what became of a run, or that it goes on.
     func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer
+
+    /// Does what a worker has to say and to ask at one time, as ``report(_:)`` and then ``claim(_:)`` do, each with an answer of
+    /// its own. A store in which calls share transactions does all of it in one.
+    func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange
 
     /// Waits until there may be something to claim earlier than the store said at `mark`, at most for a time.
     ///
@@ -66,6 +72,29 @@ public protocol DurableStore: Sendable {
 
     /// Ends the use of the store. Calls that wait are answered first; later ones throw ``DurableError/closed``.
     func close() async
+}
+
+extension DurableStore {
+    /// Makes the calls one by one, all at the same time.
+    public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
+        async let claimed = answer(to: claim)
+        let reported = await withTaskGroup { group in
+            for (index, report) in reports.enumerated() {
+                group.addTask { (index, await answer(to: report)) }
+            }
+            return await group.reduce(into: [:]) { answers, answer in answers[answer.0] = answer.1 }
+        }
+        return await DurableExchange(reports: reports.indices.compactMap { reported[$0] }, claim: claimed)
+    }
+
+    func answer(to report: DurableReport) async -> Result<DurableReport.Answer, DurableError> {
+        do { return .success(try await self.report(report)) } catch { return .failure(error) }
+    }
+
+    func answer(to claim: DurableClaim?) async -> Result<DurableClaim.Answer, DurableError>? {
+        guard let claim else { return nil }
+        do { return .success(try await self.claim(claim)) } catch { return .failure(error) }
+    }
 }
 
 /// How much a store keeps, and how long.

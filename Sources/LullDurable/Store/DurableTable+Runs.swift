@@ -48,7 +48,7 @@ extension DurableTable {
             try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
             if isClaimed, let run = row.run {
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
-                let values = try values(ofRunIn: entry)
+                let values = try values(ofRunIn: entry, in: namespace)
                 runs.append(DurableRun(key: old.key, values: values, run: run))
             }
         }
@@ -65,7 +65,7 @@ extension DurableTable {
             row.handOutAgain(claim.terms, at: now, sequence: &sequence)
             try keep(row, of: old.key, from: old, isWorkers: true, [], at: now, in: namespace)
             guard let run = row.run else { continue }
-            runs.append(DurableRun(key: old.key, values: try values(ofRunIn: old), run: run))
+            runs.append(DurableRun(key: old.key, values: try values(ofRunIn: old, in: namespace), run: run))
         }
         return runs
     }
@@ -75,9 +75,14 @@ extension DurableTable {
         _ report: DurableReport, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableReport.Answer {
         let old = try find(report.key, in: namespace)
-        guard let old, let run = old.row.run, run.id == report.run, run.fence == report.fence,
+        var endings: [DurableEnding] = []
+        var settled = old?.row
+        settled?.settle(at: now, by: namespace.rules, &endings)
+        guard let old, var row = settled, let run = row.run, run.id == report.run, run.fence == report.fence,
             run.owner == report.owner
         else {
+            // What has ended in this step is left to the next one that writes.
+            if endings.contains(where: { $0.run?.id == report.run }) { return .alreadyDone }
             let end = try end(ofRun: report.run, of: report.key, in: namespace)
             return end == nil ? .leaseLost : .alreadyDone
         }
@@ -87,8 +92,6 @@ extension DurableTable {
             case .heartbeat, .completed: return .leaseLost
             }
         }
-        var row = old.row
-        var endings: [DurableEnding] = []
         switch report.word {
         case .heartbeat(let lease):
             row.heartbeat(lease: lease, at: now)

@@ -30,7 +30,7 @@ extension DurableTable {
         _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> Int {
         var count = 0
-        let keys = if let key { [key] } else { try waiting(in: namespace) }
+        let keys = if let key { [key] } else { try keys(in: namespace) }
         for key in keys {
             guard let old = try find(key, in: namespace) else { continue }
             var row = old.row

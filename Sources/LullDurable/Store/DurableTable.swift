@@ -32,13 +32,12 @@ public protocol DurableTable {
     mutating func nextWake(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant?
     /// The rows whose runs are leased to a worker.
     mutating func held(by owner: Int64, in namespace: DurableNamespace) throws(DurableError) -> [DurableEntry]
-    /// The keys of all rows with a value that is pending or a run that waits for another attempt, in the order in which
-    /// the rows were inserted.
-    mutating func waiting(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]]
-    /// The keys of all rows.
+    /// The keys of all rows, in the order in which they were inserted.
     mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]]
     /// The bytes of the run's values.
-    mutating func values(ofRunIn entry: DurableEntry) throws(DurableError) -> [[UInt8]]
+    mutating func values(
+        ofRunIn entry: DurableEntry, in namespace: DurableNamespace
+    ) throws(DurableError) -> [[UInt8]]
 
     /// Keeps the end of a range. An absorbed submit extends the key's latest absorbed range.
     mutating func record(
@@ -73,7 +72,8 @@ public protocol DurableTable {
         _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError)
 
-    /// Forgets some of the ends and tokens that are older than these instants. The ends of a key that has a dead run stay.
+    /// Forgets some of the ends and tokens that are older than these instants. The ends of a key stay while it has a dead
+    /// run, or one that may still die: they say whether that one is outdated.
     mutating func forget(
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError)

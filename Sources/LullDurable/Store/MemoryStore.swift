@@ -1,6 +1,5 @@
 internal import Lull
 public import LullCore
-internal import Synchronization
 
 /// A store in memory: the protocol without the durability.
 ///
@@ -15,7 +14,7 @@ public final class MemoryStore: DurableStore {
         var bell = Bell()
     }
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
     private let clock: StoreClock
     private let limits: DurableLimits
 
@@ -23,14 +22,14 @@ public final class MemoryStore: DurableStore {
     public init(limits: DurableLimits = DurableLimits(), clock: StoreClock = .system) {
         self.limits = limits
         self.clock = clock
-        state = Mutex(State(time: StoreTime(at: clock.read())))
+        state = Guarded(State(time: StoreTime(at: clock.read())))
     }
 
     /// One atomic step: nothing else happens to the store meanwhile.
     private func step<Result: Sendable>(
         _ body: (inout State, CoreInstant) throws(DurableError) -> Result
     ) throws(DurableError) -> Result {
-        let (result, woken) = state.withLock { state -> (Swift.Result<Result, DurableError>, [Bell.Sleeper]) in
+        let (result, woken) = state.change { state -> (Swift.Result<Result, DurableError>, [Bell.Sleeper]) in
             guard !state.isClosed else { return (.failure(.closed), []) }
             let now = state.time.now(clock.read())
             do throws(DurableError) {
@@ -111,6 +110,13 @@ public final class MemoryStore: DurableStore {
         }
     }
 
+    /// Makes several calls: see ``DurableStore/exchange(_:_:)``.
+    public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
+        var answers: [Result<DurableReport.Answer, DurableError>] = []
+        for report in reports { answers.append(await answer(to: report)) }
+        return DurableExchange(reports: answers, claim: await answer(to: claim))
+    }
+
     /// What became of a submit: see ``DurableStore/state(of:)``.
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
         try step(in: receipt.namespace) { (state, namespace, now) throws(DurableError) in
@@ -158,7 +164,7 @@ public final class MemoryStore: DurableStore {
     /// Waits for something to claim: see ``DurableStore/wait(in:after:atMost:)``.
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         try step(in: namespace) { (_, _, _) in }
-        let number = state.withLock { $0.bell.number() }
+        let number = state.change { $0.bell.number() }
         await withTaskGroup { group in
             group.addTask { await self.sleep(number, in: namespace, after: mark) }
             group.addTask { [clock] in try? await clock.sleep(time) }
@@ -171,7 +177,7 @@ public final class MemoryStore: DurableStore {
     private func sleep(_ number: Int64, in namespace: String, after mark: Int64) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { sleeper in
-                let sleeps = state.withLock { state in
+                let sleeps = state.change { state in
                     // A cancellation that came before would find nobody to wake.
                     !Task.isCancelled && !state.isClosed
                         && state.bell.lay(sleeper, number, in: namespace, after: mark)
@@ -179,13 +185,22 @@ public final class MemoryStore: DurableStore {
                 if !sleeps { sleeper.resume() }
             }
         } onCancel: {
-            state.withLock { $0.bell.raise(number, in: namespace) }?.resume()
+            state.change { $0.bell.raise(number, in: namespace) }?.resume()
+        }
+    }
+
+    /// The rules that do not hold between any two steps; empty unless there is a bug.
+    ///
+    /// - Parameter isComplete: Whether no end can have been forgotten or discarded.
+    package func checkInvariants(isComplete: Bool) -> [String] {
+        state.change { state in
+            state.namespaces.values.flatMap { state.table.checkInvariants(of: $0, isComplete: isComplete) }
         }
     }
 
     /// Ends the use of the store: see ``DurableStore/close()``.
     public func close() async {
-        let woken = state.withLock { state in
+        let woken = state.change { state in
             state.isClosed = true
             state.bell.ringEverywhere()
             return state.bell.takeWoken()

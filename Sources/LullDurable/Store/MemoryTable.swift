@@ -128,22 +128,11 @@ struct MemoryTable: DurableTable {
         (self[namespace].leased[owner] ?? []).sorted().compactMap { entry($0, in: namespace) }
     }
 
-    mutating func waiting(in namespace: DurableNamespace) -> [[UInt8]] {
-        entries(in: namespace) { $0.row.pending != nil || $0.row.run?.isInBackoff == true }.map(\.key)
-    }
-
     mutating func keys(in namespace: DurableNamespace) -> [[UInt8]] {
-        entries(in: namespace) { _ in true }.map(\.key)
+        self[namespace].rows.values.sorted { $0.handle < $1.handle }.map(\.key)
     }
 
-    /// In the order in which they were inserted.
-    private func entries(
-        in namespace: DurableNamespace, where isWanted: (DurableEntry) -> Bool
-    ) -> [DurableEntry] {
-        self[namespace].rows.values.filter(isWanted).sorted { $0.handle < $1.handle }
-    }
-
-    mutating func values(ofRunIn entry: DurableEntry) -> [[UInt8]] {
+    mutating func values(ofRunIn entry: DurableEntry, in namespace: DurableNamespace) -> [[UInt8]] {
         entry.row.run.map { $0.value.batch.values.map(\.bytesInMemory) } ?? []
     }
 
@@ -220,7 +209,8 @@ struct MemoryTable: DurableTable {
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) {
         while let key = self[namespace].endLog.removeFirst(before: ended) {
-            // The ends say whether the dead run is outdated. When it goes, they are looked at again.
+            // When the run has ended or the dead one goes, the ends are looked at again.
+            if self[namespace].rows[key]?.row.run != nil { continue }
             if self[namespace].dead.values.contains(where: { $0.key == key }) { continue }
             let rest = self[namespace].ends[key]?.filter { $0.at >= ended } ?? []
             self[namespace].ends[key] = rest.isEmpty ? nil : rest
@@ -270,6 +260,17 @@ extension MemoryTable {
                 id: dead.run.id, key: dead.key, values: dead.run.value.batch.values.map(\.bytesInMemory),
                 submits: dead.run.value.submits, attempts: dead.run.attempt, error: dead.run.errorText,
                 age: DurableNamespace.time(from: dead.at, to: now))
+        }
+    }
+}
+
+extension MemoryTable {
+    /// The rules that do not hold; empty unless there is a bug.
+    func checkInvariants(of namespace: DurableNamespace, isComplete: Bool) -> [String] {
+        self[namespace].rows.values.sorted { $0.handle < $1.handle }.flatMap { entry in
+            let dead = self[namespace].dead.values.filter { $0.key == entry.key }.map(\.run.value.submits)
+            let ends = (self[namespace].ends[entry.key] ?? []).map(\.submits)
+            return entry.checkInvariants(ends: ends + dead, isComplete: isComplete, by: namespace.rules)
         }
     }
 }

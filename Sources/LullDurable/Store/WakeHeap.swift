@@ -41,7 +41,7 @@ struct WakeHeap {
 }
 
 /// Things by the instant at which they came, the oldest first.
-struct AgeLog<Element> {
+struct AgeLog<Element: Sendable> {
     private var entries: [(at: CoreInstant, element: Element)] = []
     private var head = 0
 

@@ -1,0 +1,142 @@
+import Allocations
+import Foundation
+import LullCore
+import LullDurable
+import LullSQLite
+
+// Rows: the SQLite store beside the bare upsert of one row, both on the disk of the temporary directory.
+
+enum Durable {
+    private static func inDirectory(_ body: (URL) -> [Line]) -> [Line] {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "lull-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        return body(directory)
+    }
+
+    static func submits(_ effort: Effort) -> [Line] {
+        inDirectory { directory in
+            let sides = DurableSides(keys: 10_000, wait: .seconds(36000), in: directory)
+            let (many, few) = (64 * 100, 100)
+            let all = sides.draw(many, seed: 1)
+            let some = Array(all.prefix(few))
+            let taken = Interleaved(
+                rounds: effort.rounds,
+                [
+                    { sides.upsert(all, perTransaction: 64) },
+                    { sides.upsert(some, perTransaction: 1) },
+                    { sides.submit(all, tasks: 64) },
+                    { sides.submit(some, tasks: 1) },
+                ])
+            return [
+                rate("64 tasks at once", taken, 2, against: "64 rows a commit", 0, .ratioAtLeast(0.8)),
+                rate("the same", taken, 2, against: "a row a commit", 1, .ratioAtLeast(5)),
+                rate("one after another", taken, 3, against: "a row a commit", 1, .ratioAtLeast(0.8)),
+                taken.line("64 at once, processor time", 2, against: "64 rows a commit", 0, by: \.cpu),
+            ]
+        }
+    }
+
+    static func runs(_ effort: Effort) -> [Line] {
+        inDirectory { directory in
+            let count = effort.rounds > 5 ? 100_000 : 20_000
+            let taken = Interleaved(
+                rounds: 1,
+                [
+                    {
+                        let sides = DurableSides(keys: count, wait: .zero, in: directory)
+                        return sides.upsert(sides.draw(count, seed: 1), perTransaction: 64)
+                    },
+                    {
+                        let sides = DurableSides(keys: count, wait: .zero, in: directory)
+                        return sides.work(count)
+                    },
+                ])
+            return [
+                rate("claim and complete, 64 at once", taken, 1, against: "64 rows a commit", 0, .ratioAtLeast(0.4)),
+                taken.line("the same, processor time", 1, against: "64 rows a commit", 0, by: \.cpu),
+            ]
+        }
+    }
+
+    /// One submit after another while a process of its own commits without pause.
+    static func twoProcesses(_ effort: Effort) -> [Line] {
+        inDirectory { directory in
+            let sides = DurableSides(keys: 1000, wait: .seconds(36000), in: directory)
+            let keys = sides.draw(effort.rounds * 50, seed: 2)
+            let alone = keys.map { sides.submit([$0], tasks: 1).wall / 1e6 }
+            let other = Process()
+            other.executableURL = Bundle.main.executableURL
+            other.arguments = ["--commit-without-pause", sides.path]
+            do { try other.run() } catch { return [Line("not measured: \(error)", Spread(.nan), "")] }
+            defer {
+                other.terminate()
+                other.waitUntilExit()
+            }
+            sleep(1)
+            let both = keys.map { sides.submit([$0], tasks: 1).wall / 1e6 }
+            return [
+                Line(
+                    "p99 of a submit beside another", Spread(percentile(99, both)), "ms", against: "alone",
+                    Spread(percentile(99, alone)), target: .figureAtMost(20)),
+                Line(
+                    "p50 of the same", Spread(percentile(50, both)), "ms", against: "alone",
+                    Spread(percentile(50, alone))),
+            ]
+        }
+    }
+
+    /// What the other process does.
+    static func commitWithoutPause(_ path: String) -> Never {
+        blocking {
+            let store = try await SQLiteStore(path: path)
+            try await withThrowingTaskGroup { group in
+                for task in 0..<8 {
+                    group.addTask {
+                        while true {
+                            _ = try await store.submit(
+                                DurableSubmission(namespace: DurableSides.namespace, key: [UInt8(task)], value: [1]))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        exit(0)
+    }
+
+    /// A worker with nothing to do, which would notice another process's submit.
+    static func idle(_ effort: Effort) -> [Line] {
+        inDirectory { directory in
+            let store = blocking { try await SQLiteStore(path: directory.path + ".db") }
+            let waiting = Task {
+                _ = try await store.open("n", DurableRules(.debounce(wait: .seconds(1))))
+                let claim = DurableClaim(
+                    namespace: "n", terms: .init(owner: 1, lease: .seconds(30), maxAttempts: 3), limit: 1)
+                let mark = try await store.claim(claim).mark
+                try await store.wait(in: "n", after: mark, atMost: .seconds(3600))
+            }
+            sleep(3)
+            let cpu = process_cpu_nanoseconds()
+            let wall = boot_nanoseconds()
+            sleep(UInt32(effort.seconds))
+            let share = Double(process_cpu_nanoseconds() - cpu) / Double(boot_nanoseconds() - wall)
+            waiting.cancel()
+            return [Line("an idle worker, of a core", Spread(100 * share), "%", target: .figureAtMost(0.2))]
+        }
+    }
+
+    /// Operations a second, so that more is better.
+    private static func rate(
+        _ subject: String, _ taken: Interleaved, _ side: Int, against reference: String, _ other: Int,
+        _ target: Line.Target
+    ) -> Line {
+        func rates(_ side: Int) -> Spread { Spread(taken.sides[side].map { 1e9 / $0.wall }) }
+        return Line(
+            subject, rates(side), "/s", against: reference, rates(other), ratio: taken.ratio(other, to: side, \.wall),
+            target: target)
+    }
+
+    private static func percentile(_ percent: Int, _ values: [Double]) -> Double {
+        values.sorted()[min(values.count - 1, values.count * percent / 100)]
+    }
+}

@@ -1,0 +1,120 @@
+import Allocations
+import Foundation
+import LullCore
+import LullDurable
+import LullSQLite
+import UpsertFloor
+
+/// The floor and the store of the durable rows, over the same keys, with values of the same size.
+final class DurableSides: @unchecked Sendable {
+    // Proof of @unchecked Sendable: the floor is used by the thread that measures alone; everything else is constant.
+    let floor: OpaquePointer
+    let store: SQLiteStore
+    let path: String
+    private let keys: [[UInt8]]
+    private let value = [UInt8](repeating: UInt8(ascii: "v"), count: 100)
+
+    static let namespace = "bench"
+
+    /// A pair of empty files in a directory of their own.
+    init(keys count: Int, wait: CoreDuration, in directory: URL) {
+        try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let path = directory.appending(path: "\(UUID()).db").path
+        floor = upsert_floor_open(path + ".floor")
+        store = blocking { try await SQLiteStore(path: path) }
+        self.path = path
+        keys = (0..<count).map { Array(String(format: "key-%020d", $0).utf8) }
+        let store = store
+        _ = blocking { try await store.open(Self.namespace, DurableRules(.debounce(wait: wait))) }
+        _ = upsert(keys, perTransaction: 1000)
+        _ = submit(keys, tasks: 256)
+    }
+
+    deinit { upsert_floor_close(floor) }
+
+    /// So many keys, each drawn from all.
+    func draw(_ count: Int, seed: UInt64) -> [[UInt8]] {
+        var state = seed
+        return (0..<count).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return keys[Int((state >> 33) % UInt64(keys.count))]
+        }
+    }
+
+    func upsert(_ keys: [[UInt8]], perTransaction rows: Int) -> Sample {
+        let names = keys.flatMap { $0.map { CChar(bitPattern: $0) } }
+        return Sample.of(keys.count) {
+            upsert_floor_run(floor, names, 24, Int64(keys.count), Int64(rows), value, Int32(value.count))
+        }
+    }
+
+    func submit(_ keys: [[UInt8]], tasks: Int) -> Sample {
+        Sample.of(keys.count) {
+            blocking {
+                try await withThrowingTaskGroup { group in
+                    for task in 0..<tasks {
+                        group.addTask { [self] in
+                            for index in stride(from: task, to: keys.count, by: tasks) {
+                                _ = try await store.submit(
+                                    DurableSubmission(namespace: Self.namespace, key: keys[index], value: value))
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+
+    /// Claims and completes everything that is due, 64 at once. While some are completed others are claimed already.
+    func work(_ count: Int) -> Sample {
+        let store = store
+        return Sample.of(count) {
+            blocking {
+                let terms = DurableRow.Claim(owner: 1, lease: .seconds(3600), maxAttempts: 3)
+                var runs: [DurableRun] = []
+                var done = 0
+                while done < count {
+                    let claim = DurableClaim(
+                        namespace: Self.namespace, terms: terms, holding: runs.map(\.id), limit: 64)
+                    async let next = store.claim(claim)
+                    try await withThrowingTaskGroup { group in
+                        for run in runs {
+                            let report = DurableReport(
+                                namespace: Self.namespace, key: run.key, run: run.id, fence: run.fence, owner: 1,
+                                .completed)
+                            group.addTask { _ = try await store.report(report) }
+                        }
+                        try await group.waitForAll()
+                    }
+                    done += runs.count
+                    runs = try await next.runs
+                }
+            }
+        }
+    }
+}
+
+private final class Box<Value>: @unchecked Sendable {
+    // Proof of @unchecked Sendable: written before a semaphore is signalled, read after.
+    var value: Value?
+}
+
+/// Waits for what a task does, on a thread that nobody else needs.
+@discardableResult
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> Value {
+    let box = Box<Value>()
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+        do {
+            box.value = try await body()
+        } catch {
+            print("the store failed: \(error)")
+            exit(70)
+        }
+        done.signal()
+    }
+    done.wait()
+    guard let value = box.value else { fatalError("signalled before the value was there") }
+    return value
+}

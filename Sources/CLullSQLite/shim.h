@@ -1,0 +1,112 @@
+// SQLite's own C interface, what Swift cannot call of it, and the few calls of the system that a file shared by several
+// processes needs.
+#ifndef CLULLSQLITE_SHIM_H
+#define CLULLSQLITE_SHIM_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdint.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__APPLE__)
+#include <sys/mount.h>
+#include <sys/param.h>
+#else
+#include <sys/vfs.h>
+#endif
+
+// Swift does not call variadic functions: a connection that is closed leaves the write-ahead log as it is.
+static inline int lull_sqlite_keep_log(sqlite3 *db) {
+    return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}
+
+// SQLITE_TRANSIENT is a macro that Swift cannot see. No bytes are something else than no value.
+static inline int lull_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int64_t count) {
+    return sqlite3_bind_blob64(statement, index, count ? bytes : "", (sqlite3_uint64)count, SQLITE_TRANSIENT);
+}
+static inline int lull_sqlite_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int64_t count) {
+    return sqlite3_bind_text64(
+        statement, index, count ? bytes : "", (sqlite3_uint64)count, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static inline int lull_sqlite_note_pages(void *place, sqlite3 *db, const char *name, int pages) {
+    (void)db, (void)name;
+    *(int32_t *)place = pages;
+    return SQLITE_OK;
+}
+// After each commit, `place` holds the number of pages in the write-ahead log. Replaces the automatic checkpoints.
+static inline void lull_sqlite_count_pages(sqlite3 *db, int32_t *place) {
+    sqlite3_wal_hook(db, lull_sqlite_note_pages, place);
+}
+
+// On iOS the file can be used from the first unlocking of the device on, in the background, too.
+static inline int lull_sqlite_open_flags(void) {
+#if defined(SQLITE_OPEN_FILEPROTECTION_COMPLETEUNTILFIRSTUSERAUTHENTICATION)
+    return SQLITE_OPEN_FILEPROTECTION_COMPLETEUNTILFIRSTUSERAUTHENTICATION;
+#else
+    return 0;
+#endif
+}
+
+// Locks that belong to the open file and not to the process: two stores of one process exclude each other, too. To hold one
+// it is enough to be able to read the file, so that another user's will do.
+static inline int lull_lock_open(const char *path) {
+    int descriptor;
+    do descriptor = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
+    while (descriptor < 0 && errno == EINTR);
+    return descriptor;
+}
+// 0, or the code of an error: EWOULDBLOCK if somebody else has it.
+static inline int lull_lock_try(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno; }
+static inline void lull_lock_release(int descriptor) { flock(descriptor, LOCK_UN); }
+static inline int lull_lock_is_busy(int code) { return code == EWOULDBLOCK || code == EINTR; }
+
+static inline void lull_pause(int64_t nanoseconds) {
+    struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    nanosleep(&time, (struct timespec *)0);
+}
+
+static inline int lull_errno_now(void) { return errno; }
+static inline int lull_is_directory(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+static inline int lull_exists(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0;
+}
+// The size of a file; 0 if there is none.
+static inline int64_t lull_size(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
+}
+
+// Whether what is written to `path` goes to another machine, where locks and shared memory cannot be relied on.
+static inline int lull_is_remote(const char *path) {
+    struct statfs status;
+    if (statfs(path, &status) != 0) return 0;
+#if defined(__APPLE__)
+    return (status.f_flags & MNT_LOCAL) == 0;
+#else
+    switch ((uint32_t)status.f_type) {
+        case 0x00006969: // NFS
+        case 0x0000517B: // SMB
+        case 0xFF534D42: // CIFS
+        case 0xFE534D42: // SMB2
+        case 0x01021997: // 9P
+        case 0x5346414F: // AFS
+        case 0x73757245: // Coda
+        case 0x00C36400: // Ceph
+        case 0x0BD00BD0: // Lustre
+        case 0x01161970: // GFS2
+            return 1;
+        default: return 0;
+    }
+#endif
+}
+
+#endif

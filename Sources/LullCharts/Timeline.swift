@@ -1,0 +1,107 @@
+/// A marble diagram: what came, and below it what each of some policies made of it.
+public struct Timeline: Sendable, Panel {
+    /// What the picture says.
+    public var title: String
+    /// What is shown, in a sentence.
+    public var subtitle: String
+    /// From when to when, in nanoseconds; the labels count from the beginning.
+    public var bounds: ClosedRange<Double>
+    /// The instants at which something came.
+    public var submits: [Double]
+    /// What became of it.
+    public var rows: [Row]
+
+    /// A timeline.
+    public init(title: String, subtitle: String, bounds: ClosedRange<Double>, submits: [Double], rows: [Row]) {
+        self.title = title
+        self.subtitle = subtitle
+        self.bounds = bounds
+        self.submits = submits
+        self.rows = rows
+    }
+
+    /// What one policy made of it.
+    public struct Row: Sendable {
+        /// What stands at its left end.
+        public var name: String
+        /// Executions, each with the instant from which its value waited.
+        public var executions: [(first: Double, at: Double)]
+        /// The colour, by number, as in a ``LineChart``.
+        public var colour: Int
+
+        /// A row of executions.
+        public init(_ name: String, colour: Int, _ executions: [(first: Double, at: Double)]) {
+            self.name = name
+            self.colour = colour
+            self.executions = executions
+        }
+    }
+
+    // MARK: - The picture
+
+    private static let top = 92.0
+    private static let rowHeight = 40.0
+
+    var height: Double { Self.top + Self.rowHeight * Double(rows.count + 1) + 64 }
+
+    var description: String {
+        subtitle + " \(submits.count) submits. "
+            + rows.map { row in
+                "\(row.name): \(row.executions.count { bounds.contains($0.at) }) executions."
+            }.joined(separator: " ")
+    }
+
+    func draw(_ svg: inout SVG) {
+        let names = ["submits"] + rows.map(\.name)
+        let left = Frame.padding + (names.map { Style.width($0) }.max() ?? 0) + 12
+        let right = Frame.width - Frame.padding - 14
+        let length = bounds.upperBound - bounds.lowerBound
+        func x(_ instant: Double) -> Double {
+            left + min(1, max(0, (instant - bounds.lowerBound) / length)) * (right - left)
+        }
+        svg.write(title, at: (Frame.padding, 34), "title start")
+        svg.write(subtitle, at: (Frame.padding, 56), "quiet start")
+
+        let bottom = Self.top + Self.rowHeight * Double(rows.count + 1) - 8
+        for value in Scale.linear.ticks(in: 0...length, about: 8) {
+            let place = x(bounds.lowerBound + value)
+            svg.stroke([(place, Self.top - 8), (place, bottom)], "grid")
+            svg.write(Axis.Quantity.nanoseconds.text(value), at: (place, bottom + 18), "quiet middle")
+        }
+        var y = Self.top + 10
+        svg.write("submits", at: (Frame.padding, y + 4.5), "start")
+        svg.stroke([(left, y), (right, y)], "base")
+        for submit in submits {
+            svg.element("circle", ["class": "marble", "cx": SVG.number(x(submit)), "cy": SVG.number(y), "r": "4"])
+        }
+        for row in rows {
+            y += Self.rowHeight
+            draw(row, at: y, from: left, to: right, x, &svg)
+        }
+        svg.write(
+            "A bar is a value that waits, the mark at its end its execution.", at: (Frame.padding, height - 16),
+            "quiet note start")
+    }
+
+    private func draw(
+        _ row: Row, at y: Double, from left: Double, to right: Double, _ x: (Double) -> Double, _ svg: inout SVG
+    ) {
+        let colour = "c\(row.colour % Style.colours.count)"
+        svg.write(row.name, at: (Frame.padding, y + 4.5), "start")
+        svg.stroke([(left, y), (right, y)], "base")
+        for (first, at) in row.executions where at > first {
+            let start = x(first)
+            svg.element(
+                "rect",
+                [
+                    "class": "wait \(colour)", "x": SVG.number(start), "y": SVG.number(y - 5),
+                    "width": SVG.number(x(at) - start), "height": "10", "rx": "2",
+                ])
+        }
+        for (_, at) in row.executions where bounds.contains(at) {
+            let place = x(at)
+            let corners = [(0.0, -8.0), (6, 0), (0, 8), (-6, 0)].map { (x: place + $0.0, y: y + $0.1) }
+            svg.element("path", ["class": "mark \(colour)", "d": SVG.path(corners, isClosed: true)])
+        }
+    }
+}

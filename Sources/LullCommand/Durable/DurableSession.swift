@@ -1,0 +1,269 @@
+internal import CLullSystem
+internal import LullCore
+internal import LullDurable
+internal import LullSQLite
+
+/// `lull filter` and `lull run` with a store, and `lull work`: the loop of ``Session``, where what is pending lies in a file.
+///
+/// What is read is handed to the store, all of a read in one transaction. What falls due is claimed from it, and completed when
+/// it has been written or its command has ended; so it may be done twice if the program dies in between, and never not at all.
+struct DurableSession<Work: Performer>: ~Copyable {
+    let settings: Settings
+    let subcommand: Subcommand
+    let keyRule: KeyRule
+    private let signals: Signals
+    let clock: Clock
+    private var alarm: Alarm
+    let file: SQLiteFile
+    var worker: Worker
+    var work: Work
+    var reader: RecordReader
+    var streams = Streams()
+    var recording: TraceRecording?
+
+    var isReading: Bool
+    /// Until when the worker wants to hear of something to claim; nil if it does not listen.
+    var listening: CoreInstant?
+    /// When to look next at what other processes have committed.
+    private var nextLook = CoreInstant.farPast
+    /// The runs that the worker has.
+    var runs: [Int64: DurableRun] = [:]
+    /// What the program's clock shows at the origin of the store's time.
+    private var offset = CoreDuration.zero
+    /// Runs that are in the output, which has not been written yet.
+    var unwritten: [Int64] = []
+
+    /// Whether all there is to read has been read.
+    var hasReadAll = false
+    /// The signal that ends the program when all is done.
+    var endingSignal: Int32?
+    var status = ExitStatus.success
+    var hasFailed = false
+
+    /// How often other processes' commits are looked for.
+    private static var look: CoreDuration { .milliseconds(50) }
+    /// How many executions of `lull filter` may be in the output at once.
+    private static var mostWritten: Int { 256 }
+
+    init(_ settings: Settings, _ subcommand: Subcommand, _ work: Work) throws(Failure) {
+        try settings.checkRecords(for: subcommand)
+        try settings.checkDurable(subcommand)
+        let rules = subcommand == .work ? nil : try settings.rules(for: subcommand)
+        let file = try settings.store(creates: rules != nil, for: subcommand)
+        let namespace = settings.namespace
+        do throws(DurableError) {
+            _ = try file.write { transaction throws(DurableError) in try transaction.open(namespace, rules) }
+        } catch {
+            throw Failure(error, subcommand)
+        }
+        let signals = try Signals()
+        let clock = Clock()
+        let alarm = try Alarm(clock)
+        var recording: TraceRecording?
+        if let path = settings.recording { recording = try TraceRecording(path, settings) }
+        self.recording = recording
+        self.settings = settings
+        self.subcommand = subcommand
+        keyRule = settings.keyRule
+        self.signals = signals
+        self.clock = clock
+        self.alarm = alarm
+        self.file = file
+        self.work = work
+        reader = RecordReader(STDIN_FILENO, terminator: settings.terminator)
+        isReading = subcommand != .work
+        // What has only been put into the output can be given back at once; commands have their time.
+        let grace = CoreDuration.nanoseconds(work.writesOutput ? 0 : settings.lease.nanoseconds / 2)
+        worker = Worker(
+            Worker.Settings(
+                namespace: namespace, owner: .random(in: .min ... .max),
+                maxConcurrent: work.writesOutput ? Self.mostWritten : settings.jobs ?? Settings.cores,
+                lease: settings.lease, backoff: DurableBackoff(maxAttempts: settings.maxAttempts), grace: grace))
+    }
+
+    /// Runs to the end.
+    ///
+    /// - Returns: The status to end with, unless a signal ends the program.
+    mutating func run() -> Int32 {
+        drive(.woke, at: clock.now)
+        while !(worker.isFinished && work.isAtRest) { turn() }
+        if settings.showsStatistics { reportStatistics() }
+        drainStreams()
+        file.rest()
+        if let endingSignal { Signals.end(by: endingSignal) }
+        return status == ExitStatus.success && hasFailed ? ExitStatus.commandFailed : status
+    }
+
+    // MARK: - The loop
+
+    /// Waits until something happens, and deals with it.
+    private mutating func turn() {
+        let isBlocked = !streams.areEmpty
+        let outputEvents = streams.output.isEmpty ? 0 : POLLOUT
+        let watchesOutput = work.writesOutput || outputEvents != 0
+        var interests = [
+            pollfd(descriptor: signals.descriptor, Int32(POLLIN)),
+            pollfd(descriptor: alarm.descriptor, Int32(POLLIN)),
+            pollfd(descriptor: isReading && !isBlocked ? reader.descriptor : -1, Int32(POLLIN)),
+            pollfd(descriptor: watchesOutput ? streams.output.descriptor : -1, Int32(outputEvents)),
+            pollfd(descriptor: streams.log.isEmpty ? -1 : streams.log.descriptor, Int32(POLLOUT)),
+        ]
+        work.addInterests(to: &interests)
+        let next = min(worker.alarm, work.alarm, listening.map { min($0, nextLook) } ?? .farFuture)
+        let limit = alarm.set(to: next)
+        guard poll(&interests, nfds_t(interests.count), limit) >= 0 else { return }
+
+        let now = clock.now
+        if interests[1].revents != 0 { alarm.acknowledge() }
+        if interests[0].revents != 0 { attendToSignals(at: now) }
+        if work.alarm <= now { work.wake(at: now) }
+        work.attend()
+        if worker.alarm <= now { drive(.woke, at: now) }
+        listen(at: now)
+        if interests[2].revents != 0 { readRecords() }
+        if interests[3].revents != 0 { writeOutput(interests[3].revents) }
+        if interests[4].revents != 0 { writeLog() }
+    }
+
+    private mutating func attendToSignals(at now: CoreInstant) {
+        for number in signals.received() {
+            if number == SIGCHLD {
+                for (job, error) in work.reap(&streams) { end(job, error, at: now) }
+            } else if Signals.asksForStatistics(number) {
+                reportStatistics()
+            } else if endingSignal == nil {
+                endingSignal = number
+                if isReading {
+                    reader.finish()
+                    takeRecords(at: now)
+                    finish(at: now)
+                } else {
+                    drive(.stopped, at: now)
+                }
+            } else {
+                work.kill()
+                Signals.end(by: number)
+            }
+        }
+    }
+
+    /// Tells the worker, when it waits for something to claim, that there may be something.
+    private mutating func listen(at now: CoreInstant) {
+        guard let until = listening else { return }
+        if until <= now { return hear(.success(()), at: now) }
+        guard nextLook <= now else { return }
+        nextLook = now.advanced(by: Self.look)
+        do throws(DurableError) {
+            if try file.hasForeignCommits() { hear(.success(()), at: now) }
+        } catch {
+            hear(.failure(error), at: now)
+        }
+    }
+
+    mutating func hear(_ result: Result<Void, DurableError>, at now: CoreInstant) {
+        guard listening != nil else { return }
+        listening = nil
+        drive(.heard(result), at: now)
+    }
+
+    // MARK: - The worker
+
+    /// Tells the worker what happened, and does what it wants, until it wants nothing more.
+    mutating func drive(_ event: Worker.Event, at now: CoreInstant) {
+        var events = [event]
+        var reports: [DurableReport] = []
+        var claim: DurableClaim?
+        while true {
+            while !events.isEmpty {
+                for action in worker.handle(events.removeFirst(), at: now) {
+                    switch action {
+                    case .claim(let wanted): claim = wanted
+                    case .report(let report):
+                        tell(of: report)
+                        reports.append(report)
+                    case .start(let run):
+                        if let ended = start(run) { events.append(ended) }
+                    case .listen(_, let time):
+                        listening = now.advanced(by: time)
+                        nextLook = now.advanced(by: Self.look)
+                    case .cancel(let run): events += cancel(run, at: now)
+                    case .lost(let run): streams.log.report("\(subject(run)): the lease was lost to another worker")
+                    case .trouble(let error): streams.log.report("the store is asked again: \(error)")
+                    }
+                }
+            }
+            if reports.isEmpty, claim == nil { break }
+            events = commit(reports, claim)
+            reports = []
+            claim = nil
+        }
+        if let failure = worker.failure, status == ExitStatus.success { fail(Failure(failure, subcommand)) }
+        endIfNothingIsLeft(at: now)
+    }
+
+    /// Reports and claims in one transaction.
+    private mutating func commit(_ reports: [DurableReport], _ claim: DurableClaim?) -> [Worker.Event] {
+        typealias Answers = (
+            reports: [Result<DurableReport.Answer, DurableError>], claim: Result<DurableClaim.Answer, DurableError>?,
+            at: CoreInstant?
+        )
+        let answers: Answers
+        do throws(DurableError) {
+            answers = try file.write { transaction throws(DurableError) in
+                let reported = reports.map { report in
+                    Result { () throws(DurableError) in try transaction.report(report) }
+                }
+                let claimed = claim.map { claim in
+                    Result { () throws(DurableError) in
+                        let (runs, next) = try transaction.claim(claim)
+                        let now = transaction.now
+                        return DurableClaim.Answer(
+                            runs: runs, next: next.map { DurableNamespace.time(from: now, to: $0) }, mark: 0)
+                    }
+                }
+                return (reported, claimed, transaction.now)
+            }
+        } catch {
+            answers = (reports.map { _ in .failure(error) }, claim.map { _ in .failure(error) }, nil)
+        }
+        if let at = answers.at { offset = at.duration(to: clock.now) }
+        for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.word.isLast {
+            runs[report.run] = nil
+        }
+        return zip(reports, answers.reports).map { .reported($0, $1) } + (answers.claim.map { [.claimed($0)] } ?? [])
+    }
+
+    /// Begins a run.
+    ///
+    /// - Returns: Its end, if it is over already.
+    private mutating func start(_ run: DurableRun) -> Worker.Event? {
+        runs[run.id] = run
+        switch work.start(Job(run, offset: offset), &streams) {
+        case nil: return nil
+        case .returned:
+            // It is done when it has been written.
+            unwritten.append(run.id)
+            return nil
+        case .threw:
+            hasFailed = true
+            return .ended(run: run.id, error: "the command could not be started")
+        }
+    }
+
+    private mutating func cancel(_ run: Int64, at now: CoreInstant) -> [Worker.Event] {
+        if let place = unwritten.firstIndex(of: run) {
+            unwritten.remove(at: place)
+            return [.ended(run: run, error: "nobody reads the output")]
+        }
+        work.stop(run, at: now)
+        return []
+    }
+
+    private mutating func end(_ run: Int64, _ error: String?, at now: CoreInstant) {
+        if error != nil {
+            hasFailed = true
+            if settings.failsFast { drive(.stopped, at: now) }
+        }
+        drive(.ended(run: run, error: error), at: now)
+    }
+}

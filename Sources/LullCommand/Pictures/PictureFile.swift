@@ -1,0 +1,42 @@
+internal import CLullSystem
+internal import LullCharts
+internal import LullCore
+
+extension Picture {
+    /// Writes the picture as an SVG file.
+    func write(to path: Argument) throws(Failure) {
+        let name = String(cString: path)
+        let descriptor = lull_create(path)
+        if descriptor < 0 { throw .system(name) }
+        defer { close(descriptor) }
+        var outlet = Outlet(descriptor)
+        outlet.text.append(string: svg())
+        do throws(Failure) {
+            _ = try outlet.drain()
+        } catch {
+            throw Failure(status: error.status, message: "\(name): \(error.message)")
+        }
+    }
+}
+
+extension Timeline {
+    /// A picture of a stretch, and of what some policies made of it.
+    init(
+        _ stretch: Stretch, of key: [UInt8], title: String,
+        _ policies: [(name: String, policy: Policy, colour: Int)]
+    ) {
+        var start: [UInt8] = []
+        DecimalSeconds.append(stretch.from.nanoseconds / 1_000_000 * 1_000_000, to: &start)
+        let key = String(decoding: key.prefix(60), as: UTF8.self)
+        self.init(
+            title: title,
+            subtitle: "A stretch of the trace, from \(String(decoding: start, as: UTF8.self)) s on, key \(key).",
+            bounds: Double(stretch.from.nanoseconds)...Double(stretch.to.nanoseconds),
+            submits: stretch.submits.map { Double($0.nanoseconds) },
+            rows: policies.map { name, policy, colour in
+                Row(
+                    name, colour: colour,
+                    stretch.executions(by: policy).map { (Double($0.first.nanoseconds), Double($0.at.nanoseconds)) })
+            })
+    }
+}

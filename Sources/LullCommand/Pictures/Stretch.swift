@@ -1,0 +1,81 @@
+internal import LullCore
+
+/// A piece of one key's trace that shows what a policy does to bursts.
+struct Stretch {
+    /// An execution as a picture shows it.
+    struct Mark {
+        let at: CoreInstant
+        /// The instant of the first submit behind it.
+        let first: CoreInstant
+    }
+
+    let key: Int
+    /// What is shown.
+    let from: CoreInstant
+    let to: CoreInstant
+    private let calls: [Sampler.Call]
+
+    /// How many waits of the policy a stretch is long: room for a few bursts, with pauses that can be seen.
+    private static let length: Int64 = 24
+
+    /// The stretch with most to see, which begins where a burst does; nil if nothing was submitted.
+    init?(_ sampler: Sampler, for policy: Policy) {
+        guard let (key, calls) = sampler.busiest else { return nil }
+        self.key = key
+        self.calls = calls
+        let wait = max(policy.wait, .milliseconds(1))
+        let (length, overflow) = wait.nanoseconds.multipliedReportingOverflow(by: Self.length)
+        let span = overflow ? CoreDuration.infinite : .nanoseconds(length)
+        let submits = calls.filter { $0.operation == .submit }.map(\.at)
+        let marks = Self.executions(of: calls, by: policy)
+        var best = (score: -1, start: submits[0])
+        var end = 0
+        var mark = 0
+        for (index, start) in submits.enumerated() {
+            if index > 0, submits[index - 1].duration(to: start) < wait { continue }
+            let stop = start.advanced(by: span)
+            while end < submits.count, submits[end] < stop { end += 1 }
+            while mark < marks.count, marks[mark].at < start { mark += 1 }
+            let executions = marks[mark...].prefix { $0.at < stop }.count
+            // A few executions with many submits behind them; not more than can be told apart.
+            let score = 10 * min(executions, 5) + min(end - index, 40)
+            if score > best.score { best = (score, start) }
+        }
+        // A little room in front, so that the first submit does not stick to the edge.
+        from = best.start.advanced(by: .nanoseconds(-(span.nanoseconds / 72)))
+        to = from.advanced(by: span)
+    }
+
+    /// The submits that are shown.
+    var submits: [CoreInstant] {
+        calls.filter { $0.operation == .submit && $0.at >= from && $0.at < to }.map(\.at)
+    }
+
+    /// What is executed in it under a policy, with what is still waiting at its end.
+    func executions(by policy: Policy) -> [Mark] {
+        Self.executions(of: calls, by: policy).filter { $0.at >= from && $0.first < to }
+    }
+
+    private static func executions(of calls: [Sampler.Call], by policy: Policy) -> [Mark] {
+        var gate = Gate()
+        var marks: [Mark] = []
+        func add(_ ripe: Gate.Ripe?) {
+            if let ripe { marks.append(Mark(at: ripe.at, first: ripe.first)) }
+        }
+        for call in calls {
+            add(gate.settle(at: call.at, by: policy))
+            switch call.operation {
+            case .flush: add(gate.flush(at: call.at))
+            case .cancel: gate.close()
+            case .submit:
+                switch gate.submit(at: call.at, wait: call.wait, by: policy) {
+                case .lead: marks.append(Mark(at: call.at, first: call.at))
+                case .complete(let ripe): add(ripe)
+                case .join, .absorb: break
+                }
+            }
+        }
+        add(gate.settle(at: .farFuture, by: policy))
+        return marks
+    }
+}

@@ -1,0 +1,78 @@
+/// A short text that is written from its end, which is how the digits of a number come out.
+struct TextFromEnd {
+    private let memory: UnsafeMutableBufferPointer<UInt8>
+    private var start: Int
+
+    fileprivate init(_ memory: UnsafeMutableBufferPointer<UInt8>) {
+        self.memory = memory
+        start = memory.count
+    }
+
+    fileprivate var written: ByteSlice { ByteSlice(rebasing: memory[start...]) }
+
+    /// Puts a byte in front of what has been written.
+    mutating func put(_ byte: UInt8) {
+        precondition(start > 0, "a short text is longer than was reckoned with")
+        start -= 1
+        memory.initializeElement(at: start, to: byte)
+    }
+
+    /// Puts a text in front of what has been written.
+    mutating func put(_ text: StaticString) {
+        let count = text.utf8CodeUnitCount
+        precondition(start >= count, "a short text is longer than was reckoned with")
+        start -= count
+        // Proof: there is room for `count` bytes, as was just asked.
+        (memory.baseAddress.unsafelyUnwrapped + start).initialize(from: text.utf8Start, count: count)
+    }
+
+    /// Puts a number in front of what has been written: up to 20 bytes.
+    mutating func put(decimal number: Int) {
+        putDigits(UInt64(number.magnitude))
+        if number < 0 { put(UInt8(ascii: "-")) }
+    }
+
+    /// Puts an instant, or a length of time, in front of what has been written: in seconds, with as many digits after the
+    /// point as it needs, up to 21 bytes.
+    mutating func put(seconds nanoseconds: Int64) {
+        var (seconds, fraction) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
+        if fraction > 0 {
+            var places = 9
+            while fraction % 1000 == 0 {
+                fraction /= 1000
+                places -= 3
+            }
+            while fraction % 10 == 0 {
+                fraction /= 10
+                places -= 1
+            }
+            for _ in 0..<places { fraction = putLastDigit(of: fraction) }
+            put(UInt8(ascii: "."))
+        }
+        putDigits(seconds)
+        if nanoseconds < 0 { put(UInt8(ascii: "-")) }
+    }
+
+    private mutating func putDigits(_ number: UInt64) {
+        var rest = number
+        repeat { rest = putLastDigit(of: rest) } while rest > 0
+    }
+
+    /// Returns the number without the digit that was put.
+    private mutating func putLastDigit(of number: UInt64) -> UInt64 {
+        let rest = number / 10
+        put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number &- rest &* 10))
+        return rest
+    }
+}
+
+extension [UInt8] {
+    /// Appends a text of up to `capacity` bytes that is written from its end.
+    mutating func append(upTo capacity: Int, fromEnd write: (inout TextFromEnd) -> Void) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { memory in
+            var text = TextFromEnd(memory)
+            write(&text)
+            append(contentsOf: text.written)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+internal import Foundation
+internal import Lull
+internal import LullCore
+
+// What producers do.
+
+extension DurableDebouncer {
+    /// Offers a value under a key, and returns when it has been recorded: from then on it is executed, or something newer in
+    /// its place, whatever dies.
+    ///
+    /// Costs a transaction of the store, which concurrent submits share. Nothing is sent to any worker: it looks for itself.
+    ///
+    /// - Parameters:
+    ///   - value: The value. It is kept as JSON.
+    ///   - key: The key.
+    ///   - delay: A quiet period of its own from now on, in place of the debouncer's; a negative one counts as zero. It may
+    ///     exceed `maxWait`, which then rules.
+    ///   - token: Names the submit, in the namespace, so that it can be repeated: with the same token it counts once, and the
+    ///     first answer is given again. When the store's answer is lost, a submit with a token is repeated a few times before
+    ///     this call gives up. Costs a second row in the store for as long as it remembers tokens.
+    /// - Returns: The proof, which can be kept, and asked about with ``state(of:)``.
+    /// - Throws: ``DurableError/unknown(_:)`` if nobody knows whether it has been recorded; after every other error it has
+    ///   certainly not been.
+    @discardableResult
+    public func submit(
+        _ value: Value, for key: Key, after delay: Duration? = nil, token: String? = nil
+    ) async throws(DurableError) -> DurableReceipt {
+        let bytes: [UInt8]
+        do {
+            bytes = Array(try JSONEncoder().encode(value))
+        } catch {
+            throw .unencodable("\(error)")
+        }
+        let submission = DurableSubmission(
+            namespace: namespace, key: key.durableBytes, value: bytes, wait: delay.map { CoreDuration($0) },
+            token: token)
+        for pause in token == nil ? [] : Self.pausesBeforeRepeating {
+            do throws(DurableError) {
+                return try await store.submit(submission)
+            } catch {
+                guard case .unknown = error else { throw error }
+                do { try await clock.sleep(clock.now().advanced(by: pause)) } catch { break }
+            }
+        }
+        return try await store.submit(submission)
+    }
+
+    /// How long a submit waits before it is repeated.
+    private static var pausesBeforeRepeating: [CoreDuration] { [100, 400, 1600].map { .milliseconds($0) } }
+
+    /// Makes ready now what is pending under a key, or waits for another attempt, and makes its gate idle (<doc:Semantics>,
+    /// section 5).
+    ///
+    /// Returns when that has been recorded. To wait for the execution, ask ``wait(for:atMost:)``: there may be no worker.
+    ///
+    /// - Returns: Whether there was something.
+    @discardableResult
+    public func flush(_ key: Key) async throws(DurableError) -> Bool {
+        try await store.flush(key.durableBytes, in: namespace) > 0
+    }
+
+    /// Does the same for every key of the namespace, in the order of their first submits.
+    ///
+    /// - Returns: The number of keys that had something.
+    @discardableResult
+    public func flush() async throws(DurableError) -> Int {
+        try await store.flush(nil, in: namespace)
+    }
+
+    /// Drops what is pending under a key, ready, or waiting for another attempt, and makes its gate idle. What a worker has is
+    /// not touched.
+    ///
+    /// - Returns: The number of submits behind what was dropped.
+    @discardableResult
+    public func cancel(_ key: Key) async throws(DurableError) -> Int {
+        try await store.cancel(key.durableBytes, in: namespace)
+    }
+
+    /// Does the same for every key of the namespace.
+    ///
+    /// - Returns: The number of submits behind what was dropped.
+    @discardableResult
+    public func cancel() async throws(DurableError) -> Int {
+        try await store.cancel(nil, in: namespace)
+    }
+
+    // MARK: - What became of a submit
+
+    /// What became of a submit so far.
+    ///
+    /// - Parameter receipt: What ``submit(_:for:after:token:)`` returned, in this process or another one.
+    public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
+        try await store.state(of: receipt)
+    }
+
+    /// Waits until a submit has come to its end, which may need a worker in another process.
+    ///
+    /// The store is asked again and again, at intervals that grow with the wait to a quarter of a second.
+    ///
+    /// - Returns: What became of the submit; if it has not ended (``DurableState/isFinal``) when the time is over or the task
+    ///   is cancelled, where it is then.
+    @discardableResult
+    public func wait(for receipt: DurableReceipt, atMost time: Duration) async throws(DurableError) -> DurableState {
+        let start = clock.now()
+        let end = start.advanced(by: CoreDuration(time))
+        while true {
+            let state = try await store.state(of: receipt)
+            let now = clock.now()
+            if state.isFinal || now >= end || Task.isCancelled { return state }
+            let pause = CoreDuration.nanoseconds(start.duration(to: now).nanoseconds / 4)
+            let next = now.advanced(by: min(max(pause, .milliseconds(5)), .milliseconds(250)))
+            try? await clock.sleep(min(next, end))
+        }
+    }
+}
+
+extension DurableState {
+    /// Whether nothing more will become of the submit by itself. A dead run can still be tried again.
+    public var isFinal: Bool {
+        switch self {
+        case .pending, .ready, .running, .waitingForRetry: false
+        case .completed, .failed, .cancelled, .absorbed, .dead, .forgotten: true
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// What whoever looks after a namespace asks and does.
+
+extension DurableDebouncer {
+    /// How much there is to do in the namespace: pending, ready, running, dead, and how late the oldest is.
+    public func status() async throws(DurableError) -> DurableStatus {
+        guard let status = try await store.status().first(where: { $0.namespace == namespace }) else {
+            throw .noPolicy(namespace: namespace)
+        }
+        return status
+    }
+
+    /// Keys that are not at rest, in the order of their bytes.
+    ///
+    /// - Parameters:
+    ///   - prefix: What the keys begin with, as they are kept: strings in UTF-8, numbers in decimal digits.
+    ///   - limit: How many at most.
+    public func list(prefix: String = "", limit: Int = 100) async throws(DurableError) -> [DurableListing] {
+        try await store.list(in: namespace, prefix: Array(prefix.utf8), limit: limit)
+    }
+
+    /// Runs that have failed for good, the oldest first.
+    ///
+    /// - Parameter limit: How many at most.
+    public func dead(limit: Int = 100) async throws(DurableError) -> [DurableDeadRun] {
+        try await store.dead(in: namespace, limit: limit)
+    }
+
+    /// Gives a dead run another series of attempts, unless its key has been submitted again since: an old value must not
+    /// overwrite a newer one.
+    ///
+    /// - Parameter run: ``DurableDeadRun/id``.
+    @discardableResult
+    public func retry(_ run: Int64) async throws(DurableError) -> DurableRetry {
+        try await store.retry(run, in: namespace)
+    }
+
+    /// Forgets a dead run.
+    ///
+    /// - Parameter run: ``DurableDeadRun/id``.
+    /// - Returns: Whether it was there.
+    @discardableResult
+    public func discard(_ run: Int64) async throws(DurableError) -> Bool {
+        try await store.discard(run, in: namespace)
+    }
+}

@@ -1,0 +1,58 @@
+internal import Lull
+package import LullCore
+
+/// After how long a run whose handler threw is tried again, and how often.
+///
+/// The delay doubles with every attempt up to a longest one. Each is shortened by chance to between a half and all of
+/// that, so that many runs that failed together do not come back together.
+public struct DurableBackoff: Hashable, Sendable {
+    /// The delay after the first attempt.
+    public var first: Duration
+    /// The longest delay.
+    public var longest: Duration
+    /// How many attempts a run has before it is dead. One that is taken over from a worker that died counts as well.
+    public var maxAttempts: Int
+
+    /// A backoff; stops with a message if `first` is negative, `longest` shorter than `first`, or `maxAttempts` below 1.
+    ///
+    /// With what is usual where nothing is said, a run is dead after some 80 minutes of failing.
+    public init(first: Duration = .seconds(1), longest: Duration = .seconds(600), maxAttempts: Int = 20) {
+        precondition(first >= .zero, "the first delay of a backoff is \(first), but must be zero or more")
+        precondition(longest >= first, "the longest delay of a backoff is \(longest), but its first one is \(first)")
+        precondition(maxAttempts >= 1, "the maxAttempts is \(maxAttempts), but must be 1 or more")
+        self.first = first
+        self.longest = longest
+        self.maxAttempts = maxAttempts
+    }
+
+    /// The delay after that many attempts, without its chance.
+    package func delay(after attempts: Int) -> CoreDuration {
+        var delay = CoreDuration(first).nanoseconds
+        let longest = CoreDuration(longest).nanoseconds
+        for _ in 1..<max(1, attempts) where delay < longest {
+            delay = delay > longest / 2 ? longest : 2 * delay
+        }
+        return .nanoseconds(delay)
+    }
+}
+
+/// Chance as data: the same seed gives the same numbers.
+struct Jitter: Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    /// A duration between a half of this one and all of it.
+    mutating func shorten(_ duration: CoreDuration) -> CoreDuration {
+        // SplitMix64: one addition and three mixing steps.
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        mixed ^= mixed >> 31
+        let half = duration.nanoseconds / 2
+        return .nanoseconds(duration.nanoseconds - Int64(mixed % UInt64(max(1, half + 1))))
+    }
+}

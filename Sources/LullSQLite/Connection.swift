@@ -1,0 +1,180 @@
+internal import CLullSQLite
+internal import LullDurable
+
+/// One open database file, as the thread that opened it uses it.
+///
+/// Every failure of SQLite becomes a ``DurableError`` here, and is remembered: whoever writes asks for ``failed`` before he
+/// commits, since a statement that failed may have left half of a step behind.
+final class Connection {
+    let path: String
+    /// What has failed since this was last cleared.
+    var failed: DurableError?
+    private let patience: Duration
+    private var isClosed = false
+    let handle: OpaquePointer
+    private let pages: UnsafeMutablePointer<Int32>
+    private var fixed: [Statement?] = []
+    private var changes: [Change: Statement] = [:]
+
+    init(_ path: String, _ options: SQLiteFile.Options) throws(DurableError) {
+        // A name that begins with a colon has a meaning of its own for SQLite.
+        self.path = path.hasPrefix("/") ? path : "./" + path
+        patience = options.patience
+        var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | lull_sqlite_open_flags()
+        if options.creates { flags |= SQLITE_OPEN_CREATE }
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(self.path, &opened, flags, options.vfs)
+        guard code == SQLITE_OK, let opened else {
+            let why = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            sqlite3_close_v2(opened)
+            throw .unusable("\(path) cannot be opened: \(why)")
+        }
+        handle = opened
+        pages = .allocate(capacity: 1)
+        pages.initialize(to: 0)
+        sqlite3_extended_result_codes(handle, 1)
+        wait(patience)
+        _ = lull_sqlite_keep_log(handle)
+        lull_sqlite_count_pages(handle, pages)
+    }
+
+    deinit {
+        close()
+        pages.deallocate()
+    }
+
+    /// Nothing may be asked of it afterwards.
+    func close() {
+        if isClosed { return }
+        isClosed = true
+        fixed = []
+        changes = [:]
+        // Should a statement live a little longer, this waits for it.
+        sqlite3_close_v2(handle)
+    }
+
+    /// How long to wait for somebody else who has locked the file.
+    private func wait(_ time: Duration) {
+        sqlite3_busy_timeout(handle, Int32(clamping: time.milliseconds))
+    }
+
+    // MARK: - What is asked of a connection
+
+    /// The full name of the file, as SQLite derives the names of the files beside it.
+    var file: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? path }
+
+    /// Whether the file can only be read.
+    var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// The number of rows that have ever been written.
+    var writes: Int32 { sqlite3_total_changes(handle) }
+
+    /// The rowid of the row that was inserted last.
+    var inserted: Int64 { sqlite3_last_insert_rowid(handle) }
+
+    /// The number of pages in the write-ahead log after the latest commit of this connection.
+    var pagesInLog: Int { Int(pages.pointee) }
+
+    /// Runs statements that have no parameters and whose results do not matter.
+    func execute(_ sql: String) throws(DurableError) {
+        try check(sqlite3_exec(handle, sql, nil, nil, nil))
+    }
+
+    /// Ends a transaction as if it had never been; SQLite may have done so itself.
+    func rollBack() {
+        if isInTransaction { try? self[.rollback].run() }
+    }
+
+    /// A statement that is prepared once.
+    subscript(query: Query) -> Statement {
+        get throws(DurableError) {
+            if fixed.isEmpty { fixed = Array(repeating: nil, count: Query.allCases.count) }
+            if let statement = fixed[query.rawValue] { return statement }
+            let statement = try prepare(query.sql)
+            fixed[query.rawValue] = statement
+            return statement
+        }
+    }
+
+    /// The statement that makes a change to a row.
+    subscript(change: Change) -> Statement {
+        get throws(DurableError) {
+            if let statement = changes[change] { return statement }
+            let statement = try prepare(change.sql)
+            changes[change] = statement
+            return statement
+        }
+    }
+
+    /// A statement that is used once.
+    func prepare(_ sql: String) throws(DurableError) -> Statement {
+        var statement: OpaquePointer?
+        try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
+        guard let statement else { preconditionFailure("no statement in \(sql)") }
+        return Statement(statement, of: self)
+    }
+
+    /// Copies what is in the write-ahead log into the file. The turnstile must be held.
+    ///
+    /// - Parameters:
+    ///   - truncates: Whether to leave an empty log. Otherwise as much is copied as can be without waiting.
+    ///   - time: How long to wait for readers.
+    /// - Returns: Whether all of it was copied.
+    func checkpoint(truncates: Bool, within time: Duration) throws(DurableError) -> Bool {
+        wait(time)
+        defer { wait(patience) }
+        var inLog: Int32 = 0
+        var copied: Int32 = 0
+        let mode = truncates ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", mode, &inLog, &copied)
+        if code & 0xFF == SQLITE_BUSY { return false }
+        try check(code)
+        if truncates { pages.pointee = 0 }
+        return inLog == copied
+    }
+
+    // MARK: - Errors
+
+    func check(_ code: Int32) throws(DurableError) {
+        guard code != SQLITE_OK else { return }
+        throw failure(code)
+    }
+
+    /// What a code means for who called.
+    func failure(_ code: Int32) -> DurableError {
+        let why = "\(String(cString: sqlite3_errmsg(handle))) (SQLite error \(code))"
+        let error: DurableError =
+            switch code & 0xFF {
+            case SQLITE_FULL: .refused("the disk of \(path) is full")
+            case SQLITE_BUSY, SQLITE_LOCKED: .refused("\(path) is locked by another program for too long")
+            case SQLITE_READONLY: .refused("\(path) cannot be written: \(why)")
+            case SQLITE_TOOBIG: .refused("the values of the key have together become larger than SQLite can take")
+            case SQLITE_NOTADB: .unusable("\(path) is not a database of SQLite")
+            case SQLITE_CORRUPT: .unusable("\(path) is damaged: \(why)")
+            case SQLITE_CANTOPEN: .refused("\(path), or a file beside it, cannot be opened: \(why)")
+            case SQLITE_IOERR: .refused("the disk of \(path) failed: \(why)")
+            default: .refused("\(path): \(why)")
+            }
+        failed = error
+        return error
+    }
+
+    /// Something stands in the file that this program never writes.
+    func damage(_ what: String) -> DurableError {
+        let error = DurableError.unusable("\(path) is damaged: it holds \(what)")
+        failed = error
+        return error
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, saturating.
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        return overflow ? .max : product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000).partialValue
+    }
+}

@@ -1,0 +1,84 @@
+internal import LullCore
+internal import LullDurable
+
+// How the rules of a namespace lie in their columns.
+
+extension Connection {
+    /// A namespace as the file has it.
+    func namespace(named name: String) throws(DurableError) -> DurableNamespace? {
+        let statement = try self[.namespaceByName]
+        defer { statement.reset() }
+        statement.bind(1, text: name)
+        return try statement.next() ? try statement.namespace() : nil
+    }
+
+    /// All namespaces, by name.
+    func namespaces() throws(DurableError) -> [DurableNamespace] {
+        let statement = try self[.allNamespaces]
+        defer { statement.reset() }
+        var namespaces: [DurableNamespace] = []
+        while try statement.next() { namespaces.append(try statement.namespace()) }
+        return namespaces
+    }
+
+    /// Keeps a new namespace, or the new rules of one.
+    func keep(_ rules: DurableRules, of name: String, isNew: Bool) throws(DurableError) {
+        let policy = rules.policy
+        let statement = try self[isNew ? .insertNamespace : .updateNamespace]
+        statement.bind(1, text: policy.kind == .debounce ? "debounce" : "throttle")
+        statement.bind(2, policy.wait.nanoseconds)
+        statement.bind(3, policy.maxWait?.nanoseconds)
+        let edges = [(Edges.leading, "leading"), (.trailing, "trailing")].filter { policy.edges.contains($0.0) }
+        statement.bind(4, text: edges.map(\.1).joined(separator: ","))
+        statement.bind(5, text: policy.delayRule == .restart ? "restart" : "extend")
+        statement.bind(6, policy.maxCount.map { Int64($0) })
+        statement.bind(7, text: rules.combination.name)
+        statement.bind(8, text: name)
+        try statement.run()
+    }
+}
+
+extension Statement {
+    /// Reads the namespace that the statement is at.
+    fileprivate func namespace() throws(DurableError) -> DurableNamespace {
+        let name = text(1)
+        do {
+            let rules = DurableRules(try policy(), combination: try combination())
+            return DurableNamespace(id: integer(0), name: name, rules: rules)
+        } catch let error as DurableError {
+            throw error
+        } catch {
+            throw connection.damage("a policy of the namespace \(name) that is none: \(error)")
+        }
+    }
+
+    private func policy() throws -> Policy {
+        var edges: Edges = []
+        for edge in text(5).split(separator: ",") {
+            switch edge {
+            case "leading": edges.insert(.leading)
+            case "trailing": edges.insert(.trailing)
+            default: throw connection.damage("the edge '\(edge)'")
+            }
+        }
+        let wait = CoreDuration(nanoseconds: integer(3))
+        let maxCount = integerOrNull(7).map { Int($0) }
+        switch text(2) {
+        case "debounce":
+            return try .debounce(
+                wait: wait, maxWait: integerOrNull(4).map(CoreDuration.init(nanoseconds:)), edges: edges,
+                delayRule: text(6) == "extend" ? .extend : .restart, maxCount: maxCount)
+        case "throttle": return try .throttle(interval: wait, edges: edges, maxCount: maxCount)
+        case let kind: throw connection.damage("the policy '\(kind)'")
+        }
+    }
+
+    private func combination() throws(DurableError) -> Combination {
+        switch text(8) {
+        case "latest": .latest
+        case "first": .first
+        case "collect": .collect
+        case let name: throw connection.damage("the combination '\(name)'")
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import LullCore
+internal import LullDurable
+
+// How a row lies in its columns.
+
+extension Statement {
+    /// Whether the row that the statement is at has more than what is pending.
+    var hasMore: Bool { !isNull(11) || !isNull(12) }
+
+    /// Reads the row that the statement is at; its columns are those of ``Query``, or the first of them if it has no more than
+    /// what is pending.
+    ///
+    /// The values stay where they are.
+    ///
+    /// - Parameter key: The key, if it is known.
+    func entry(key: [UInt8]? = nil) throws(DurableError) -> DurableEntry {
+        var row = DurableRow(base: integer(2))
+        row.generation = integer(3)
+        row.taken = integer(4)
+        row.gate.isOpen = integer(5) != 0
+        row.gate.quiet = instant(6)
+        row.gate.anchor = instant(7)
+        row.span = CoreDuration(nanoseconds: integer(8))
+        row.gate.count = Int(integer(9))
+        if row.gate.count > 0 { row.pending = .init(batch: Batch(.stored(.pending)), last: instant(10)) }
+        if !isNull(11) { row.ready = try value(in: .ready, submits: try range(11, 13), from: 14) }
+        if !isNull(12) {
+            let value = try value(in: .run, submits: try range(18, 19), from: 20)
+            let state: DurableRow.Run.State =
+                isNull(27) ? .backoff(until: instant(24)) : .claimed(until: instant(24))
+            row.run = DurableRow.Run(
+                value: value, id: integer(12), fence: integer(25), owner: integer(26), attempt: Int(integer(28)),
+                state: state, error: isNull(29) ? nil : blob(29))
+        }
+        return DurableEntry(handle: integer(0), key: key ?? blob(30), row: row, wake: instant(1))
+    }
+
+    /// Reads `count`, `first`, `due` and `edge` of a value.
+    func value(
+        in place: DurablePayload.Place, submits: ClosedRange<Int64>, from column: Int32
+    ) throws(DurableError) -> DurableRow.Ready {
+        DurableRow.Ready(
+            batch: Batch(.stored(place)), submits: submits, count: Int(integer(column)), first: instant(column + 1),
+            due: instant(column + 2), edge: try edge(column + 3))
+    }
+
+    func instant(_ column: Int32) -> CoreInstant { CoreInstant(nanoseconds: integer(column)) }
+
+    /// A range of submits.
+    func range(_ first: Int32, _ last: Int32) throws(DurableError) -> ClosedRange<Int64> {
+        let (first, last) = (integer(first), integer(last))
+        guard first <= last else { throw connection.damage("a range of submits from \(first) to \(last)") }
+        return first...last
+    }
+
+    func edge(_ column: Int32) throws(DurableError) -> Edge {
+        let name = text(column)
+        guard let edge = Edge(name) else { throw connection.damage("the edge '\(name)'") }
+        return edge
+    }
+
+    // MARK: - Writing
+
+    /// Binds what a row has in some groups of columns, in the order of ``Change``.
+    func bind(_ row: DurableRow, wake: CoreInstant, _ groups: Change.Groups) {
+        if groups.contains(.gate) {
+            bind(1, row.generation)
+            bind(2, row.gate.isOpen ? 1 : 0)
+            bind(3, row.gate.quiet)
+            bind(4, row.gate.anchor)
+            bind(5, row.span.nanoseconds)
+            bind(6, row.gate.count)
+            bind(7, row.pending?.last.nanoseconds)
+        }
+        if groups.contains(.taken) { bind(8, row.taken) }
+        if groups.contains(.ready) { bind(row.ready, from: 9) }
+        if groups.contains(.run) {
+            bind(15, row.run?.id)
+            bind(row.run?.value, from: 16)
+            bind(22, row.run?.state.end.nanoseconds)
+            bind(23, row.run?.fence)
+            bind(24, row.run?.owner)
+            bind(25, row.run.flatMap { $0.isInBackoff ? nil : $0.owner })
+            bind(26, row.run.map { Int64($0.attempt) })
+            bind(27, text: row.run?.errorText)
+        }
+        if groups.contains(.wake) { bind(28, wake) }
+    }
+
+    /// Binds `from`, `to`, `count`, `first`, `due` and `edge`.
+    private func bind(_ value: DurableRow.Ready?, from index: Int32) {
+        bind(index, value?.submits.lowerBound)
+        bind(index + 1, value?.submits.upperBound)
+        bind(index + 2, value.map { Int64($0.count) })
+        bind(index + 3, value?.first.nanoseconds)
+        bind(index + 4, value?.due.nanoseconds)
+        bind(index + 5, text: value.map { "\($0.edge.name)" })
+    }
+
+    func bind(_ index: Int32, _ instant: CoreInstant) { bind(index, instant.nanoseconds) }
+}
+
+extension Edge {
+    /// The edge of that name.
+    init?(_ name: String) {
+        switch name {
+        case "leading": self = .leading
+        case "trailing": self = .trailing
+        case "maxWait": self = .maxWait
+        case "maxCount": self = .maxCount
+        case "flush": self = .flush
+        default: return nil
+        }
+    }
+}
+
+extension DurableEnding.How {
+    /// The end of that name.
+    init?(_ name: String) {
+        guard let how = Self.allCases.first(where: { "\($0.name)" == name }) else { return nil }
+        self = how
+    }
+}

@@ -1,0 +1,276 @@
+internal import CLullSQLite
+internal import Lull
+package import LullDurable
+
+/// A store in one file, for one thread: every call returns when it has been committed.
+///
+/// Transactions that write, of all processes, pass the file's turnstile, and so does everything that touches the file beyond
+/// them: making it, copying the write-ahead log into it, finding out whether a commit that failed has been made.
+package final class SQLiteFile {
+    /// How a file is used.
+    package struct Options: Sendable {
+        package var limits = DurableLimits()
+        package var clock = StoreClock.system
+        /// Whether a file that is not there is made.
+        package var creates = true
+        /// Whether the file may lie on another machine.
+        package var allowsNetwork = false
+        /// How long to wait for others who use the file.
+        package var patience = Duration.seconds(5)
+        /// SQLite's name of the file system that it uses; nil for the usual one.
+        package var vfs: String?
+        /// The write-ahead log is copied into the file when it has this many pages.
+        package var longLog = 1000
+
+        package init() {}
+    }
+
+    private let path: String
+    private let options: Options
+    private let turnstile: Turnstile
+    private(set) var connection: Connection?
+    /// Whether a commit has failed, and nobody knows yet whether it has been made.
+    private var isUnsettled = false
+    /// The log is copied when it has this many pages.
+    private var checkpointAt: Int
+    private var version: Int64?
+
+    /// Opens a file, or makes it.
+    package init(_ path: String, _ options: Options = Options()) throws(DurableError) {
+        self.path = path
+        self.options = options
+        checkpointAt = options.longLog
+        do throws(DurableError) {
+            try Self.inspect(path, options)
+            let connection = try Self.connect(path, options)
+            turnstile = try Turnstile(besides: connection.file)
+            try turnstile.enter(within: options.patience)
+            defer { turnstile.leave() }
+            guard try connection.word("PRAGMA journal_mode = WAL") == "wal" else {
+                throw .unusable("\(path) cannot have a write-ahead log")
+            }
+            let reading = options.clock.read()
+            try connection.migrate { connection throws(DurableError) in try Meta.create(in: connection, at: reading) }
+            // What a process has left that was killed may be in the system's cache only. When others use the file, it is theirs.
+            if lull_size(connection.file + "-wal") > 0 {
+                _ = try connection.checkpoint(truncates: true, within: .milliseconds(100))
+            }
+            self.connection = connection
+            // The first to come after a boot ties the file's time to it, before anybody can set the wall clock.
+            attempt([])
+        } catch .refused(let why) {
+            throw .unusable(why)
+        }
+    }
+
+    /// Looks for what SQLite would not say clearly.
+    private static func inspect(_ path: String, _ options: Options) throws(DurableError) {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        guard lull_is_directory(directory) != 0 else { throw .unusable("there is no directory \(directory)") }
+        guard lull_is_directory(path) == 0 else { throw .unusable("\(path) is a directory") }
+        guard options.creates || lull_exists(path) != 0 else { throw .unusable("there is no file \(path)") }
+        guard options.allowsNetwork || lull_is_remote(directory) == 0 else {
+            throw .unusable("\(path) lies on another machine, where several processes cannot share a file safely")
+        }
+        guard sqlite3_threadsafe() != 0 else { throw .unusable("this build of SQLite cannot be used with threads") }
+    }
+
+    /// A connection with the settings that everything here relies on, to a file that is ours or empty.
+    private static func connect(_ path: String, _ options: Options) throws(DurableError) -> Connection {
+        let connection = try Connection(path, options)
+        guard !connection.isReadOnly else { throw .unusable("\(path) cannot be written") }
+        _ = try connection.kind()
+        try connection.execute(
+            """
+            PRAGMA synchronous = FULL;
+            PRAGMA fullfsync = 1;
+            PRAGMA checkpoint_fullfsync = 1;
+            PRAGMA mmap_size = 0;
+            PRAGMA cache_size = -8192;
+            PRAGMA journal_size_limit = 4194304;
+            """)
+        return connection
+    }
+
+    /// The connection, opened again if it had to be closed. The turnstile must be held.
+    private func usable() throws(DurableError) -> Connection {
+        if let connection { return connection }
+        let opened = try Self.connect(path, options)
+        // What the log holds may never have reached the disk, though it can be read: copied and gone, it is certain.
+        if isUnsettled {
+            guard try opened.checkpoint(truncates: true, within: options.patience) else {
+                throw .refused("\(path) is read by another program for too long")
+            }
+        }
+        isUnsettled = false
+        connection = opened
+        return opened
+    }
+
+    // MARK: - Writing
+
+    /// Does something in a transaction of its own.
+    package func write<Answer: Sendable>(
+        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) throws(DurableError) -> Answer {
+        try answer(to: body) { write([$0]) }
+    }
+
+    /// Does what several callers want in one transaction, and answers each.
+    func write(_ jobs: [Job]) {
+        do throws(DurableError) {
+            try turnstile.enter(within: options.patience)
+        } catch {
+            for job in jobs { job.refuse(error) }
+            return
+        }
+        defer { turnstile.leave() }
+        attempt(jobs)
+        shortenLog()
+    }
+
+    private func attempt(_ jobs: [Job]) {
+        let connection: Connection
+        let old: Meta
+        do throws(DurableError) {
+            connection = try usable()
+            connection.failed = nil
+            try connection[.begin].run()
+            old = try Meta(from: connection)
+        } catch {
+            self.connection?.rollBack()
+            for job in jobs { job.refuse(error) }
+            return
+        }
+
+        var meta = old
+        let writes = connection.writes
+        var transaction = transaction(connection, &meta)
+        var endings: [Job.Ending] = []
+        for job in jobs {
+            endings.append(job.perform(&transaction))
+            if connection.failed != nil { break }
+        }
+        meta.base = transaction.table.base
+        meta.sequence = transaction.table.sequence
+        if connection.writes == writes, meta == old.with(highest: meta) {
+            connection.rollBack()
+            return finish(endings, connection.failed)
+        }
+        meta.lastCommit = .random(in: .min ... .max)
+        if connection.failed == nil { try? meta.write(to: connection, since: old) }
+        if let failed = connection.failed {
+            // One of them, or the disk. Who is not to blame gets through alone.
+            connection.rollBack()
+            if jobs.count == 1 { return finish(endings, failed) }
+            for job in jobs { attempt([job]) }
+            return
+        }
+
+        do throws(DurableError) {
+            try connection[.commit].run()
+            finish(endings, nil)
+        } catch {
+            finish(endings, resolve(meta.lastCommit, after: error))
+        }
+    }
+
+    private func finish(_ endings: [Job.Ending], _ failure: DurableError?) {
+        for ending in endings { ending(failure) }
+    }
+
+    /// Finds out whether a commit that failed has been made.
+    ///
+    /// - Returns: Nil if it has.
+    func resolve(_ id: Int64, after error: DurableError) -> DurableError? {
+        connection?.close()
+        connection = nil
+        isUnsettled = true
+        do throws(DurableError) {
+            let connection = try usable()
+            let last = try connection.number("SELECT last_commit FROM meta")
+            if last == id { return nil }
+            if case .refused = error { return error }
+            return .refused("\(error)")
+        } catch let second {
+            return .unknown("\(error.reason); then \(second.reason)")
+        }
+    }
+
+    /// Copies a long log into the file.
+    private func shortenLog() {
+        guard let connection else { return }
+        let pages = connection.pagesInLog
+        if pages < options.longLog { checkpointAt = options.longLog }
+        guard pages >= checkpointAt else { return }
+        // A reader may keep the rest from being copied, and an error shows itself again; what has been committed is safe.
+        _ = try? connection.checkpoint(truncates: false, within: .zero)
+        checkpointAt = pages + options.longLog / 4
+    }
+
+    /// Leaves an empty log, if nobody else is at the file.
+    package func rest() {
+        guard let connection, lull_size(connection.file + "-wal") > 0 else { return }
+        guard (try? turnstile.enter(within: .zero)) != nil else { return }
+        defer { turnstile.leave() }
+        _ = try? connection.checkpoint(truncates: true, within: .zero)
+    }
+
+    // MARK: - Reading
+
+    /// Asks something that changes nothing.
+    package func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) throws(DurableError) -> Answer {
+        try answer(to: body) { read([$0]) }
+    }
+
+    /// Answers what several callers ask, all at one instant. Nobody who writes is in the way.
+    func read(_ jobs: [Job]) {
+        do throws(DurableError) {
+            let connection = try readable()
+            connection.failed = nil
+            try connection[.beginReading].run()
+            defer { connection.rollBack() }
+            var meta = try Meta(from: connection)
+            var transaction = transaction(connection, &meta)
+            for job in jobs { job.perform(&transaction)(nil) }
+        } catch {
+            for job in jobs { job.refuse(error) }
+        }
+    }
+
+    private func readable() throws(DurableError) -> Connection {
+        if let connection { return connection }
+        try turnstile.enter(within: options.patience)
+        defer { turnstile.leave() }
+        return try usable()
+    }
+
+    /// Whether another connection has committed since this was last asked; the first answer is yes.
+    package func hasForeignCommits() throws(DurableError) -> Bool {
+        let statement = try readable()[.dataVersion]
+        defer { statement.reset() }
+        guard try statement.next() else { return true }
+        let new = statement.integer(0)
+        defer { version = new }
+        return new != version
+    }
+
+    // MARK: - Parts
+
+    private func transaction(_ connection: Connection, _ meta: inout Meta) -> SQLiteTransaction {
+        let now = meta.time.now(options.clock.read())
+        let table = SQLiteTable(connection, at: now, sequence: meta.sequence, base: meta.base)
+        return SQLiteTransaction(table, limits: options.limits)
+    }
+
+    private func answer<Answer: Sendable>(
+        to body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer, _ pass: (Job) -> Void
+    ) throws(DurableError) -> Answer {
+        let result = Guarded<Result<Answer, DurableError>?>(nil)
+        pass(Job(body) { answer, _ in _ = result.exchange(answer) })
+        guard let result = result.value else { preconditionFailure("every job is answered") }
+        return try result.get()
+    }
+}

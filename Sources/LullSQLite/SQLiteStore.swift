@@ -1,0 +1,205 @@
+internal import Foundation
+public import LullCore
+public import LullDurable
+
+/// Pending work that survives, in one file: an SQLite database, which any number of processes on one machine may share.
+///
+/// A submit returns when it is on the disk (`synchronous = FULL`). Calls that come at once share one transaction, and each still
+/// gets its own answer. SQLite runs on a thread of the store's own.
+///
+/// The file has company: a write-ahead log (`-wal`, `-shm`) and two files that are never written (`-want`, `-write`), whose
+/// locks let one process at a time write, in turn. They belong together: move, copy or delete all of them or none, and only
+/// while nobody uses them. Reading the file with other programs does no harm. Do not write to it with them while it is in use:
+/// they do not know of those locks, and SQLite up to 3.51.2 may damage a file when one program copies the log into it while
+/// another commits.
+///
+/// When a commit fails the store closes the file, opens it again, and answers by what it says. ``DurableError/unknown(_:)`` is
+/// left for when that fails, too.
+public final class SQLiteStore: DurableStore {
+    private let desk = Desk()
+    private let clock: StoreClock
+
+    /// Opens a file, or makes it.
+    ///
+    /// - Parameters:
+    ///   - path: The file; its directory must be there, on this machine.
+    ///   - limits: How much is kept, and how long.
+    ///   - allowsNetwork: Whether to use a file on another machine. Then only one process may use it at a time; the locks of
+    ///     network file systems cannot be relied on.
+    /// - Throws: ``DurableError/unusable(_:)`` if the file is not one of Lull's, newer than this version, damaged, locked, or
+    ///   cannot be written. Nothing has been changed then.
+    public convenience init(
+        path: String, limits: DurableLimits = DurableLimits(), allowsNetwork: Bool = false
+    ) async throws(DurableError) {
+        var options = SQLiteFile.Options()
+        options.limits = limits
+        options.allowsNetwork = allowsNetwork
+        try await self.init(path, options)
+    }
+
+    /// The same with everything that can be said.
+    package init(_ path: String, _ options: SQLiteFile.Options) async throws(DurableError) {
+        clock = options.clock
+        let failure = await withCheckedContinuation { continuation in
+            let desk = desk
+            let thread = Thread {
+                do throws(DurableError) {
+                    let file = try SQLiteFile(path, options)
+                    continuation.resume(returning: DurableError?.none)
+                    desk.run(file)
+                } catch {
+                    continuation.resume(returning: error)
+                }
+                desk.end()
+            }
+            thread.name = "lull-sqlite"
+            thread.start()
+        }
+        if let failure { throw failure }
+    }
+
+    deinit { desk.shut() }
+
+    /// How many calls have written so far, and in how many transactions: callers at once share them.
+    public var traffic: (calls: Int, transactions: Int) {
+        let traffic = desk.traffic
+        return (traffic.calls, traffic.transactions)
+    }
+
+    // MARK: - Parts
+
+    private func call<Raw: Sendable, Answer: Sendable>(
+        writes: Bool, _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Raw,
+        then finish: @escaping @Sendable (Raw, inout Bell) -> Answer
+    ) async throws(DurableError) -> Answer {
+        let desk = desk
+        let result = await withCheckedContinuation { continuation in
+            let job = Job(body) { result, touched in
+                let answer = desk.withBell { bell in
+                    for (namespace, wake) in touched { bell.ring(wake, in: namespace) }
+                    return result.map { finish($0, &bell) }
+                }
+                continuation.resume(returning: answer)
+            }
+            desk.add(job, writes: writes)
+        }
+        return try result.get()
+    }
+
+    private func write<Answer: Sendable>(
+        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) async throws(DurableError) -> Answer {
+        try await call(writes: true, body) { answer, _ in answer }
+    }
+
+    private func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) async throws(DurableError) -> Answer {
+        try await call(writes: false, body) { answer, _ in answer }
+    }
+
+    // MARK: - The calls
+
+    /// Opens a namespace: see ``DurableStore/open(_:_:)``.
+    @discardableResult
+    public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+        try await write { transaction throws(DurableError) in try transaction.open(namespace, rules) }
+    }
+
+    /// Takes a submit: see ``DurableStore/submit(_:)``.
+    public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
+        try await write { transaction throws(DurableError) in try transaction.submit(submission) }
+    }
+
+    /// Flushes a key or all: see ``DurableStore/flush(_:in:)``.
+    @discardableResult
+    public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try await write { transaction throws(DurableError) in try transaction.flush(key, in: namespace) }
+    }
+
+    /// Cancels a key or all: see ``DurableStore/cancel(_:in:)``.
+    @discardableResult
+    public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try await write { transaction throws(DurableError) in try transaction.cancel(key, in: namespace) }
+    }
+
+    /// Hands out runs: see ``DurableStore/claim(_:)``.
+    public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
+        try await call(writes: true) { transaction throws(DurableError) in
+            let (runs, next) = try transaction.claim(claim)
+            return (runs: runs, next: next, now: transaction.now)
+        } then: { answer, bell in
+            DurableClaim.Answer(
+                runs: answer.runs, next: answer.next.map { DurableNamespace.time(from: answer.now, to: $0) },
+                mark: bell.tell(answer.next, in: claim.namespace))
+        }
+    }
+
+    /// Records a worker's word: see ``DurableStore/report(_:)``.
+    public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
+        try await write { transaction throws(DurableError) in try transaction.report(report) }
+    }
+
+    /// What became of a submit: see ``DurableStore/state(of:)``.
+    public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
+        try await read { transaction throws(DurableError) in try transaction.state(of: receipt) }
+    }
+
+    /// All namespaces with their counts: see ``DurableStore/status()``.
+    public func status() async throws(DurableError) -> [DurableStatus] {
+        try await read { transaction throws(DurableError) in try transaction.status() }
+    }
+
+    /// Keys that are not at rest: see ``DurableStore/list(in:prefix:limit:)``.
+    public func list(
+        in namespace: String, prefix: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing] {
+        try await read { transaction throws(DurableError) in
+            try transaction.list(in: namespace, prefix: prefix, limit: limit)
+        }
+    }
+
+    /// Dead runs: see ``DurableStore/dead(in:limit:)``.
+    public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun] {
+        try await read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
+    }
+
+    /// Retries a dead run: see ``DurableStore/retry(_:in:)``.
+    public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
+        try await write { transaction throws(DurableError) in try transaction.retry(run, in: namespace) }
+    }
+
+    /// Forgets a dead run: see ``DurableStore/discard(_:in:)``.
+    @discardableResult
+    public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
+        try await write { transaction throws(DurableError) in try transaction.discard(run, in: namespace) }
+    }
+
+    /// Waits for something to claim: see ``DurableStore/wait(in:after:atMost:)``.
+    public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
+        if desk.isClosed { throw .closed }
+        let number = desk.withBell { $0.number() }
+        await withTaskGroup { group in
+            group.addTask { await self.sleep(number, in: namespace, after: mark) }
+            group.addTask { [clock] in try? await clock.sleep(time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Sleeps until the bell rings, or the task is cancelled.
+    private func sleep(_ number: Int64, in namespace: String, after mark: Int64) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { sleeper in
+                if !desk.lay(sleeper, number, in: namespace, after: mark) { sleeper.resume() }
+            }
+        } onCancel: {
+            desk.withBell { $0.raise(number, in: namespace) }?.resume()
+        }
+    }
+
+    /// Ends the use of the store: see ``DurableStore/close()``.
+    public func close() async {
+        await desk.close()
+    }
+}

@@ -1,0 +1,72 @@
+internal import LullCore
+internal import LullDurable
+
+// What a file tells of itself. No values are read but those of dead runs, which are asked for.
+
+extension SQLiteTable {
+    func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {
+        var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
+        var oldest = CoreInstant.farFuture
+        let rows = try connection[.rows]
+        defer { rows.reset() }
+        rows.bind(1, namespace.id)
+        while try rows.next() {
+            var row = try rows.entry(key: []).row
+            var endings: [DurableEnding] = []
+            row.settle(at: now, by: namespace.rules, &endings)
+            if row.pending != nil { status.pending += 1 }
+            if let ready = row.ready {
+                status.ready += 1
+                oldest = min(oldest, ready.due)
+            }
+            if let run = row.run {
+                if run.isInBackoff { status.retrying += 1 } else { status.running += 1 }
+            }
+        }
+        if status.ready > 0 { status.oldestDue = DurableNamespace.time(from: oldest, to: now) }
+        let dead = try connection[.deadCount]
+        defer { dead.reset() }
+        dead.bind(1, namespace.id)
+        if try dead.next() { status.dead = Int(dead.integer(0)) }
+        return status
+    }
+
+    func list(
+        prefix: [UInt8], limit: Int, in namespace: DurableNamespace
+    ) throws(DurableError) -> [DurableListing] {
+        var listings: [DurableListing] = []
+        let rows = try connection[.listedRows]
+        defer { rows.reset() }
+        rows.bind(1, namespace.id)
+        rows.bind(2, blob: prefix)
+        rows.bind(3, max(0, limit))
+        while try rows.next() {
+            let entry = try rows.entry()
+            guard entry.key.starts(with: prefix) else { break }
+            listings.append(DurableListing(key: entry.key, row: entry.row, rules: namespace.rules, at: now))
+        }
+        return listings
+    }
+
+    func dead(limit: Int, in namespace: DurableNamespace) throws(DurableError) -> [DurableDeadRun] {
+        var runs: [DurableDeadRun] = []
+        let statement = try connection[.deadRuns]
+        defer { statement.reset() }
+        statement.bind(1, namespace.id)
+        statement.bind(2, max(0, limit))
+        while try statement.next() {
+            let (key, run, at) = try dead(statement, in: namespace)
+            let values = run.value.batch.values.map { value -> [UInt8] in
+                guard case .bytes(let bytes) = value else {
+                    preconditionFailure("dead runs are read with their values")
+                }
+                return bytes
+            }
+            runs.append(
+                DurableDeadRun(
+                    id: run.id, key: key, values: values, submits: run.value.submits, attempts: run.attempt,
+                    error: run.errorText, age: DurableNamespace.time(from: at, to: now)))
+        }
+        return runs
+    }
+}

@@ -1,0 +1,125 @@
+package import LullCore
+package import LullDurable
+
+/// The calls of a store, within one transaction, all at one instant.
+package struct SQLiteTransaction {
+    var table: SQLiteTable
+    /// The instant of the transaction, read when nobody else could write any more.
+    package let now: CoreInstant
+    private let limits: DurableLimits
+    private var namespaces: [String: DurableNamespace] = [:]
+    private var hasForgotten = false
+
+    init(_ table: SQLiteTable, limits: DurableLimits) {
+        self.table = table
+        self.limits = limits
+        now = table.now
+    }
+
+    /// A namespace, with the rules that hold for all processes.
+    package mutating func namespace(_ name: String) throws(DurableError) -> DurableNamespace {
+        if let known = namespaces[name] { return known }
+        guard let found = try table.connection.namespace(named: name) else { throw .noPolicy(namespace: name) }
+        namespaces[name] = found
+        return found
+    }
+
+    /// Forgets what is old, a little in each transaction that has to do with keys.
+    private mutating func forget(_ namespace: DurableNamespace) throws(DurableError) {
+        if hasForgotten { return }
+        hasForgotten = true
+        try table.forget(beyond: limits, in: namespace, at: now)
+    }
+
+    // MARK: - Producers
+
+    /// See ``DurableStore/open(_:_:)``.
+    package mutating func open(_ name: String, _ rules: DurableRules?) throws(DurableError) -> DurableRules {
+        let stored = try table.connection.namespace(named: name)?.rules
+        let opened = try DurableNamespace.open(name, rules, stored: stored)
+        if opened != stored {
+            try table.connection.keep(opened, of: name, isNew: stored == nil)
+            namespaces[name] = nil
+        }
+        return opened
+    }
+
+    /// See ``DurableStore/submit(_:)``.
+    package mutating func submit(_ submission: DurableSubmission) throws(DurableError) -> DurableReceipt {
+        guard submission.value.count <= limits.largestValue else {
+            throw .tooLarge(bytes: submission.value.count, limit: limits.largestValue)
+        }
+        let namespace = try namespace(submission.namespace)
+        try forget(namespace)
+        return try table.submit(submission, in: namespace, at: now)
+    }
+
+    /// See ``DurableStore/flush(_:in:)``.
+    package mutating func flush(_ key: [UInt8]?, in name: String) throws(DurableError) -> Int {
+        try table.flush(key, in: try namespace(name), at: now)
+    }
+
+    /// See ``DurableStore/cancel(_:in:)``.
+    package mutating func cancel(_ key: [UInt8]?, in name: String) throws(DurableError) -> Int {
+        try table.cancel(key, in: try namespace(name), at: now)
+    }
+
+    // MARK: - Workers
+
+    /// See ``DurableStore/claim(_:)``.
+    ///
+    /// - Returns: The runs, and when there may be more.
+    package mutating func claim(
+        _ claim: DurableClaim
+    ) throws(DurableError) -> (runs: [DurableRun], next: CoreInstant?) {
+        let namespace = try namespace(claim.namespace)
+        try forget(namespace)
+        return try table.claim(claim, in: namespace, at: now)
+    }
+
+    /// See ``DurableStore/report(_:)``.
+    package mutating func report(_ report: DurableReport) throws(DurableError) -> DurableReport.Answer {
+        try table.report(report, in: try namespace(report.namespace), at: now)
+    }
+
+    /// See ``DurableStore/retry(_:in:)``.
+    package mutating func retry(_ run: Int64, in name: String) throws(DurableError) -> DurableRetry {
+        try table.retry(run, in: try namespace(name), at: now)
+    }
+
+    /// See ``DurableStore/discard(_:in:)``.
+    package mutating func discard(_ run: Int64, in name: String) throws(DurableError) -> Bool {
+        try table.discard(run, in: try namespace(name))
+    }
+
+    // MARK: - Questions
+
+    /// See ``DurableStore/state(of:)``.
+    package mutating func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
+        try table.state(of: receipt, in: try namespace(receipt.namespace), at: now)
+    }
+
+    /// See ``DurableStore/status()``.
+    package mutating func status() throws(DurableError) -> [DurableStatus] {
+        var all: [DurableStatus] = []
+        for namespace in try table.connection.namespaces() { all.append(try table.status(of: namespace)) }
+        return all
+    }
+
+    /// See ``DurableStore/list(in:prefix:limit:)``.
+    package mutating func list(
+        in name: String, prefix: [UInt8], limit: Int
+    ) throws(DurableError) -> [DurableListing] {
+        try table.list(prefix: prefix, limit: limit, in: try namespace(name))
+    }
+
+    /// See ``DurableStore/dead(in:limit:)``.
+    package mutating func dead(in name: String, limit: Int) throws(DurableError) -> [DurableDeadRun] {
+        try table.dead(limit: limit, in: try namespace(name))
+    }
+
+    /// When something of a namespace can be claimed, at the earliest.
+    package mutating func nextWake(in name: String) throws(DurableError) -> CoreInstant? {
+        try table.nextWake(in: try namespace(name))
+    }
+}

@@ -1,0 +1,122 @@
+internal import LullDurable
+
+/// What the file looks like. Everything can be read by a person with any tool for SQLite; the columns of `work` are the
+/// parts of a ``DurableRow``. Instants are nanoseconds of the file's own time.
+enum Schema {
+    /// Says that a file is ours: "Lull" in ASCII.
+    static let applicationID: Int64 = 0x4C75_6C6C
+
+    /// What brings a file from each version to the next; an empty one has version 0. A step never changes once it has been
+    /// released.
+    static let migrations = [version1]
+
+    /// The version that this program writes.
+    static var version: Int64 { Int64(migrations.count) }
+
+    // The columns that are read most come first and values last: SQLite reads a row from its beginning, and a large value lies
+    // on pages of its own.
+    private static let version1 = """
+        CREATE TABLE meta (
+            base INTEGER NOT NULL, sequence INTEGER NOT NULL, highest INTEGER NOT NULL, last_commit INTEGER NOT NULL,
+            boot TEXT NOT NULL, since_boot INTEGER NOT NULL, wall INTEGER NOT NULL, start INTEGER NOT NULL
+        );
+        CREATE TABLE namespaces (
+            id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+            kind TEXT NOT NULL, wait INTEGER NOT NULL, max_wait INTEGER, edges TEXT NOT NULL, delay_rule TEXT NOT NULL,
+            max_count INTEGER, combination TEXT NOT NULL
+        );
+        CREATE TABLE work (
+            id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, wake INTEGER NOT NULL,
+            born INTEGER NOT NULL, generation INTEGER NOT NULL, taken INTEGER NOT NULL,
+            is_open INTEGER NOT NULL, quiet INTEGER NOT NULL, anchor INTEGER NOT NULL, span INTEGER NOT NULL,
+            pending_count INTEGER NOT NULL, pending_last INTEGER,
+            ready_from INTEGER, ready_to INTEGER, ready_count INTEGER, ready_first INTEGER, ready_due INTEGER,
+            ready_edge TEXT,
+            run_id INTEGER, run_from INTEGER, run_to INTEGER, run_count INTEGER, run_first INTEGER, run_due INTEGER,
+            run_edge TEXT, run_until INTEGER, fence INTEGER, owner INTEGER, claimed_by INTEGER, attempt INTEGER, error TEXT,
+            pending BLOB, ready BLOB, run BLOB,
+            UNIQUE (namespace, key)
+        );
+        CREATE INDEX work_by_wake ON work (namespace, wake);
+        CREATE INDEX work_by_worker ON work (claimed_by) WHERE claimed_by IS NOT NULL;
+        CREATE TABLE ended (
+            id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL,
+            first INTEGER NOT NULL, last INTEGER NOT NULL, how TEXT NOT NULL, run INTEGER, fence INTEGER, error TEXT,
+            recorded INTEGER NOT NULL, at INTEGER NOT NULL
+        );
+        CREATE INDEX ended_by_key ON ended (namespace, key, last);
+        CREATE TABLE dead (
+            run INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL,
+            first_submit INTEGER NOT NULL, last_submit INTEGER NOT NULL, count INTEGER NOT NULL, first INTEGER NOT NULL,
+            due INTEGER NOT NULL, edge TEXT NOT NULL, fence INTEGER NOT NULL, owner INTEGER NOT NULL,
+            attempts INTEGER NOT NULL, error TEXT, at INTEGER NOT NULL, value BLOB NOT NULL
+        );
+        CREATE INDEX dead_by_key ON dead (namespace, key);
+        CREATE TABLE tokens (
+            id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, token TEXT NOT NULL, key BLOB NOT NULL,
+            generation INTEGER NOT NULL, due INTEGER, at INTEGER NOT NULL,
+            UNIQUE (namespace, token)
+        );
+        """
+}
+
+extension Connection {
+    /// What a file says of itself before anything is done to it.
+    enum Kind: Equatable {
+        case empty
+        case ours(version: Int64)
+    }
+
+    /// Looks at the file, and refuses one that is not ours or that is newer than this program.
+    func kind() throws(DurableError) -> Kind {
+        let id = try number("PRAGMA application_id")
+        let version = try number("PRAGMA user_version")
+        if id == 0, version == 0, try number("SELECT count(*) FROM sqlite_master") == 0 { return .empty }
+        guard id == Schema.applicationID else {
+            throw .unusable("\(path) is a database, but not one of Lull's")
+        }
+        guard version <= Schema.version else {
+            throw .unusable(
+                "\(path) was written by a newer version of Lull: its schema is \(version), this version knows \(Schema.version)"
+            )
+        }
+        return .ours(version: version)
+    }
+
+    /// Brings the file to this program's version. The turnstile must be held.
+    ///
+    /// - Parameter meta: The statement that makes the first entry of a new file.
+    func migrate(creating meta: (Connection) throws(DurableError) -> Void) throws(DurableError) {
+        let old: Int64 =
+            switch try kind() {
+            case .empty: 0
+            case .ours(let version): version
+            }
+        if old == Schema.version { return }
+        try execute("BEGIN IMMEDIATE")
+        do throws(DurableError) {
+            for migration in Schema.migrations[Int(old)...] { try execute(migration) }
+            if old == 0 { try meta(self) }
+            try execute("PRAGMA application_id = \(Schema.applicationID)")
+            try execute("PRAGMA user_version = \(Schema.version)")
+            try execute("COMMIT")
+        } catch {
+            if isInTransaction { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// The first column of the first row.
+    func number(_ sql: String) throws(DurableError) -> Int64 {
+        let statement = try prepare(sql)
+        defer { statement.reset() }
+        return try statement.next() ? statement.integer(0) : 0
+    }
+
+    /// The same as text.
+    func word(_ sql: String) throws(DurableError) -> String {
+        let statement = try prepare(sql)
+        defer { statement.reset() }
+        return try statement.next() ? statement.text(0) : ""
+    }
+}

@@ -1,0 +1,63 @@
+internal import CLullSQLite
+internal import LullDurable
+
+/// Lets one writer at a time at a file, whichever process it is in, and everybody in turn.
+///
+/// There are two locks, on files beside the one that they guard. A writer takes *want*, then *write*, and lets go of *want*: so
+/// one that commits without pause does not get *write* again while somebody else, who holds *want*, is waiting for it.
+/// SQLite's own lock has no such order.
+final class Turnstile {
+    private let want: Int32
+    private let write: Int32
+    private let path: String
+    private(set) var isHeld = false
+
+    /// Makes the files if they are not there. Nothing is ever written into them, and they are never removed.
+    init(besides path: String) throws(DurableError) {
+        self.path = path
+        want = lull_lock_open(path + "-want")
+        write = lull_lock_open(path + "-write")
+        guard want >= 0, write >= 0 else {
+            // A class that throws is deinitialised, which closes what was opened.
+            throw .unusable("the files \(path)-want and \(path)-write cannot be opened (error \(lull_errno_now()))")
+        }
+    }
+
+    deinit {
+        for descriptor in [want, write] where descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Takes the right to write.
+    ///
+    /// - Parameter patience: How long to wait for it.
+    func enter(within patience: Duration) throws(DurableError) {
+        precondition(!isHeld, "the turnstile is held already")
+        let end = ContinuousClock.now.advanced(by: patience)
+        try take(want, until: end)
+        defer { lull_lock_release(want) }
+        try take(write, until: end)
+        isHeld = true
+    }
+
+    func leave() {
+        lull_lock_release(write)
+        isHeld = false
+    }
+
+    /// Tries again and again: a call that waits in the kernel has no limit of time.
+    private func take(_ lock: Int32, until end: ContinuousClock.Instant) throws(DurableError) {
+        var pause: Int64 = 50_000
+        while true {
+            let code = lull_lock_try(lock)
+            if code == 0 { return }
+            guard lull_lock_is_busy(code) != 0 else {
+                throw .refused("\(path) cannot be locked (error \(code))")
+            }
+            guard ContinuousClock.now < end else {
+                throw .refused("\(path) is locked by another process for too long")
+            }
+            lull_pause(pause)
+            pause = min(2 * pause, 1_000_000)
+        }
+    }
+}

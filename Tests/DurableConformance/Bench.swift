@@ -1,0 +1,192 @@
+internal import LullCore
+public import LullDurable
+internal import Synchronization
+
+/// A store on the workbench: short words for its calls, in whole milliseconds, in one namespace and by a clock that is moved
+/// by hand.
+public struct Bench: Sendable {
+    /// The store that is examined.
+    public let store: any DurableStore
+    /// The clocks that it sees.
+    public let time: ManualTime
+    let maker: any StoreMaker
+    let place: String
+    let limits: DurableLimits
+
+    static let namespace = "n"
+    private static let places = Mutex(0)
+
+    /// Opens an empty store, does something with it, and removes it.
+    public static func with(
+        _ maker: any StoreMaker, limits: DurableLimits = DurableLimits(), _ body: (Bench) async throws -> Void
+    ) async throws {
+        let number = places.withLock { number in
+            number += 1
+            return number
+        }
+        let place = "bench-\(number)"
+        let time = ManualTime()
+        let store = try await maker.open(place, limits, time.clock)
+        let bench = Bench(store: store, time: time, maker: maker, place: place, limits: limits)
+        do {
+            try await body(bench)
+        } catch {
+            await store.close()
+            try? await maker.remove(place)
+            throw error
+        }
+        await store.close()
+        try await maker.remove(place)
+    }
+
+    /// Another instance of the same store, as another process would have it; the same one where there is no other.
+    public func another() async throws -> Bench {
+        guard maker.isShared else { return self }
+        let store = try await maker.open(place, limits, time.clock)
+        return Bench(store: store, time: time, maker: maker, place: place, limits: limits)
+    }
+
+    /// The store as it is found by the next process, after this one has ended.
+    public func reopened() async throws -> Bench {
+        guard maker.isShared else { return self }
+        await store.close()
+        return try await another()
+    }
+
+    /// Ends the use of an instance that ``another()`` has opened.
+    public func closeOther() async {
+        if maker.isShared { await store.close() }
+    }
+
+    // MARK: - Producers
+
+    @discardableResult
+    func open(_ rules: DurableRules?, _ namespace: String = Bench.namespace) async throws -> DurableRules {
+        try await store.open(namespace, rules)
+    }
+
+    @discardableResult
+    func submit(
+        _ value: String, _ key: String = "k", wait: Int? = nil, token: String? = nil,
+        in namespace: String = Bench.namespace
+    ) async throws -> DurableReceipt {
+        try await store.submit(
+            DurableSubmission(
+                namespace: namespace, key: Array(key.utf8), value: Array(value.utf8),
+                wait: wait.map { .milliseconds(Int64($0)) }, token: token))
+    }
+
+    @discardableResult
+    func flush(_ key: String? = "k") async throws -> Int {
+        try await store.flush(key.map { Array($0.utf8) }, in: Bench.namespace)
+    }
+
+    @discardableResult
+    func cancel(_ key: String? = "k") async throws -> Int {
+        try await store.cancel(key.map { Array($0.utf8) }, in: Bench.namespace)
+    }
+
+    func state(_ receipt: DurableReceipt) async throws -> DurableState { try await store.state(of: receipt) }
+
+    // MARK: - Workers
+
+    /// All that a worker is told, with a lease of 100 ms and 3 attempts where nothing is said.
+    func answer(
+        by owner: Int64 = 1, limit: Int = 100, lease: Int = 100, maxAttempts: Int = 3, holding: [DurableRun] = [],
+        in namespace: String = Bench.namespace
+    ) async throws -> DurableClaim.Answer {
+        let terms = DurableRow.Claim(owner: owner, lease: .milliseconds(Int64(lease)), maxAttempts: maxAttempts)
+        return try await store.claim(
+            DurableClaim(namespace: namespace, terms: terms, holding: holding.map(\.id), limit: limit))
+    }
+
+    func claim(
+        by owner: Int64 = 1, limit: Int = 100, lease: Int = 100, maxAttempts: Int = 3, holding: [DurableRun] = [],
+        in namespace: String = Bench.namespace
+    ) async throws -> [DurableRun] {
+        try await answer(
+            by: owner, limit: limit, lease: lease, maxAttempts: maxAttempts, holding: holding, in: namespace
+        ).runs
+    }
+
+    /// The only run that there is to claim.
+    func claimOne(
+        by owner: Int64 = 1, lease: Int = 100, maxAttempts: Int = 3, holding: [DurableRun] = []
+    ) async throws -> DurableRun {
+        let runs = try await claim(by: owner, lease: lease, maxAttempts: maxAttempts, holding: holding)
+        guard let run = runs.first, runs.count == 1 else {
+            throw Surprise("\(runs.count) runs were handed out instead of one: \(runs.map(\.words))")
+        }
+        return run
+    }
+
+    func report(
+        _ word: DurableReport.Word, _ run: DurableRun, by owner: Int64 = 1, in namespace: String = Bench.namespace
+    ) async throws -> DurableReport.Answer {
+        try await store.report(
+            DurableReport(namespace: namespace, key: run.key, run: run.id, fence: run.fence, owner: owner, word))
+    }
+
+    @discardableResult
+    func complete(_ run: DurableRun, by owner: Int64 = 1) async throws -> DurableReport.Answer {
+        try await report(.completed, run, by: owner)
+    }
+
+    /// The handler threw; the run is tried again after a time, or never.
+    @discardableResult
+    func fail(_ run: DurableRun, by owner: Int64 = 1, retry: Int?) async throws -> DurableReport.Answer {
+        try await report(.failed("it broke", retry: retry.map { .milliseconds(Int64($0)) }), run, by: owner)
+    }
+
+    /// Claims and completes all that may start now.
+    func work() async throws -> [String] {
+        var done: [String] = []
+        while case let runs = try await claim(by: 99), !runs.isEmpty {
+            for run in runs {
+                done.append(run.words)
+                try await complete(run, by: 99)
+            }
+        }
+        return done
+    }
+
+    func pass(_ milliseconds: Int) { time.pass(.milliseconds(milliseconds)) }
+}
+
+/// What a test did not expect.
+struct Surprise: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+extension DurableRun {
+    /// `k trailing a+b ×3`: the key, the edge, the values, and the count if it is not 1.
+    var words: String {
+        let values = values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "+")
+        return "\(String(decoding: key, as: UTF8.self)) \(edge.name) \(values)" + (count == 1 ? "" : " ×\(count)")
+    }
+}
+
+extension DurableRules {
+    /// A debounce in milliseconds.
+    static func debounce(
+        _ wait: Int, maxWait: Int? = nil, _ edges: Edges = .trailing, _ delayRule: DelayRule = .restart,
+        maxCount: Int? = nil, _ combination: Combination = .latest
+    ) throws -> DurableRules {
+        DurableRules(
+            try .debounce(
+                wait: .milliseconds(Int64(wait)), maxWait: maxWait.map { .milliseconds(Int64($0)) }, edges: edges,
+                delayRule: delayRule, maxCount: maxCount), combination: combination)
+    }
+
+    /// A throttle in milliseconds.
+    static func throttle(
+        _ interval: Int, _ edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        _ combination: Combination = .latest
+    ) throws -> DurableRules {
+        DurableRules(
+            try .throttle(interval: .milliseconds(Int64(interval)), edges: edges, maxCount: maxCount),
+            combination: combination)
+    }
+}

@@ -1,0 +1,107 @@
+internal import LullCore
+public import LullDurable
+internal import Synchronization
+
+/// The clocks of a machine that a test moves: what was slept for is over when the time has been moved that far.
+public final class ManualTime: Sendable {
+    private struct State {
+        var reading = StoreTime.Reading(
+            boot: "boot 1", sinceBoot: .seconds(1000), wall: CoreInstant(nanoseconds: 1_800_000_000_000_000_000))
+        /// What has passed in truth, whatever the clocks show.
+        var passed: Duration = .zero
+        var boots = 1
+        var sleepers: [Int: (until: Duration, sleeper: CheckedContinuation<Bool, Never>)] = [:]
+        var numbers = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// A machine that has been running for a while.
+    public init() {}
+
+    /// What the clocks show.
+    public var reading: StoreTime.Reading { state.withLock { $0.reading } }
+
+    /// The machine's clocks as a store reads them, and waits by.
+    public var clock: StoreClock {
+        StoreClock(read: { self.reading }, sleep: { try await self.sleep($0) })
+    }
+
+    /// Time passes, and all clocks show it.
+    public func pass(_ time: Duration) {
+        pass(time) { reading in
+            reading.sinceBoot = .nanoseconds(reading.sinceBoot.nanoseconds + CoreDuration(passed: time).nanoseconds)
+            reading.wall = reading.wall.advanced(by: CoreDuration(passed: time))
+        }
+    }
+
+    /// Somebody sets the wall clock.
+    public func setWall(by time: Duration) {
+        state.withLock { $0.reading.wall = $0.reading.wall.advanced(by: CoreDuration(passed: time)) }
+    }
+
+    /// The machine is off for a while, and starts again.
+    public func reboot(after time: Duration) {
+        pass(time) { reading in
+            reading.sinceBoot = .seconds(3)
+            reading.wall = reading.wall.advanced(by: CoreDuration(passed: time))
+        }
+        state.withLock { state in
+            state.boots += 1
+            state.reading.boot = "boot \(state.boots)"
+        }
+    }
+
+    /// The machine goes on from a snapshot that was made so long ago in the life of its boot clock; the wall clock is right.
+    public func restore(from time: Duration) {
+        state.withLock { state in
+            let back = CoreDuration(passed: time).nanoseconds
+            state.reading.sinceBoot = .nanoseconds(state.reading.sinceBoot.nanoseconds - back)
+        }
+    }
+
+    private func pass(_ time: Duration, _ change: (inout StoreTime.Reading) -> Void) {
+        let woken = state.withLock { state in
+            change(&state.reading)
+            state.passed += time
+            let due = state.sleepers.filter { $0.value.until <= state.passed }
+            for number in due.keys { state.sleepers[number] = nil }
+            return due.values.map(\.sleeper)
+        }
+        for sleeper in woken { sleeper.resume(returning: true) }
+    }
+
+    private func sleep(_ time: Duration) async throws {
+        let number = state.withLock { state in
+            state.numbers += 1
+            return state.numbers
+        }
+        let isOver = await withTaskCancellationHandler {
+            await withCheckedContinuation { sleeper in
+                let answer: Bool? = state.withLock { state in
+                    if Task.isCancelled { return false }
+                    if time <= .zero { return true }
+                    state.sleepers[number] = (state.passed + time, sleeper)
+                    return nil
+                }
+                if let answer { sleeper.resume(returning: answer) }
+            }
+        } onCancel: {
+            state.withLock { $0.sleepers.removeValue(forKey: number) }?.sleeper.resume(returning: false)
+        }
+        if !isOver { throw CancellationError() }
+    }
+
+    /// Waits until somebody sleeps by this clock.
+    public func somebodySleeps() async {
+        while state.withLock({ $0.sleepers.isEmpty }) { await Task.yield() }
+    }
+}
+
+extension CoreDuration {
+    /// A standard duration that is known to be countable.
+    init(passed time: Duration) {
+        let (seconds, attoseconds) = time.components
+        self.init(nanoseconds: seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}

@@ -1,0 +1,119 @@
+internal import LullReference
+internal import Synchronization
+
+/// Random calls on a store and on the reference model: producers and workers that lose answers, repeat themselves, die and come
+/// back late, on a machine whose clocks jump and that restarts, in a time that is moved by hand.
+///
+/// Everything follows from the seed. After every step the answers are compared with those of the model and with books that
+/// the simulation keeps for itself; at the end a healthy worker does what is left.
+public struct DurableSimulation: Sendable {
+    private static let places = Mutex(0)
+
+    private let maker: any StoreMaker
+
+    /// A simulation of stores of one kind.
+    public init(on maker: any StoreMaker) {
+        self.maker = maker
+    }
+
+    /// Runs what follows from a seed.
+    ///
+    /// - Returns: What happened, and the first thing that the store did wrong, from as few steps as lead to it.
+    public func run(seed: UInt64, length: Int) async throws -> (figures: SimulationFigures, finding: String?) {
+        var random = SplitMix(seed: seed)
+        let trial = SimulationTrial(length: length, using: &random)
+        let outcome = try await run(trial)
+        guard outcome.finding != nil else { return (outcome.figures, nil) }
+        return (outcome.figures, try await shrink(trial))
+    }
+
+    /// - Returns: Also after how many steps it was found.
+    private func run(
+        _ trial: SimulationTrial
+    ) async throws -> (figures: SimulationFigures, finding: String?, steps: Int) {
+        let number = Self.places.withLock { number in
+            number += 1
+            return number
+        }
+        let run = try await SimulationRun(trial, on: maker, at: "simulation-\(number)")
+        var steps = 0
+        for step in trial.steps where run.finding == nil {
+            steps += 1
+            try await run.take(step)
+            try await run.check(steps)
+        }
+        if run.finding == nil { try await run.drain() }
+        if run.finding == nil { try await run.compareAll() }
+        run.figures.steps = steps
+        run.figures.executions = run.books.executions
+        try await run.close()
+        return (run.figures, run.finding, steps)
+    }
+
+    /// Leaves out one step after the other, as long as there is something wrong still.
+    private func shrink(_ trial: SimulationTrial) async throws -> String? {
+        var trial = trial
+        var (_, finding, count) = try await run(trial)
+        trial.steps = Array(trial.steps.prefix(count))
+        var length = max(1, trial.steps.count / 2)
+        while true {
+            var start = 0
+            var hasShrunk = false
+            while start < trial.steps.count {
+                var smaller = trial
+                smaller.steps.removeSubrange(start..<min(start + length, smaller.steps.count))
+                let outcome = try await run(smaller)
+                if let found = outcome.finding {
+                    smaller.steps = Array(smaller.steps.prefix(outcome.steps))
+                    (trial, finding, hasShrunk) = (smaller, found, true)
+                } else {
+                    start += length
+                }
+            }
+            if length == 1, !hasShrunk { break }
+            length = max(1, length / 2)
+        }
+        let steps = trial.steps.map { "    \($0)" }.joined(separator: "\n")
+        return finding.map { "\(trial.setup), retention \(trial.retention)\n\(steps)\n=> \($0)" }
+    }
+}
+
+/// What has happened in simulations.
+public struct SimulationFigures: Sendable, CustomStringConvertible {
+    /// Steps.
+    public var steps = 0
+    /// Submits that reached the store, repeated ones among them.
+    public var submits = 0
+    /// Runs that were completed.
+    public var executions = 0
+    /// Producers and workers that died.
+    public var crashes = 0
+    /// Answers that got lost on the way.
+    public var lostAnswers = 0
+    /// Reports by workers that had lost their run.
+    public var lostLeases = 0
+    /// Restarts of the machine, and boot clocks that went back.
+    public var reboots = 0
+
+    /// Nothing has happened yet.
+    public init() {}
+
+    /// Both together.
+    public static func + (left: SimulationFigures, right: SimulationFigures) -> SimulationFigures {
+        var sum = left
+        sum.steps += right.steps
+        sum.submits += right.submits
+        sum.executions += right.executions
+        sum.crashes += right.crashes
+        sum.lostAnswers += right.lostAnswers
+        sum.lostLeases += right.lostLeases
+        sum.reboots += right.reboots
+        return sum
+    }
+
+    /// All of them, in words.
+    public var description: String {
+        "\(steps) steps, \(submits) submits, \(executions) executions, \(crashes) crashes, \(lostAnswers) lost answers, "
+            + "\(lostLeases) lost leases, \(reboots) restarts"
+    }
+}

@@ -1,0 +1,254 @@
+internal import LullCore
+internal import LullDurable
+internal import LullReference
+
+extension SimulationRun {
+    func take(_ step: SimulationStep) async throws {
+        switch step {
+        case .pass(let units): pass(units)
+        case .setWall(let units): time.setWall(by: Duration(units: units))
+        case .reboot(let units): try await startAnew { $0.reboot(after: Duration(units: units)) }
+        case .restore(let units): try await startAnew { $0.restore(from: Duration(units: units)) }
+        case .reopen: try await reopen()
+        case .change(let policy):
+            model.change(policy)
+            try await store.open(namespace, DurableRules(model.setup))
+        case .submit(let number, let key, let wait, let hasToken, let lost):
+            let producer = number % outboxes.count
+            guard outboxes[producer] == nil else { return try await resubmit(producer, lost: lost) }
+            values += 1
+            let submission = Submission(
+                key: key, value: values, wait: wait, token: hasToken ? "token \(values)" : nil)
+            try await submit(submission, by: producer, lost: lost)
+            if hasToken { submissions.append(submission) }
+        case .resubmit(let number, let lost): try await resubmit(number % outboxes.count, lost: lost)
+        case .redeliver(let number):
+            guard !submissions.isEmpty else { return }
+            try await submit(submissions[number % submissions.count], by: nil, lost: true)
+        case .killProducer(let number):
+            outboxes[number % outboxes.count] = nil
+            figures.crashes += 1
+        case .claim(let number, let limit, let lease, let maxAttempts, let forgets, let lost):
+            let terms = DurableReference.Claim(
+                owner: 0, lease: lease, maxAttempts: maxAttempts, holding: [], limit: limit)
+            try await claim(number % workers.count, terms, forgets: forgets, lost: lost)
+        case .report(let number, let run, let word, let lost):
+            try await report(number % workers.count, run, word, lost: lost)
+        case .resend(let number):
+            guard !reports.isEmpty else { return }
+            _ = try await send(reports[number % reports.count])
+        case .killWorker(let number):
+            owners += 1
+            workers[number % workers.count] = Worker(owner: owners)
+            figures.crashes += 1
+        case .flush(let key): try await end(key, flushing: true)
+        case .cancel(let key): try await end(key, flushing: false)
+        case .retry(let number): try await bury(number, retrying: true)
+        case .discard(let number): try await bury(number, retrying: false)
+        case .look: try await look()
+        }
+    }
+
+    // MARK: - Producers
+
+    private func resubmit(_ producer: Int, lost: Bool) async throws {
+        guard let submission = outboxes[producer] else { return }
+        try await submit(submission, by: producer, lost: lost)
+    }
+
+    private func submit(_ submission: Submission, by producer: Int?, lost: Bool) async throws {
+        let receipt = try await store.submit(
+            DurableSubmission(
+                namespace: namespace, key: Array(submission.key.utf8), value: Array("\(submission.value)".utf8),
+                wait: submission.wait.map { CoreDuration(units: $0) }, token: submission.token))
+        let number = Int(receipt.generation)
+        figures.submits += 1
+        let due: Int?
+        if let token = submission.token, let first = model.answer(to: token, at: now),
+            !first.mayBeForgotten || first.number == number
+        {
+            if first.number != number { fail("a submit that was #\(first.number) is repeated as #\(number)") }
+            due = first.due
+        } else {
+            due = model.submit(
+                submission.key, value: submission.value, wait: submission.wait, token: submission.token, at: now,
+                number: number)
+        }
+        if receipt.due.map(units) != due {
+            fail("#\(number) is due at \(receipt.due.map(units) ?? -1), not \(due ?? -1)")
+        }
+        if receipt.dueIn != due.map({ Duration(units: max(0, $0 - now)) }) { fail("#\(number) is due in another time") }
+        if lost { figures.lostAnswers += 1 } else { books.acknowledge(submission.key, number) }
+        guard let producer else { return }
+        // Without a token a submit must not be repeated: nobody would know that it is the same.
+        outboxes[producer] = lost && submission.token != nil ? submission : nil
+    }
+
+    private func end(_ key: String?, flushing: Bool) async throws {
+        let bytes = key.map { Array($0.utf8) }
+        let found = try await flushing ? store.flush(bytes, in: namespace) : store.cancel(bytes, in: namespace)
+        let expected = flushing ? model.flush(key, at: now) : model.cancel(key, at: now)
+        if found != expected { fail("\(flushing ? "flush" : "cancel") says \(found) instead of \(expected)") }
+    }
+
+    // MARK: - Workers
+
+    func claim(_ number: Int, _ terms: DurableReference.Claim, forgets: Bool, lost: Bool) async throws {
+        var terms = terms
+        terms.owner = workers[number].owner
+        terms.holding = forgets ? [] : workers[number].held.map(\.run)
+        let answer = try await store.claim(
+            DurableClaim(
+                namespace: namespace,
+                terms: DurableRow.Claim(
+                    owner: Int64(terms.owner), lease: CoreDuration(units: terms.lease), maxAttempts: terms.maxAttempts),
+                holding: terms.holding.map { Int64($0) }, limit: terms.limit))
+        let handed = answer.runs.map { run in
+            DurableReference.Handed(
+                key: String(decoding: run.key, as: UTF8.self), run: Int(run.id), fence: Int(run.fence),
+                numbers: Int(run.submits.lowerBound)...Int(run.submits.upperBound),
+                values: run.values.map { Int(String(decoding: $0, as: UTF8.self)) ?? -1 }, count: run.count,
+                edge: ReferenceEdge(run.edge), due: units(run.due.nanoseconds), first: units(run.first.nanoseconds),
+                attempt: run.attempt)
+        }
+        for run in handed {
+            fail(books.give(run, to: terms.owner, at: now, until: now + terms.lease))
+        }
+        for (key, submit) in model.claim(terms, at: now, handed: handed) {
+            let receipt = DurableReceipt(
+                namespace: namespace, key: Array(key.utf8), generation: Int64(submit), dueIn: nil, due: nil)
+            if case .dead = try await store.state(of: receipt) { model.observeDeath(of: key, submit, at: now) }
+        }
+        compare(answer, handed.count < terms.limit)
+        if lost {
+            figures.lostAnswers += 1
+            return
+        }
+        for run in handed {
+            workers[number].held.removeAll { $0.run == run.run }
+            workers[number].held.append(run)
+        }
+    }
+
+    /// A worker that comes back when it is told to must be neither late nor busy.
+    private func compare(_ answer: DurableClaim.Answer, _ isAll: Bool) {
+        let next = model.nextStart(at: now)
+        guard let told = answer.next else {
+            if let next { fail("there is nothing to come back for, but something may start at \(next)") }
+            return
+        }
+        if let next, told > Duration(units: max(0, next - now)) { fail("\(told) is too late for \(next) at \(now)") }
+        if isAll, told <= .zero { fail("there is more at once, but it was not handed out") }
+    }
+
+    private func report(
+        _ number: Int, _ run: Int, _ word: DurableReference.Word, lost: Bool
+    ) async throws {
+        let held = workers[number].held
+        guard !held.isEmpty else { return }
+        let handed = held[run % held.count]
+        let report = Report(
+            word: word, key: handed.key, run: handed.run, fence: handed.fence, owner: workers[number].owner)
+        reports.append(report)
+        let answer = try await send(report)
+        if lost {
+            figures.lostAnswers += 1
+            return
+        }
+        if case .heartbeat = word, answer == .accepted { return }
+        workers[number].held.removeAll { $0.run == handed.run }
+    }
+
+    private func send(_ report: Report) async throws -> DurableReport.Answer {
+        let word: DurableReport.Word =
+            switch report.word {
+            case .heartbeat(let lease): .heartbeat(lease: CoreDuration(units: lease))
+            case .completed: .completed
+            case .failed(let error, let retry): .failed(error, retry: retry.map { CoreDuration(units: $0) })
+            case .released: .released
+            }
+        let answer = try await store.report(
+            DurableReport(
+                namespace: namespace, key: Array(report.key.utf8), run: Int64(report.run), fence: Int64(report.fence),
+                owner: Int64(report.owner), word))
+        let expected = model.report(
+            report.word, key: report.key, run: report.run, fence: report.fence, owner: report.owner, at: now)
+        let reply: DurableReference.Reply =
+            switch answer {
+            case .accepted: .accepted
+            case .alreadyDone: .alreadyDone
+            case .leaseLost: .leaseLost
+            }
+        if !expected.contains(reply) { fail("\(report) is answered with \(reply) instead of \(expected)") }
+        if reply == .accepted { fail(books.accept(report.word, report.key, report.run, at: now)) }
+        if reply == .leaseLost { figures.lostLeases += 1 }
+        return answer
+    }
+
+    // MARK: - Those who look after it
+
+    private func bury(_ number: Int, retrying: Bool) async throws {
+        let dead = model.spans.filter { span in span.run != nil && span.place != .claimed }
+        guard !dead.isEmpty, let run = dead[number % dead.count].run else { return }
+        if retrying {
+            let answer = try await store.retry(Int64(run), in: namespace)
+            let found: DurableReference.Retry =
+                switch answer {
+                case .accepted: .accepted
+                case .notFound: .notFound
+                case .outdated: .outdated
+                }
+            let expected = model.retry(run, at: now)
+            if found != expected { fail("retry of run \(run) says \(found) instead of \(expected)") }
+        } else {
+            let found = try await store.discard(Int64(run), in: namespace)
+            let expected = model.discard(run, at: now)
+            if found != expected { fail("discard of run \(run) says \(found) instead of \(expected)") }
+            if found { isComplete = false }
+        }
+    }
+
+    private func look() async throws {
+        let status = try await store.status().first { $0.namespace == namespace }
+        let found = status.map { [$0.pending, $0.ready, $0.running, $0.retrying, $0.dead] }
+        let places: [DurableReference.Place] = [.pending, .ready, .claimed, .backoff, .ended(.dead)]
+        let expected = places.map { model.count($0, at: now) }
+        if found != expected { fail("the status is \(found ?? []) instead of \(expected)") }
+        let dead = try await store.dead(in: namespace, limit: 1000)
+        if dead.count != expected[4] { fail("\(dead.count) dead runs are listed") }
+        for run in dead {
+            let span = model.spans.first { $0.run == Int(run.id) }
+            let values = run.values.map { Int(String(decoding: $0, as: UTF8.self)) ?? -1 }
+            if span?.values != values { fail("dead run \(run.id) has \(values)") }
+        }
+        let listed = try await store.list(in: namespace, prefix: [], limit: 1000)
+        for key in listed {
+            let name = String(decoding: key.key, as: UTF8.self)
+            let spans = model.spans.filter { $0.key == name }
+            let counts = [DurableReference.Place.pending, .ready].map { place in
+                spans.first { $0.place == place }?.count ?? 0
+            }
+            if [key.pending, key.ready] != counts { fail("\(name) is listed with \(key.pending) and \(key.ready)") }
+            let run = spans.first { $0.place == .claimed || $0.place == .backoff }?.run
+            if key.run.map({ Int($0.id) }) != run { fail("\(name) is listed with run \(key.run?.id ?? 0)") }
+        }
+        let live = Set(model.spans.filter { ![nil].contains($0.start) || $0.place == .pending }.map(\.key))
+        let names = listed.map { String(decoding: $0.key, as: UTF8.self) }
+        if !live.isSubset(of: names) { fail("\(live) are not at rest, but \(names) are listed") }
+    }
+
+    /// All workers have died but one, which is healthy: it works until nothing is left.
+    func drain() async throws {
+        owners += 1
+        workers = [Worker(owner: owners)]
+        let terms = DurableReference.Claim(owner: 0, lease: 50, maxAttempts: 1000, holding: [], limit: 2)
+        for _ in 0..<10_000 where finding == nil {
+            try await claim(0, terms, forgets: false, lost: false)
+            while !workers[0].held.isEmpty, finding == nil { try await report(0, 0, .completed, lost: false) }
+            guard let next = model.nextStart(at: now) else { return }
+            pass(max(0, next - now))
+            try await check(next)
+        }
+        fail("nothing comes to an end")
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Recording what comes in", .ownThreads)
+struct RecordingTests {
+    private func record(_ options: [String], _ input: String) throws -> (outcome: ToolProcess.Outcome, lines: [String])
+    {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).jsonl")
+        defer { try? FileManager.default.removeItem(at: path) }
+        let outcome = try lull(options + ["--record", path.path], input: Array(input.utf8))
+        let text = try String(contentsOf: path, encoding: .utf8)
+        return (outcome, text.split(separator: "\n").map(String.init))
+    }
+
+    private func members(_ line: String) throws -> [String: String] {
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return (object ?? [:]).mapValues { "\($0)" }
+    }
+
+    @Test func everyRecordIsWrittenDownWithoutItsValue() throws {
+        let (outcome, lines) = try record(["filter", "--wait", "1s", "--key-field", "1"], "lamp 1\nlamp 2\nfan 3\n")
+        #expect(outcome.output == "lamp 2\nfan 3\n")
+        #expect(try lines.map { try members($0)["key"] } == ["lamp", "lamp", "fan"])
+        #expect(!lines.contains { $0.contains("value") })
+    }
+
+    @Test func valuesAreKeptWhereThatIsAskedFor() throws {
+        let (_, lines) = try record(["filter", "--wait", "1s", "--record-values"], "a \"b\"\n")
+        #expect(try lines.map { try members($0)["value"] } == ["a \"b\""])
+    }
+
+    @Test func hashedKeysTellApartAndNothingElse() throws {
+        let options = ["filter", "--wait", "1s", "--key-field", "1", "--hash-keys"]
+        let keys = try record(options, "lamp 1\nlamp 2\nfan 3\n").lines.map { try members($0)["key"] ?? "" }
+        #expect(keys.count == 3)
+        #expect(keys[0] == keys[1])
+        #expect(keys[0] != keys[2])
+        #expect(keys.allSatisfy { $0.count == 16 })
+        // Two recordings cannot be compared.
+        let others = try record(options, "lamp 1\n").lines.map { try members($0)["key"] ?? "" }
+        #expect(others[0] != keys[0])
+    }
+
+    @Test func aRecordingIsATrace() throws {
+        let (_, lines) = try record(["filter", "--throttle", "1s", "--record-values"], "a\nb\n\n")
+        #expect(lines.count == 3)
+        let outcome = try lull(["tune", "--format", "json", "-"], input: Array(lines.joined(separator: "\n").utf8))
+        #expect(outcome.output.hasPrefix("{\"submits\":3,\"keys\":1,"))
+    }
+
+    @Test func whatCannotBeWrittenDownDoesNotStopTheRest() throws {
+        let outcome = try lull(["filter", "--wait", "1s", "--record", "/dev/full"], input: Array("a\n".utf8))
+        #expect(outcome.output == "a\n")
+        #expect(outcome.errors == "lull: /dev/full: cannot write: No space left on device\n")
+        #expect(outcome.ending == 74)
+    }
+}

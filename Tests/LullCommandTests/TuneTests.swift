@@ -1,0 +1,255 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LullCommand
+
+#if canImport(FoundationXML)
+    import FoundationXML
+#endif
+
+@Suite("lull tune", .ownThreads)
+struct TuneTests {
+    private func tune(_ options: String, _ trace: String) throws -> ToolProcess.Outcome {
+        try lull(["tune"] + options.split(separator: " ").map(String.init) + ["-"], input: Array(trace.utf8))
+    }
+
+    private func report(_ options: String, _ trace: String) throws -> Report {
+        let outcome = try tune("--format json " + options, trace)
+        #expect(outcome.ending == 0)
+        #expect(outcome.errors == "")
+        return try JSONDecoder().decode(Report.self, from: Data(outcome.output.utf8))
+    }
+
+    private struct Report: Decodable {
+        var submits: Int
+        var keys: Int
+        var span: Double
+        var debounce: Table
+        var throttle: Table
+        var keysOfTheirOwn: [Own]?
+
+        struct Table: Decodable {
+            var waits: [Row]
+            var suggested: Suggestion?
+        }
+
+        struct Row: Decodable {
+            var wait: Double
+            var executions: Int
+            var saved: Double
+            var delayFromLast: [String: Double]
+            var delayFromFirst: [String: Double]
+            var premature: Int
+            var longest: Double
+            var efficient: Bool
+        }
+
+        struct Suggestion: Decodable {
+            var wait: Double
+            var because: String
+        }
+
+        struct Own: Decodable {
+            var key: String
+            var wait: Double
+        }
+    }
+
+    /// A submit at each of these instants.
+    private func trace(_ instants: [Double], key: String = "k") -> String {
+        instants.map { "{\"at\":\($0),\"key\":\"\(key)\"}\n" }.joined()
+    }
+
+    // MARK: - The figures
+
+    @Test func everyWaitComesOutAsSimulateSaysItDoes() throws {
+        var random = SystemRandomNumberGenerator()
+        var time = 0.0
+        var trace = ""
+        for _ in 0..<2000 {
+            time += Double.random(in: 0...1, using: &random) < 0.8 ? 0.02 : 1
+            let key = Int.random(in: 0..<3, using: &random)
+            let line =
+                switch Int.random(in: 0..<50, using: &random) {
+                case 0: "\"key\":\(key),\"op\":\"flush\""
+                case 1: "\"key\":\(key),\"op\":\"cancel\""
+                case 2: "\"op\":\"flush\""
+                case 3: "\"key\":\(key),\"wait\":\"70ms\""
+                default: "\"key\":\(key)"
+                }
+            trace += "{\"at\":\(time),\(line)}\n"
+        }
+        for options in ["", "--max-wait 300ms", "--edges leading", "--edges leading,trailing", "--max-count 4"] {
+            let leading = options == "--edges leading"
+            let found = try report("--waits 10ms,50ms,300ms \(options)", trace)
+            for (kind, table) in [("--wait", found.debounce), ("--throttle", found.throttle)] {
+                // A throttle has no longest wait.
+                let rest = kind == "--throttle" && options.contains("max-wait") ? "" : options
+                for row in table.waits {
+                    let arguments = "simulate --format json \(kind) \(Int(row.wait * 1000))ms \(rest) -"
+                    let outcome = try lull(
+                        arguments.split(separator: " ").map(String.init), input: Array(trace.utf8))
+                    let expected = try JSONDecoder().decode(Simulated.self, from: Data(outcome.output.utf8))
+                    #expect(row.executions == expected.executions, "\(arguments)")
+                    #expect(abs(row.saved - expected.saved) < 1e-9)
+                    #expect(abs(row.longest - expected.delayFromFirst["max", default: 0]) < 1e-9)
+                    for name in leading ? [] : ["p50", "p90", "p99"] {
+                        #expect(row.delayFromLast[name] == expected.delayFromLast[name], "\(arguments)")
+                        #expect(row.delayFromFirst[name] == expected.delayFromFirst[name], "\(arguments)")
+                    }
+                }
+            }
+        }
+    }
+
+    private struct Simulated: Decodable {
+        var executions: Int
+        var saved: Double
+        var delayFromLast: [String: Double]
+        var delayFromFirst: [String: Double]
+    }
+
+    @Test func anExecutionIsPrematureIfTheBurstGoesOnWithinTheWait() throws {
+        // Executions with 100ms: at 0.1 (the next submit comes 50ms later), 0.25 (100ms later: a new burst), 0.45.
+        let found = try report("--waits 100ms", trace([0, 0.15, 0.35]))
+        #expect(found.debounce.waits[0].executions == 3)
+        #expect(found.debounce.waits[0].premature == 1)
+        // Of a window of 100ms the first submit is executed, and one that follows in it makes that premature.
+        #expect(try report("--waits 100ms", trace([0, 0.05, 1])).throttle.waits[0].premature == 1)
+    }
+
+    @Test func theTraceOfRealTypingHasItsFigures() throws {
+        let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../data/typing-article.jsonl").standardizedFileURL
+        let found = try report("--waits 300ms,1s", String(contentsOf: article, encoding: .utf8))
+        #expect(found.submits == 21411)
+        #expect(found.debounce.waits[0].executions == 4852)
+        #expect(found.throttle.waits[0].executions == 13543)
+    }
+
+    // MARK: - The choice
+
+    /// Bursts of ten, 50ms apart, with a pause of ten seconds between them.
+    private var bursts: String {
+        trace((0..<20).flatMap { burst in (0..<10).map { Double(burst) * 10 + Double($0) * 0.05 } })
+    }
+
+    @Test func theKneeIsWhereMoreWaitingBeginsToSaveLittle() throws {
+        let found = try report("--waits 10ms..5s", bursts)
+        // The shortest wait of the ladder that spans the gaps in a burst: those behind it save nothing more.
+        #expect(found.debounce.suggested?.wait == 0.06)
+        #expect(found.debounce.suggested?.because == "knee")
+        #expect(found.debounce.waits.filter(\.efficient).map(\.wait) == [0.01, 0.06])
+    }
+
+    @Test func aTargetIsMetByTheShortestWait() throws {
+        let found = try report("--waits 10ms..5s --target-saving 90%", bursts)
+        #expect(found.debounce.suggested?.wait == 0.06)
+        #expect(found.debounce.suggested?.because == "target")
+        #expect(
+            try tune("--waits 10ms..5s --target-saving 90%", bursts).output.contains(
+                "--wait 60ms: saves 90.0 %, nine of ten within 60ms, which meets the target\n"))
+    }
+
+    @Test func aDelayAloneIsMetByWhatSavesMost() throws {
+        let found = try report("--waits 10ms,40ms,100ms,1s --target-delay 200ms", bursts)
+        #expect(found.debounce.suggested?.wait == 0.1)
+    }
+
+    @Test func whereNoWaitMeetsTheTargetTheNearestIsNamed() throws {
+        let options = "--waits 10ms,100ms --target-saving 99%"
+        #expect(try report(options, bursts).debounce.suggested?.because == "nearest")
+        #expect(
+            try tune(options, bursts).output.contains(
+                "no debounce of the table meets the target; --wait 100ms comes nearest: saves 90.0 %"))
+    }
+
+    @Test func whereNothingCanBeSavedThatIsSaid() throws {
+        let output = try tune("--waits 10ms,20ms", trace([0, 1, 2])).output
+        #expect(output.contains("no debounce of the table saves anything\n"))
+        #expect(try tune("", "").output == "0 submits of 0 keys in 0ns. Delays are p50/p90/p99.\n")
+    }
+
+    @Test func keysThatNeedAWaitOfTheirOwnAreNamed() throws {
+        // One key pauses in its bursts for much longer than the others.
+        var calls: [(at: Double, key: String)] = []
+        for burst in 0..<30 {
+            for step in 0..<10 {
+                for key in ["a", "b", "c"] { calls.append((Double(burst) * 60 + Double(step) * 0.05, key)) }
+                calls.append((Double(burst) * 60 + Double(step) * 1.1, "slow"))
+            }
+        }
+        calls.sort { $0.at < $1.at }
+        let text = calls.map { "{\"at\":\($0.at),\"key\":\"\($0.key)\"}\n" }.joined()
+        let found = try report("--by-key --target-saving 65%", text)
+        #expect(found.debounce.suggested?.wait == 0.06)
+        #expect(found.keysOfTheirOwn?.map(\.key) == ["slow"])
+        #expect(found.keysOfTheirOwn?.first?.wait == 1.2)
+        #expect(try report("--target-saving 65%", text).keysOfTheirOwn == nil)
+    }
+
+    // MARK: - Pictures
+
+    @Test func aDiagramShowsSubmitsAndExecutions() throws {
+        let outcome = try lull(
+            ["simulate", "--wait", "300ms", "--diagram", "-"], input: Array(trace([0, 0.1, 0.2, 2]).utf8))
+        #expect(
+            outcome.lines.suffix(4) == [
+                #"key "k" from -0.1s on; a column is 100ms"#,
+                "submits         .ooo.................o..................................................",
+                "debounce 300ms  .-----x..............---x...............................................",
+                "(o a submit, 2 two in one column; - a value waits, x it is executed)",
+            ])
+    }
+
+    @Test func aPictureIsWrittenToAFile() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).svg")
+        defer { try? FileManager.default.removeItem(at: path) }
+        for command in [["tune"], ["simulate", "--wait", "100ms"]] {
+            let outcome = try lull(command + ["--svg", path.path, "-"], input: Array(bursts.utf8))
+            #expect(outcome.ending == 0)
+            let picture = try String(contentsOf: path, encoding: .utf8)
+            let parser = XMLParser(data: Data(picture.utf8))
+            #expect(parser.parse(), "\(String(describing: parser.parserError))")
+            #expect(picture.contains("debounce"))
+        }
+    }
+
+    @Test func aPictureThatCannotBeWrittenIsAnError() throws {
+        let outcome = try lull(["tune", "--svg", "/nowhere/picture.svg", "-"], input: Array(bursts.utf8))
+        #expect(outcome.ending == 74)
+        #expect(outcome.errors == "lull: /nowhere/picture.svg: No such file or directory\n")
+    }
+
+    // MARK: - Usage
+
+    @Test(arguments: [
+        ("--waits 5s..50ms", "--waits: the first of the two must be the shorter one"),
+        ("--waits 0..1s", "--waits: a ladder begins above zero: nothing is coalesced with a wait of zero"),
+        ("--waits 100", "--waits: \"100\" has no unit: write 100s or 100ms"),
+        ("--waits 1s,,2s", "--waits: \"\" is no duration"),
+        ("--target-saving 90", "--target-saving must be a percentage such as 90%, not \"90\""),
+        ("--target-saving 101%", "--target-saving must be a percentage such as 90%, not \"101%\""),
+        ("--throttle 1s", "lull tune has no option --throttle"),
+        ("--edges leading --max-count 3", "--max-count needs the trailing edge"),
+    ])
+    func wrongUsageIsExplained(options: String, message: String) throws {
+        let outcome = try tune(options, "")
+        #expect(outcome.ending == 64)
+        #expect(outcome.errorLines.count == 1)
+        #expect(outcome.errors.hasPrefix("lull: \(message)"), "\(outcome.errors)")
+    }
+
+    @Test func ladderStepsAreRound() throws {
+        let steps = try Ladder.parse("50ms..1s").map { "\($0)" }
+        #expect(
+            steps == [
+                "50ms", "60ms", "80ms", "100ms", "120ms", "150ms", "200ms", "250ms", "300ms", "400ms", "500ms", "600ms",
+                "800ms", "1s",
+            ])
+        #expect(try Ladder.parse("7ms..7ms").map { "\($0)" } == ["7ms"])
+        #expect(try Ladder.parse("1ns..100h").count <= Ladder.limit)
+        #expect(try Ladder.parse("1s,100ms,1s").map { "\($0)" } == ["100ms", "1s"])
+    }
+}

@@ -1,0 +1,256 @@
+import LullCore
+import Testing
+
+/// What claims, reports and their absence do to a row.
+@Suite("A durable row: workers")
+struct DurableRowRunTests {
+    // MARK: - Claiming
+
+    @Test("nothing can be claimed before it is due; then what is ready is frozen")
+    func claims() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        #expect(rig.row.startable == nil && !rig.claim(at: 1.9))
+        #expect(rig.claim(at: 2) == true)
+        let run = try #require(rig.row.run)
+        #expect(rig.run == [1] && run.value.submits == 1...1 && run.attempt == 1 && run.owner == 7)
+        #expect(run.id == run.fence && rig.runEnd == 32 && rig.row.taken == 1 && rig.row.ready == nil)
+        #expect(rig.claim(at: 31.9, owner: 8) == false)
+    }
+
+    @Test("a run may start from its due instant, from the end of its lease, or from the end of its delay")
+    func startable() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.settle(at: 50)
+        #expect(rig.row.startable == RowRig.at(2))
+        rig.claim(at: 50)
+        #expect(rig.row.startable == RowRig.at(80))
+        rig.fail(at: 51, retry: 4)
+        #expect(rig.row.startable == RowRig.at(55))
+        // What is ready waits behind the run.
+        rig = try RowRig(combination: .collect)
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        rig.submit(2, at: 3)
+        rig.settle(at: 5)
+        #expect(rig.row.startable == RowRig.at(32))
+    }
+
+    @Test("a submit while a run is claimed touches only the pending side, and is one follow-up run")
+    func followUp() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        let run = rig.row.run
+        for second in 3...9 { rig.submit(UInt8(second), at: Double(second)) }
+        rig.settle(at: 20)
+        #expect(rig.row.run == run && rig.ready == [9] && rig.row.ready?.submits == 2...8)
+        #expect(rig.claim(at: 20) == false)
+        rig.complete(at: 21)
+        #expect(rig.claim(at: 21) && rig.run == [9] && rig.row.run?.id != run?.id)
+    }
+
+    // MARK: - Leases
+
+    @Test("a run whose lease has ended is taken over with its id, range and values, a new fence, and one attempt more")
+    func takeover() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        let old = try #require(rig.row.run)
+        #expect(rig.claim(at: 31, owner: 8) == false)
+        #expect(rig.claim(at: 32, owner: 8) == true)
+        let new = try #require(rig.row.run)
+        #expect(new.id == old.id && new.value == old.value && new.fence > old.fence)
+        #expect(new.attempt == 2 && new.owner == 8 && rig.runEnd == 62)
+        #expect(new.error == DurableRow.leaseExpired)
+    }
+
+    @Test("a heartbeat moves the end of the lease, also when it has passed and nobody has taken over")
+    func heartbeat() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        rig.row.heartbeat(lease: RowRig.lease, at: RowRig.at(40))
+        #expect(rig.runEnd == 70 && !rig.claim(at: 69, owner: 8))
+    }
+
+    @Test("a run that dies with its workers is dead after the last attempt, and does not block its key")
+    func deadByLeases() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        for attempt in 0..<3 { #expect(rig.claim(at: 2 + 30 * Double(attempt)) == true) }
+        rig.submit(2, at: 70)
+        #expect(rig.claim(at: 92) && rig.run == [2])
+        #expect(rig.ends == ["1-1 dead"] && rig.endings[0].run?.attempt == 3)
+        #expect(rig.endings[0].run.map { RowRig.values($0.value.batch) } == [1])
+    }
+
+    @Test("a run with nothing behind it that dies leaves nothing to claim")
+    func deadAlone() throws {
+        var rig = try RowRig()
+        rig.maxAttempts = 1
+        rig.submit(1, at: 0)
+        #expect(rig.claim(at: 2) == true)
+        #expect(!rig.claim(at: 32) && rig.ends == ["1-1 dead"] && rig.row.isAtRest)
+    }
+
+    @Test("where the latest counts, a lease that ends gives way to a newer value that is ready")
+    func expiredGivesWay() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        rig.submit(2, at: 10)
+        #expect(rig.claim(at: 32) && rig.run == [2] && rig.row.run?.attempt == 1)
+        #expect(rig.ends == ["1-1 failed"] && rig.endings[0].run?.error == DurableRow.leaseExpired)
+    }
+
+    @Test("a run that is handed out again to who has it gets a new fence and no new attempt")
+    func handedOutAgain() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        let old = try #require(rig.row.run)
+        let claim = DurableRow.Claim(owner: 7, lease: RowRig.lease, maxAttempts: 3)
+        rig.row.handOutAgain(claim, at: RowRig.at(10), sequence: &rig.sequence)
+        let new = try #require(rig.row.run)
+        #expect(new.id == old.id && new.fence > old.fence && new.attempt == 1 && rig.runEnd == 40)
+    }
+
+    // MARK: - Failing
+
+    @Test("a run that failed waits, and keeps id, range and values in every attempt")
+    func backoff() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        let run = try #require(rig.row.run)
+        rig.fail(at: 3, retry: 5, error: "first")
+        #expect(rig.row.run?.isInBackoff == true && rig.row.run?.error == Array("first".utf8))
+        #expect(!rig.claim(at: 7.9) && rig.claim(at: 8))
+        #expect(rig.row.run?.id == run.id && rig.row.run?.value == run.value && rig.row.run?.attempt == 2)
+        rig.fail(at: 9, retry: nil, error: "second")
+        #expect(rig.ends == ["1-1 dead"] && rig.row.isAtRest)
+        #expect(rig.endings[0].run?.error == Array("second".utf8) && rig.endings[0].run?.attempt == 2)
+    }
+
+    @Test("where the latest counts, a newer value that falls due ends a failed run, whichever comes first")
+    func newerValue() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        rig.fail(at: 3, retry: 100)
+        rig.submit(2, at: 4)
+        // Being submitted is not enough.
+        #expect(rig.row.run != nil)
+        rig.settle(at: 6)
+        #expect(rig.ends == ["1-1 failed"] && rig.endings[0].run?.error == Array("no".utf8))
+        #expect(rig.claim(at: 6) && rig.run == [2] && rig.row.run?.attempt == 1)
+
+        rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        rig.submit(2, at: 3)
+        rig.fail(at: 10, retry: 100)
+        #expect(rig.ends == ["1-1 failed"] && rig.claim(at: 10) && rig.run == [2])
+    }
+
+    @Test(
+        "where every value counts, the failed run goes first and the newer value waits",
+        arguments: [
+            Combination.first, .collect,
+        ])
+    func retryFirst(combination: Combination) throws {
+        var rig = try RowRig(combination: combination)
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        rig.fail(at: 3, retry: 100)
+        rig.submit(2, at: 4)
+        rig.settle(at: 6)
+        #expect(!rig.claim(at: 6) && rig.run == [1] && rig.ready == [2])
+        #expect(rig.claim(at: 103) && rig.run == [1] && rig.row.run?.attempt == 2)
+        rig.complete(at: 104)
+        #expect(rig.claim(at: 104) && rig.run == [2])
+    }
+
+    // MARK: - Releasing
+
+    @Test("a run that is given back spends no attempt, and may be claimed at once")
+    func release() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        let run = try #require(rig.row.run)
+        rig.release(at: 3)
+        #expect(rig.row.run?.attempt == 0 && rig.runEnd == 3)
+        #expect(rig.claim(at: 3, owner: 8) == true)
+        #expect(rig.row.run?.id == run.id && rig.row.run?.attempt == 1 && rig.row.run?.owner == 8)
+    }
+
+    @Test("a released run that never failed keeps its turn; one that had failed gives way to a newer value")
+    func releaseWithNewer() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        rig.submit(2, at: 3)
+        rig.release(at: 10)
+        #expect(rig.claim(at: 10) && rig.run == [1])
+        rig.fail(at: 11, retry: 0)
+        #expect(rig.ends == ["1-1 failed"])
+
+        rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        rig.fail(at: 3, retry: 0)
+        rig.claim(at: 3)
+        rig.submit(2, at: 4)
+        rig.release(at: 10)
+        #expect(rig.ends == ["1-1 failed"] && rig.ready == [2])
+    }
+
+    // MARK: - Trying a dead run again
+
+    /// A run that has died, and the row after it.
+    private func dead(_ rig: inout RowRig) throws -> DurableRow.Run {
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        rig.fail(at: 3, retry: nil)
+        return try #require(rig.endings.last?.run)
+    }
+
+    @Test("a dead run is brought back with its id, its range, and a fresh count of attempts")
+    func retryDead() throws {
+        var rig = try RowRig(base: 9)
+        let run = try dead(&rig)
+        rig.row = DurableRow(reviving: run)
+        #expect(rig.retry(run, at: 50) == true)
+        #expect(rig.claim(at: 50) == true)
+        #expect(rig.row.run?.id == run.id && rig.row.run?.attempt == 1 && rig.row.run?.error == nil)
+        #expect(rig.row.run?.value.submits == 10...10 && rig.row.generation == 10)
+        rig.complete(at: 51)
+        #expect(rig.ends == ["10-10 completed"] && rig.row.isAtRest)
+    }
+
+    @Test("a dead run whose gate is still open is brought back into its row")
+    func retryDeadInPlace() throws {
+        var rig = try RowRig(.throttle(interval: .seconds(100)))
+        rig.submit(1, at: 0)
+        rig.claim(at: 0)
+        rig.fail(at: 3, retry: nil)
+        let run = try #require(rig.endings.last?.run)
+        #expect(!rig.row.isAtRest)
+        #expect(rig.retry(run, at: 50) == true)
+        #expect(rig.claim(at: 50) && rig.run == [1])
+    }
+
+    @Test("a dead run is not brought back once its key has a newer generation")
+    func outdated() throws {
+        var rig = try RowRig()
+        let run = try dead(&rig)
+        rig.submit(2, at: 60)
+        let before = rig.row
+        #expect(rig.retry(run, at: 61) == false)
+        #expect(rig.row == before)
+    }
+}

@@ -1,0 +1,226 @@
+import LullCore
+import Testing
+
+/// What submits, flushes and cancels do to a row.
+@Suite("A durable row: producers")
+struct DurableRowSubmitTests {
+    // MARK: - Falling due
+
+    @Test("a pending value becomes ready at its due instant, whenever somebody looks")
+    func settles() throws {
+        var rig = try RowRig()
+        #expect(rig.submit(1, at: 0) == 2)
+        #expect(rig.submit(2, at: 1.5) == 3.5)
+        #expect(rig.pending == [2] && rig.row.pendingSubmits == 1...2 && rig.ready == nil)
+        rig.settle(at: 3.4)
+        #expect(rig.ready == nil)
+        rig.settle(at: 100)
+        #expect(rig.ready == [2] && rig.pending == nil)
+        let ready = try #require(rig.row.ready)
+        #expect(ready.submits == 1...2 && ready.count == 2 && ready.edge == .trailing)
+        #expect(ready.first == RowRig.at(0) && ready.due == RowRig.at(3.5))
+    }
+
+    @Test("a call at exactly the due instant comes after it")
+    func tie() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.submit(2, at: 2)
+        #expect(rig.ready == [1] && rig.pending == [2] && rig.row.generation == 2)
+    }
+
+    @Test("every call settles first", arguments: 0..<6)
+    func everyCall(call: Int) throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        switch call {
+        case 0: rig.submit(2, at: 2)
+        case 1: rig.flush(at: 2)
+        case 2: #expect(rig.cancel(at: 2) == 1)
+        case 3: #expect(rig.claim(at: 2) == true)
+        case 4: rig.complete(at: 2)
+        default: rig.release(at: 2)
+        }
+        #expect(rig.row.ready != nil || call == 2 || call == 3)
+    }
+
+    @Test("the longest wait rules")
+    func maxWait() throws {
+        var rig = try RowRig(.debounce(wait: .seconds(2), maxWait: .seconds(3)))
+        rig.submit(1, at: 0)
+        rig.submit(2, at: 1.5)
+        #expect(rig.submit(3, at: 2.9) == 3)
+        rig.settle(at: 3)
+        #expect(rig.row.ready?.edge == .maxWait && rig.row.ready?.due == RowRig.at(3))
+    }
+
+    @Test("a leading edge and a full count make a value ready at the submit itself")
+    func atOnce() throws {
+        var rig = try RowRig(
+            .debounce(wait: .seconds(2), edges: [.leading, .trailing], maxCount: 2), combination: .collect)
+        #expect(rig.submit(1, at: 0) == 0)
+        #expect(rig.ready == [1] && rig.row.ready?.edge == .leading && rig.pending == nil)
+        #expect(rig.claim(at: 0) == true)
+        #expect(rig.submit(2, at: 1) == 3)
+        #expect(rig.submit(3, at: 1) == 1)
+        #expect(rig.ready == [2, 3] && rig.row.ready?.edge == .maxCount && rig.row.ready?.submits == 2...3)
+    }
+
+    @Test("a throttle's window lasts over its execution, and is kept until it has ended")
+    func throttle() throws {
+        var rig = try RowRig(.throttle(interval: .seconds(10)))
+        #expect(rig.submit(1, at: 0) == 0)
+        #expect(rig.claim(at: 0) == true)
+        rig.complete(at: 1)
+        #expect(!rig.row.isAtRest && rig.row.wake(by: rig.rules) == RowRig.at(10))
+        #expect(rig.submit(2, at: 2) == 10)
+        rig.settle(at: 10)
+        #expect(rig.ready == [2] && rig.row.ready?.due == RowRig.at(10))
+        #expect(rig.claim(at: 12) == true)
+        rig.complete(at: 12)
+        #expect(!rig.row.isAtRest)
+        rig.settle(at: 20)
+        #expect(rig.row.isAtRest && rig.ends == ["1-1 completed", "2-2 completed"])
+    }
+
+    @Test("durations that were changed hold from the next submit on")
+    func changedDurations() throws {
+        var rig = try RowRig(.debounce(wait: .seconds(2), maxWait: .seconds(5)))
+        rig.submit(1, at: 0, wait: 100)
+        rig.rules.policy = try .debounce(wait: .seconds(1), maxWait: .seconds(50))
+        #expect(rig.row.due(by: rig.rules) == RowRig.at(5))
+        #expect(rig.submit(2, at: 1) == 2)
+        var throttle = try RowRig(.throttle(interval: .seconds(10)))
+        throttle.submit(1, at: 0)
+        throttle.submit(2, at: 1)
+        throttle.rules.policy = try .throttle(interval: .seconds(3))
+        throttle.settle(at: 10)
+        #expect(throttle.ready == [2] && throttle.row.gate.quiet == RowRig.at(20))
+    }
+
+    // MARK: - Becoming one
+
+    @Test(
+        "what falls due while something is ready becomes one with it",
+        arguments: [
+            (Combination.latest, [3] as [UInt8]), (.first, [1]), (.collect, [1, 2, 3]),
+        ])
+    func merges(combination: Combination, values: [UInt8]) throws {
+        var rig = try RowRig(combination: combination)
+        rig.submit(1, at: 0)
+        rig.submit(2, at: 1)
+        rig.submit(3, at: 5)
+        rig.settle(at: 7)
+        let ready = try #require(rig.row.ready)
+        #expect(rig.ready == values && ready.submits == 1...3 && ready.count == 3)
+        #expect(ready.first == RowRig.at(0) && ready.due == RowRig.at(3))
+    }
+
+    @Test("ranges never become one after a claim")
+    func noMergeAfterClaim() throws {
+        var rig = try RowRig(combination: .collect)
+        rig.submit(1, at: 0)
+        #expect(rig.claim(at: 2) == true)
+        rig.submit(2, at: 3)
+        rig.settle(at: 5)
+        #expect(rig.run == [1] && rig.ready == [2])
+        #expect(rig.row.run?.value.submits == 1...1 && rig.row.ready?.submits == 2...2)
+    }
+
+    // MARK: - Absorbed
+
+    @Test("a submit that is absorbed extends what is ready, or ends at once where a worker has it")
+    func absorbed() throws {
+        var rig = try RowRig(.debounce(wait: .seconds(2), edges: .leading))
+        rig.submit(1, at: 0)
+        #expect(rig.submit(2, at: 1) == nil)
+        #expect(rig.ready == [1] && rig.row.ready?.submits == 1...2 && rig.row.ready?.count == 1)
+        #expect(rig.claim(at: 1) == true)
+        #expect(rig.submit(3, at: 2) == nil)
+        #expect(rig.submit(4, at: 3) == nil)
+        #expect(rig.ends == ["3-3 absorbed", "4-4 absorbed"])
+        rig.complete(at: 4)
+        #expect(rig.ends.last == "1-2 completed")
+    }
+
+    // MARK: - Flush
+
+    @Test("a flush makes ready what is pending, and closes the gate")
+    func flush() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        #expect(rig.flush(at: 1) == true)
+        #expect(rig.ready == [1] && rig.row.ready?.edge == .flush && !rig.row.gate.isOpen)
+        #expect(rig.flush(at: 1) == false)
+    }
+
+    @Test("a flush spares a failed run the rest of its delay, and leaves a claimed one alone")
+    func flushRuns() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        #expect(!rig.flush(at: 3) && rig.runEnd == 32)
+        rig.fail(at: 4, retry: 100)
+        #expect(rig.claim(at: 5) == false)
+        #expect(rig.flush(at: 5) && rig.runEnd == 5)
+        #expect(rig.claim(at: 5) && rig.row.run?.attempt == 2)
+    }
+
+    // MARK: - Cancel
+
+    @Test("a cancel ends what no worker has, each range by itself, and closes the gate")
+    func cancel() throws {
+        var rig = try RowRig(combination: .collect)
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        rig.fail(at: 3, retry: 100)
+        rig.submit(2, at: 3)
+        rig.submit(3, at: 6)
+        #expect(rig.row.run != nil && rig.ready == [2] && rig.pending == [3])
+        #expect(rig.cancel(at: 7) == 3)
+        #expect(rig.ends == ["1-1 cancelled", "2-2 cancelled", "3-3 cancelled"] && rig.row.isAtRest)
+    }
+
+    @Test("a cancel does not touch what a worker has")
+    func cancelClaimed() throws {
+        var rig = try RowRig()
+        rig.submit(1, at: 0)
+        rig.claim(at: 2)
+        rig.submit(2, at: 3)
+        #expect(rig.cancel(at: 4) == 1)
+        #expect(rig.ends == ["2-2 cancelled"] && rig.run == [1])
+        rig.complete(at: 5)
+        #expect(rig.row.isAtRest)
+    }
+
+    // MARK: - At rest
+
+    @Test("a row at rest can go, and its key never gets a number twice")
+    func atRest() throws {
+        var rig = try RowRig(base: 41)
+        #expect(rig.row.isAtRest)
+        rig.submit(1, at: 0)
+        #expect(rig.row.generation == 42 && !rig.row.isAtRest)
+        rig.claim(at: 2)
+        #expect(!rig.row.isAtRest)
+        rig.complete(at: 3)
+        #expect(rig.row.isAtRest && rig.ends == ["42-42 completed"])
+    }
+
+    @Test("the row is to be looked at again no later than anything can happen to it")
+    func wake() throws {
+        var rig = try RowRig(.debounce(wait: .seconds(2), maxWait: .seconds(3)))
+        rig.submit(1, at: 0)
+        #expect(rig.row.wake(by: rig.rules) == RowRig.at(2))
+        rig.submit(2, at: 1.9)
+        #expect(rig.row.wake(by: rig.rules) == RowRig.at(3))
+        rig.claim(at: 3)
+        #expect(rig.row.wake(by: rig.rules) == RowRig.at(33))
+        rig.submit(3, at: 4)
+        #expect(rig.row.wake(by: rig.rules) == RowRig.at(6))
+        rig.settle(at: 6)
+        #expect(rig.row.wake(by: rig.rules) == RowRig.at(33))
+        rig.fail(at: 7, retry: nil)
+        #expect(rig.row.wake(by: rig.rules) == RowRig.at(6))
+    }
+}

@@ -1,0 +1,159 @@
+import Lull
+import LullCore
+import LullDurable
+import LullTesting
+import TestSupport
+import Testing
+
+/// What becomes of runs whose handlers throw.
+@Suite("Trying again")
+struct RetryTests {
+    let bench = Bench()
+
+    @Test("a run that failed is tried again with the same id, value and range, and a new fence")
+    func sameRun() async throws {
+        let sync = try await bench.debouncer()
+        let seen = Record<DurableExecution<String, Int>>()
+        let worker = bench.work(sync) { execution in
+            seen.add(execution)
+            if execution.attempt < 3 { throw Bench.Refusal() }
+        }
+        let receipt = try await sync.submit(1, for: "a")
+        await bench.advance(2)
+        #expect(try await sync.state(of: receipt) == .waitingForRetry(attempt: 1, error: "no"))
+        #expect(try await sync.status().retrying == 1)
+        await bench.advance(10)
+        #expect(seen.all.map(\.attempt) == [1, 2, 3] && Set(seen.all.map(\.run)).count == 1)
+        #expect(seen.all.map(\.fence) == seen.all.map(\.fence).sorted() && Set(seen.all.map(\.fence)).count == 3)
+        #expect(Set(seen.all.map(\.submits)) == [1...1] && bench.done.all == ["a=1"])
+        #expect(try await sync.state(of: receipt) == .completed)
+        #expect(sync.counters.attempts == 3 && sync.counters.failures == 2)
+        #expect(bench.failures.all.count == 2)
+        #expect(bench.failures.all.allSatisfy { $0.hasSuffix(": no") && $0.contains("(key a)") })
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test("after its last attempt a run is dead, does not block its key, and can be tried again or forgotten")
+    func dead() async throws {
+        let sync = try await bench.debouncer()
+        let isBroken = Guarded(true)
+        let worker = bench.work(sync) { _ in if isBroken.value { throw Bench.Refusal() } }
+        let receipts = [try await sync.submit(1, for: "a"), try await sync.submit(2, for: "b")]
+        await bench.advance(30)
+        #expect(try await sync.state(of: receipts[0]) == .dead(error: "no"))
+        #expect(try await sync.status().dead == 2 && sync.counters.attempts == 6)
+        let dead = try await sync.dead().sorted { $0.values[0][0] < $1.values[0][0] }
+        #expect(dead.map(\.key) == ["a", "b"].map { Array($0.utf8) } && dead.map(\.values) == [[[49]], [[50]]])
+        #expect(dead.allSatisfy { $0.attempts == 3 && $0.error == "no" && $0.age > .seconds(20) })
+        #expect(bench.failures.all.filter { $0.contains("was the last") }.count == 2)
+
+        _ = isBroken.exchange(false)
+        #expect(try await sync.retry(dead[0].id) == .accepted)
+        #expect(try await sync.retry(dead[0].id) == .notFound)
+        await bench.advance(0)
+        #expect(bench.done.all == ["a=1"])
+        #expect(try await sync.state(of: receipts[0]) == .completed)
+        #expect(try await sync.discard(dead[1].id) == true)
+        #expect(try await sync.discard(dead[1].id) == false)
+        #expect(try await sync.status().dead == 0)
+
+        try await sync.submit(3, for: "b")
+        await bench.advance(2)
+        #expect(bench.done.all == ["a=1", "b=3"])
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test("a dead run must not overwrite a newer value")
+    func outdated() async throws {
+        let sync = try await bench.debouncer()
+        let worker = bench.work(sync) { if $0.value == 1 { throw Bench.Refusal() } }
+        try await sync.submit(1, for: "a")
+        await bench.advance(30)
+        let dead = try #require(try await sync.dead().first)
+        try await sync.submit(2, for: "a")
+        #expect(try await sync.retry(dead.id) == .outdated)
+        await bench.advance(30)
+        #expect(bench.done.all == ["a=2"])
+        #expect(try await sync.retry(dead.id) == .outdated)
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test("a newer value that falls due takes the place of one that has failed")
+    func newerValue() async throws {
+        let sync = try await bench.debouncer()
+        let backoff = DurableBackoff(first: .seconds(60), longest: .seconds(60), maxAttempts: 3)
+        let worker = bench.work(sync, retry: backoff) { if $0.value == 1 { throw Bench.Refusal() } }
+        let receipt = try await sync.submit(1, for: "a")
+        await bench.advance(2)
+        try await sync.submit(2, for: "a")
+        await bench.advance(2)
+        #expect(bench.done.all == ["a=2"])
+        #expect(try await sync.state(of: receipt) == .failed(error: "no"))
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test("where every value counts, the failed one goes first", arguments: [Combination.first, .collect])
+    func retryFirst(combining: Combination) async throws {
+        let sync = try await bench.debouncer(combining: combining)
+        let worker = bench.work(sync) { if $0.attempt < 3 && $0.value == 1 { throw Bench.Refusal() } }
+        try await sync.submit(1, for: "a")
+        await bench.advance(2)
+        try await sync.submit(2, for: "a")
+        try await sync.submit(3, for: "a")
+        await bench.advance(30)
+        #expect(bench.done.all == ["a=1", combining == .first ? "a=2" : "a=2+3"])
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test("a flush spares a failed run the rest of its delay")
+    func flushed() async throws {
+        let sync = try await bench.debouncer()
+        let backoff = DurableBackoff(first: .seconds(600), longest: .seconds(600), maxAttempts: 3)
+        let worker = bench.work(sync, retry: backoff) { if $0.attempt == 1 { throw Bench.Refusal() } }
+        try await sync.submit(1, for: "a")
+        await bench.advance(2)
+        #expect(try await sync.flush("a") == true)
+        await bench.advance(0)
+        #expect(bench.done.all == ["a=1"])
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test("a value that cannot be read fails like a handler that throws, and its bytes are kept")
+    func undecodable() async throws {
+        let words = try await DurableDebouncer<String, String>(
+            for: .seconds(2), namespace: "n", in: bench.store, clock: bench.clock)
+        try await words.submit("not a number", for: "a")
+        let sync = try await bench.debouncer()
+        let worker = bench.work(sync)
+        await bench.advance(30)
+        #expect(bench.done.all == [] && sync.counters.attempts == 3 && sync.counters.failures == 3)
+        let dead = try #require(try await sync.dead().first)
+        #expect(dead.values == [Array(#""not a number""#.utf8)] && dead.error?.contains("is no Int") == true)
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test("a key that cannot be read fails, too")
+    func undecodableKey() async throws {
+        let words = try await DurableDebouncer<String, Int>(
+            for: .seconds(2), namespace: "n", in: bench.store, clock: bench.clock)
+        try await words.submit(1, for: "not a number")
+        let sync = try await DurableDebouncer<Int, Int>(namespace: "n", in: bench.store, clock: bench.clock)
+        let worker = bench.clock.task {
+            try await sync.run(
+                retry: DurableBackoff(maxAttempts: 1), onFailure: { bench.failures.add("\($0)") }
+            ) { bench.done.add("\($0)") }
+        }
+        await bench.advance(30)
+        #expect(bench.done.all == [] && bench.failures.all.count == 1)
+        #expect(try await sync.dead().first?.error?.contains("no key of the type Int") == true)
+        worker.cancel()
+        try await worker.value
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Lull
+import LullCore
+import LullDurable
+import LullTesting
+import TestSupport
+import Testing
+
+/// A store in memory on a clock that stands still, with what handlers and workers have said.
+struct Bench: Sendable {
+    let clock = ManualClock()
+    let memory: MemoryStore
+    let store: FlakyStore
+    /// What handlers have done.
+    let done = Record<String>()
+    /// What has gone wrong.
+    let failures = Record<String>()
+
+    init(limits: DurableLimits = DurableLimits()) {
+        memory = MemoryStore(limits: limits, clock: StoreClock(clock))
+        store = FlakyStore(memory)
+    }
+
+    /// A debouncer of two seconds.
+    func debouncer(combining: Combination = .latest) async throws -> DurableDebouncer<String, Int> {
+        try await DurableDebouncer(for: .seconds(2), combining: combining, namespace: "n", in: store, clock: clock)
+    }
+
+    /// A worker that notes what it does, and does what the test says as well.
+    func work(
+        _ debouncer: DurableDebouncer<String, Int>, maxConcurrent: Int = 8, lease: Duration = .seconds(30),
+        retry: DurableBackoff = DurableBackoff(first: .seconds(1), longest: .seconds(1), maxAttempts: 3),
+        grace: Duration = .seconds(10),
+        _ handler: @escaping @Sendable (DurableExecution<String, Int>) async throws -> Void = { _ in }
+    ) -> Task<Void, any Error> {
+        clock.task {
+            try await debouncer.run(
+                maxConcurrent: maxConcurrent, lease: lease, retry: retry, grace: grace,
+                onFailure: { failures.add("\($0)") }
+            ) { execution in
+                try await handler(execution)
+                done.add("\(execution.key)=\(execution.values.map(String.init).joined(separator: "+"))")
+            }
+        }
+    }
+
+    func advance(_ seconds: Double, until milestone: ManualClock.Milestone = .ended) async {
+        await clock.advance(by: .milliseconds(Int(seconds * 1000)), until: milestone)
+    }
+
+    /// How long the clock has gone.
+    var seconds: Double {
+        let (seconds, attoseconds) = clock.now.sinceStart.components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+
+    struct Refusal: Error, CustomStringConvertible {
+        var description: String { "no" }
+    }
+}

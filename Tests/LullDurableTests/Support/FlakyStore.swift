@@ -1,0 +1,92 @@
+import Lull
+import LullCore
+import LullDurable
+
+/// A store that does what the test says before and after it does what it should.
+struct FlakyStore: DurableStore {
+    enum Fault: Sendable {
+        /// It does not do what it is asked.
+        case before(DurableError)
+        /// It does, and the answer is lost.
+        case after(DurableError)
+    }
+
+    enum Call: Sendable {
+        case submit(DurableSubmission)
+        case claim(DurableClaim)
+        case report(DurableReport)
+    }
+
+    let base: any DurableStore
+    /// What goes wrong with a call.
+    let fault: Guarded<@Sendable (Call) -> Fault?>
+
+    init(_ base: any DurableStore) {
+        self.base = base
+        fault = Guarded { _ in nil }
+    }
+
+    func fails(_ fault: @escaping @Sendable (Call) -> Fault?) {
+        _ = self.fault.exchange(fault)
+    }
+
+    func works() {
+        _ = fault.exchange { _ in nil }
+    }
+
+    private func with<Result: Sendable>(
+        _ call: Call, _ body: () async throws(DurableError) -> Result
+    ) async throws(DurableError) -> Result {
+        switch fault.value(call) {
+        case .before(let error): throw error
+        case .after(let error):
+            _ = try await body()
+            throw error
+        case nil: return try await body()
+        }
+    }
+
+    func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
+        try await with(.submit(submission)) { () async throws(DurableError) in try await base.submit(submission) }
+    }
+
+    func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
+        try await with(.claim(claim)) { () async throws(DurableError) in try await base.claim(claim) }
+    }
+
+    func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
+        try await with(.report(report)) { () async throws(DurableError) in try await base.report(report) }
+    }
+
+    func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+        try await base.open(namespace, rules)
+    }
+    func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try await base.flush(key, in: namespace)
+    }
+    func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try await base.cancel(key, in: namespace)
+    }
+    func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
+        try await base.wait(in: namespace, after: mark, atMost: time)
+    }
+    func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
+        try await base.state(of: receipt)
+    }
+    func status() async throws(DurableError) -> [DurableStatus] { try await base.status() }
+    func list(
+        in namespace: String, prefix: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing] {
+        try await base.list(in: namespace, prefix: prefix, limit: limit)
+    }
+    func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun] {
+        try await base.dead(in: namespace, limit: limit)
+    }
+    func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
+        try await base.retry(run, in: namespace)
+    }
+    func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
+        try await base.discard(run, in: namespace)
+    }
+    func close() async { await base.close() }
+}

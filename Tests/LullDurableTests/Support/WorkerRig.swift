@@ -1,0 +1,94 @@
+import LullCore
+import LullDurable
+
+/// A worker without store, clock or tasks: the test says what happens.
+struct WorkerRig {
+    static let lease = CoreDuration.seconds(30)
+
+    var worker: Worker
+    private(set) var now = CoreInstant.origin
+
+    init(maxConcurrent: Int = 2, maxAttempts: Int = 3, grace: CoreDuration = .seconds(10)) {
+        worker = Worker(
+            Worker.Settings(
+                namespace: "n", owner: 7, maxConcurrent: maxConcurrent, lease: Self.lease,
+                backoff: DurableBackoff(first: .seconds(1), longest: .seconds(8), maxAttempts: maxAttempts),
+                grace: grace))
+    }
+
+    mutating func pass(_ seconds: Double) {
+        now = now.advanced(by: .nanoseconds(Int64(seconds * 1e9)))
+    }
+
+    mutating func pass(to instant: CoreInstant) {
+        now = max(now, instant)
+    }
+
+    mutating func handle(_ event: Worker.Event) -> [Worker.Action] {
+        worker.handle(event, at: now)
+    }
+
+    /// Lets time pass, and the alarm ring.
+    mutating func woke(after seconds: Double = 0) -> [Worker.Action] {
+        pass(seconds)
+        return handle(.woke)
+    }
+
+    /// The store hands out runs.
+    mutating func claimed(_ runs: [DurableRun], next: Duration? = nil, mark: Int64 = 0) -> [Worker.Action] {
+        handle(.claimed(.success(DurableClaim.Answer(runs: runs, next: next, mark: mark))))
+    }
+
+    /// The store answers to a report.
+    mutating func answered(
+        _ run: DurableRun, _ word: DurableReport.Word, _ answer: DurableReport.Answer = .accepted
+    ) -> [Worker.Action] {
+        handle(.reported(Self.report(run, word), .success(answer)))
+    }
+
+    /// The store does not answer to a report as it should.
+    mutating func failed(_ run: DurableRun, _ word: DurableReport.Word) -> [Worker.Action] {
+        handle(.reported(Self.report(run, word), .failure(Self.full)))
+    }
+
+    static let full = DurableError.refused("the disk is full")
+
+    static func claim(_ limit: Int, holding: [Int64] = []) -> Worker.Action {
+        .claim(
+            DurableClaim(
+                namespace: "n", terms: DurableRow.Claim(owner: 7, lease: lease, maxAttempts: 3), holding: holding,
+                limit: limit))
+    }
+
+    static func report(_ run: DurableRun, _ word: DurableReport.Word) -> DurableReport {
+        DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 7, word)
+    }
+
+    static func report(_ run: DurableRun, _ word: DurableReport.Word) -> Worker.Action {
+        .report(report(run, word))
+    }
+
+    static let heartbeat = DurableReport.Word.heartbeat(lease: lease)
+}
+
+extension DurableRun {
+    /// A run of a key of its own.
+    static func some(_ id: Int64, fence: Int64? = nil, attempt: Int = 1) -> DurableRun {
+        let value = DurableRow.Ready(
+            batch: Batch(.bytes([1])), submits: 1...1, count: 1, first: .origin, due: .origin, edge: .trailing)
+        let run = DurableRow.Run(
+            value: value, id: id, fence: fence ?? id, owner: 7, attempt: attempt, state: .claimed(until: .farFuture))
+        return DurableRun(key: Array("key \(id)".utf8), values: [[1]], run: run)
+    }
+}
+
+extension [Worker.Action] {
+    /// How long the worker waits before it tries a run again, as it says in a report; nil if there is no such report, or no
+    /// further attempt.
+    var retry: CoreDuration? {
+        for case .report(let report) in self {
+            if case .failed(_, let retry) = report.word { return retry }
+        }
+        return nil
+    }
+}

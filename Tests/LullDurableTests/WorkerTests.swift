@@ -1,0 +1,403 @@
+import LullCore
+import LullDurable
+import Testing
+
+/// What a worker decides, with no time and no store.
+@Suite("The worker's decisions")
+struct WorkerTests {
+    typealias Rig = WorkerRig
+
+    // MARK: - Claiming
+
+    @Test("it begins with a claim for as many as it may run, and starts what it gets")
+    func beginning() {
+        var rig = Rig()
+        #expect(rig.woke() == [Rig.claim(2)])
+        #expect(rig.woke() == [])
+        #expect(
+            rig.claimed([.some(1)], next: .seconds(5), mark: 3) == [
+                .start(.some(1)), .listen(after: 3, atMost: .seconds(5)),
+            ])
+    }
+
+    @Test("where nothing is due it listens, and claims when it has heard something")
+    func listening() {
+        var rig = Rig()
+        _ = rig.woke()
+        #expect(rig.claimed([], next: nil, mark: 9) == [.listen(after: 9, atMost: .seconds(3600))])
+        #expect(rig.woke(after: 100) == [])
+        #expect(rig.handle(.heard(.success(()))) == [Rig.claim(2)])
+    }
+
+    @Test("where there is more it claims again as soon as a handler has ended, together with its report")
+    func hungry() {
+        var rig = Rig()
+        _ = rig.woke()
+        #expect(rig.claimed([.some(1), .some(2)], next: .zero) == [.start(.some(1)), .start(.some(2))])
+        #expect(
+            rig.handle(.ended(run: 1, error: nil)) == [
+                Rig.report(.some(1), .completed), Rig.claim(1, holding: [1, 2]),
+            ])
+        // One claim at a time: the second waits for the answer to the first.
+        #expect(rig.handle(.ended(run: 2, error: nil)) == [Rig.report(.some(2), .completed)])
+        #expect(rig.answered(.some(1), .completed) == [])
+        #expect(rig.claimed([.some(3)], next: .zero) == [.start(.some(3)), Rig.claim(1, holding: [2, 3])])
+    }
+
+    @Test("what it heard while there was no room is claimed when there is")
+    func heardWithoutRoom() {
+        var rig = Rig(maxConcurrent: 1)
+        _ = rig.woke()
+        #expect(rig.claimed([], mark: 1).count == 1)
+        #expect(rig.handle(.heard(.success(()))) == [Rig.claim(1)])
+        #expect(rig.claimed([.some(1)], next: .seconds(30), mark: 2) == [.start(.some(1))])
+        #expect(
+            rig.handle(.ended(run: 1, error: nil)) == [
+                Rig.report(.some(1), .completed), .listen(after: 2, atMost: .seconds(30)),
+            ])
+    }
+
+    @Test("what falls due while there is no room is claimed without listening first")
+    func dueWithoutRoom() {
+        var rig = Rig(maxConcurrent: 1)
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)], next: .seconds(2), mark: 2)
+        rig.pass(3)
+        #expect(
+            rig.handle(.ended(run: 1, error: nil)) == [
+                Rig.report(.some(1), .completed), Rig.claim(1, holding: [1]),
+            ])
+    }
+
+    // MARK: - Leases
+
+    @Test("a heartbeat is sent at a third of the lease, with those that soon will be, and one at a time")
+    func heartbeats() {
+        var rig = Rig(maxConcurrent: 3)
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)], next: .zero)
+        rig.pass(4)
+        _ = rig.claimed([.some(2)], next: .zero)
+        rig.pass(2)
+        _ = rig.claimed([.some(3)])
+        #expect(rig.worker.alarm == CoreInstant(nanoseconds: 10_000_000_000))
+        // The claims that got them were sent at 0, at 0 and at 4 seconds.
+        #expect(rig.woke(after: 3.999).isEmpty)
+        #expect(rig.woke(after: 0.001) == [1, 2, 3].map { Rig.report(.some($0), Rig.heartbeat) })
+        #expect(rig.woke(after: 1) == [])
+        #expect(rig.answered(.some(1), Rig.heartbeat) == [])
+        // Counted from when it was sent.
+        #expect(rig.worker.alarm == CoreInstant(nanoseconds: 20_000_000_000))
+        #expect(rig.woke(after: 9) == [Rig.report(.some(1), Rig.heartbeat)])
+    }
+
+    @Test("a lost lease cancels the handler and is told; its slot is taken until it has ended, which nobody is told")
+    func lostLease() {
+        var rig = Rig(maxConcurrent: 1)
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)], next: .zero)
+        _ = rig.woke(after: 10)
+        #expect(rig.answered(.some(1), Rig.heartbeat, .leaseLost) == [.lost(.some(1)), .cancel(run: 1)])
+        #expect(rig.woke(after: 60) == [])
+        #expect(rig.handle(.ended(run: 1, error: "cancelled")) == [Rig.claim(1)])
+    }
+
+    @Test("a completion that comes too late is told as a lost lease")
+    func lateCompletion() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)])
+        _ = rig.handle(.ended(run: 1, error: nil))
+        #expect(rig.answered(.some(1), .completed, .leaseLost) == [.lost(.some(1))])
+        #expect(rig.worker.isFinished == false)
+    }
+
+    @Test("who may have slept through the end of a lease asks for it before claiming anything")
+    func sleptThrough() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)], mark: 1)
+        rig.pass(100)
+        #expect(rig.handle(.heard(.success(()))) == [])
+        #expect(rig.handle(.woke) == [Rig.report(.some(1), Rig.heartbeat)])
+        #expect(rig.answered(.some(1), Rig.heartbeat) == [Rig.claim(1, holding: [1])])
+    }
+
+    @Test("a run that it takes over from itself goes on under the new fence")
+    func takenOverFromItself() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)], next: .zero)
+        #expect(rig.claimed([.some(1, fence: 5, attempt: 2)], mark: 1) == [.listen(after: 1, atMost: .seconds(3600))])
+        #expect(rig.handle(.ended(run: 1, error: nil)) == [Rig.report(.some(1, fence: 5), .completed)])
+        // An answer to what was said under the old fence says nothing any more.
+        #expect(rig.answered(.some(1), Rig.heartbeat, .leaseLost) == [])
+        #expect(rig.answered(.some(1, fence: 5), .completed) == [])
+    }
+
+    @Test("a run that is handed out again before the end of its report is answered waits for that answer")
+    func handedOutWhileReporting() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)], next: .zero)
+        let report = rig.handle(.ended(run: 1, error: "no"))
+        guard case .report(let failure)? = report.first else { Issue.record("no report"); return }
+        #expect(
+            rig.claimed([.some(1, fence: 5, attempt: 2)], next: nil, mark: 1) == [
+                .listen(after: 1, atMost: .seconds(3600))
+            ])
+        #expect(rig.handle(.reported(failure, .success(.accepted))) == [.start(.some(1, fence: 5, attempt: 2))])
+    }
+
+    @Test("what was done before a run was taken over from itself is reported under the new fence, and not done again")
+    func reportedUnderNewFence() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)], next: .zero)
+        _ = rig.handle(.ended(run: 1, error: nil))
+        _ = rig.claimed([.some(1, fence: 5, attempt: 2)])
+        #expect(rig.answered(.some(1), .completed, .leaseLost) == [Rig.report(.some(1, fence: 5), .completed)])
+        #expect(rig.answered(.some(1, fence: 5), .completed) == [])
+    }
+
+    // MARK: - Failing handlers
+
+    @Test("the delay before another attempt doubles up to the longest, shortened by chance to no less than half")
+    func backoff() throws {
+        for attempt in 1...6 {
+            var rig = Rig(maxAttempts: 7)
+            _ = rig.woke()
+            _ = rig.claimed([.some(1, attempt: attempt)])
+            let retry = try #require(rig.handle(.ended(run: 1, error: "no")).retry)
+            let full = CoreDuration.seconds(min(8, 1 << (attempt - 1)))
+            #expect(retry <= full && retry.nanoseconds >= full.nanoseconds / 2)
+        }
+    }
+
+    @Test("chance differs from worker to worker, and from run to run")
+    func chance() {
+        var delays: Set<CoreDuration> = []
+        var rig = Rig(maxConcurrent: 50)
+        _ = rig.woke()
+        _ = rig.claimed((1...50).map { .some($0) })
+        for run in 1...50 {
+            if let retry = rig.handle(.ended(run: Int64(run), error: "no")).retry { delays.insert(retry) }
+        }
+        #expect(delays.count == 50)
+    }
+
+    @Test("a run that has had all its attempts is dead")
+    func lastAttempt() {
+        var rig = Rig(maxAttempts: 3)
+        _ = rig.woke()
+        _ = rig.claimed([.some(1, attempt: 3)])
+        #expect(
+            rig.handle(.ended(run: 1, error: "no")).contains(
+                Rig.report(.some(1, attempt: 3), .failed("no", retry: nil))))
+    }
+
+    // MARK: - A store that fails
+
+    @Test("a store that does not take a claim is told of once and asked again, more and more rarely")
+    func claimRefused() {
+        var rig = Rig()
+        _ = rig.woke()
+        #expect(rig.handle(.claimed(.failure(Rig.full))) == [.trouble(Rig.full)])
+        var pauses: [CoreDuration] = []
+        for _ in 0..<12 {
+            pauses.append(rig.now.duration(to: rig.worker.alarm))
+            rig.pass(to: rig.worker.alarm)
+            #expect(rig.handle(.woke) == [Rig.claim(2)])
+            #expect(rig.handle(.claimed(.failure(Rig.full))) == [])
+        }
+        for (count, pause) in pauses.enumerated() {
+            let full = min(CoreDuration.milliseconds(100 << Int64(count)), .seconds(10))
+            #expect(pause <= full && pause.nanoseconds >= full.nanoseconds / 2)
+        }
+        rig.pass(to: rig.worker.alarm)
+        _ = rig.handle(.woke)
+        #expect(rig.claimed([.some(1)], next: .zero) == [.start(.some(1)), Rig.claim(1, holding: [1])])
+        #expect(rig.handle(.claimed(.failure(Rig.full))) == [.trouble(Rig.full)])
+    }
+
+    @Test("who cannot write claims nothing more, and says what there is to say until it is taken")
+    func reportRefused() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)], mark: 1)
+        _ = rig.handle(.ended(run: 1, error: nil))
+        #expect(rig.failed(.some(1), .completed) == [.trouble(Rig.full)])
+        for _ in 0..<5 {
+            rig.pass(to: rig.worker.alarm)
+            #expect(rig.handle(.woke) == [Rig.report(.some(1), .completed)])
+            #expect(rig.handle(.heard(.success(()))) == [])
+            #expect(rig.failed(.some(1), .completed) == [])
+        }
+        rig.pass(to: rig.worker.alarm)
+        _ = rig.handle(.woke)
+        #expect(rig.answered(.some(1), .completed, .alreadyDone) == [Rig.claim(2)])
+    }
+
+    @Test("what alone is not taken is said again more and more rarely, while all else goes on")
+    func oneRefused() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1), .some(2)])
+        _ = rig.handle(.ended(run: 1, error: nil))
+        var pauses: [CoreDuration] = []
+        for _ in 0..<12 {
+            #expect(rig.failed(.some(1), .completed) == [.trouble(Rig.full)])
+            _ = rig.answered(.some(2), Rig.heartbeat)
+            let since = rig.now
+            while !rig.handle(.woke).contains(Rig.report(.some(1), .completed)) { rig.pass(to: rig.worker.alarm) }
+            pauses.append(since.duration(to: rig.now))
+        }
+        #expect(pauses.dropFirst(8).allSatisfy { $0 >= .seconds(5) && $0 <= .seconds(10) })
+    }
+
+    @Test("several calls that fail together count once")
+    func togetherOnce() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1), .some(2)])
+        _ = rig.handle(.ended(run: 1, error: nil))
+        _ = rig.handle(.ended(run: 2, error: nil))
+        #expect(rig.failed(.some(1), .completed) == [.trouble(Rig.full)])
+        #expect(rig.failed(.some(2), .completed) == [])
+        #expect(rig.now.duration(to: rig.worker.alarm) <= .milliseconds(100))
+    }
+
+    @Test("a handler whose lease cannot be renewed is told to stop when it ends, and what it did counts if it is taken")
+    func unsureLease() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)])
+        #expect(rig.woke(after: 10) == [Rig.report(.some(1), Rig.heartbeat)])
+        rig.pass(19)
+        #expect(rig.failed(.some(1), Rig.heartbeat) == [.trouble(Rig.full)])
+        rig.pass(1)
+        #expect(rig.handle(.woke) == [Rig.report(.some(1), Rig.heartbeat)])
+        #expect(rig.failed(.some(1), Rig.heartbeat) == [.cancel(run: 1)])
+        var other = rig
+        #expect(rig.handle(.ended(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
+        #expect(other.handle(.ended(run: 1, error: "stopped")) == [Rig.report(.some(1), .released)])
+    }
+
+    @Test("a store that cannot be used any more ends it: handlers are cancelled, and have the time of grace")
+    func closedStore() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1), .some(2)], next: .zero)
+        #expect(rig.woke(after: 10).count == 2)
+        #expect(
+            rig.handle(.reported(Rig.report(.some(1), Rig.heartbeat), .failure(.closed))) == [
+                .cancel(run: 1), .cancel(run: 2),
+            ])
+        #expect(rig.worker.failure == .closed && !rig.worker.isFinished)
+        #expect(rig.handle(.ended(run: 1, error: nil)) == [] && !rig.worker.isFinished)
+        #expect(rig.worker.alarm == CoreInstant(nanoseconds: 20_000_000_000))
+        #expect(rig.woke(after: 10) == [] && rig.worker.isFinished)
+    }
+
+    // MARK: - Stopping
+
+    @Test("told to stop, it claims nothing more and ends when its handlers have")
+    func stopping() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)], mark: 1)
+        #expect(rig.handle(.stopped) == [] && !rig.worker.isFinished)
+        #expect(rig.handle(.heard(.success(()))) == [])
+        #expect(rig.handle(.ended(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
+        #expect(!rig.worker.isFinished)
+        #expect(rig.answered(.some(1), .completed) == [] && rig.worker.isFinished)
+        #expect(rig.handle(.woke) == [])
+    }
+
+    @Test("told to stop with nothing to do, it has ended; also before it has begun")
+    func stoppingAtRest() {
+        var rig = Rig()
+        var early = rig
+        _ = rig.woke()
+        _ = rig.claimed([])
+        #expect(rig.handle(.stopped) == [] && rig.worker.isFinished)
+        #expect(early.handle(.stopped) == [] && early.worker.isFinished)
+        #expect(early.woke() == [])
+    }
+
+    @Test("runs that are handed out after it was told to stop go back untried")
+    func claimedTooLate() {
+        var rig = Rig()
+        _ = rig.woke()
+        #expect(rig.handle(.stopped) == [] && !rig.worker.isFinished)
+        #expect(rig.claimed([.some(1)]) == [Rig.report(.some(1), .released)])
+        #expect(rig.answered(.some(1), .released) == [] && rig.worker.isFinished)
+    }
+
+    @Test("after the grace handlers are cancelled; who threw then is released, who returned is completed")
+    func grace() {
+        var rig = Rig(maxConcurrent: 3)
+        _ = rig.woke()
+        _ = rig.claimed([.some(1), .some(2), .some(3)])
+        rig.pass(1)
+        _ = rig.handle(.stopped)
+        // A failure within the grace is one.
+        #expect(rig.handle(.ended(run: 3, error: "no")).retry != nil)
+        #expect(rig.woke(after: 9).count == 2)
+        #expect(rig.worker.alarm == CoreInstant(nanoseconds: 11_000_000_000))
+        #expect(rig.woke(after: 1) == [.cancel(run: 1), .cancel(run: 2)])
+        #expect(rig.handle(.ended(run: 1, error: "cancelled")) == [Rig.report(.some(1), .released)])
+        #expect(rig.handle(.ended(run: 2, error: nil)) == [Rig.report(.some(2), .completed)])
+    }
+
+    @Test("a handler that heeds nothing is given up half-way to the end of the lease, and the end comes with it")
+    func neverEnds() {
+        var rig = Rig(grace: .seconds(5))
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)])
+        _ = rig.handle(.stopped)
+        var reports: [Worker.Action] = []
+        while rig.now < CoreInstant(nanoseconds: 17_500_000_000) {
+            rig.pass(to: rig.worker.alarm)
+            reports = rig.handle(.woke)
+            for case .report(let report) in reports where report.word == Rig.heartbeat {
+                _ = rig.handle(.reported(report, .success(.accepted)))
+            }
+        }
+        #expect(reports.contains(Rig.report(.some(1), .released)) && !rig.worker.isFinished)
+        var unanswered = rig
+        #expect(rig.answered(.some(1), .released) == [] && rig.worker.isFinished)
+        #expect(rig.handle(.ended(run: 1, error: nil)) == [])
+        while !unanswered.worker.isFinished {
+            unanswered.pass(to: unanswered.worker.alarm)
+            _ = unanswered.handle(.woke)
+        }
+        #expect(unanswered.now == CoreInstant.origin.advanced(by: Rig.lease))
+    }
+
+    @Test("while it stops, what the store does not take is said again until the lease has ended")
+    func stoppingWithoutStore() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)])
+        _ = rig.handle(.ended(run: 1, error: nil))
+        _ = rig.handle(.stopped)
+        var count = 0
+        while !rig.worker.isFinished {
+            #expect(rig.failed(.some(1), .completed).count <= 1)
+            rig.pass(to: rig.worker.alarm)
+            count += rig.handle(.woke).count
+        }
+        #expect(count > 5)
+        #expect(rig.now == CoreInstant.origin.advanced(by: Rig.lease))
+    }
+
+    @Test("time that runs back is taken for time that stands still")
+    func timeRunsBack() {
+        var rig = Rig()
+        rig.pass(50)
+        _ = rig.woke()
+        _ = rig.worker.handle(.claimed(.success(.init(runs: [.some(1)], next: nil, mark: 0))), at: .origin)
+        #expect(rig.worker.alarm == CoreInstant(nanoseconds: 60_000_000_000))
+    }
+}

@@ -1,0 +1,57 @@
+// What can be asked.
+extension DurableReference {
+    /// The numbers of all submits of a key.
+    public func numbers(of key: String) -> [Int] {
+        spans.filter { $0.key == key }.flatMap { Array($0.numbers) }.sorted()
+    }
+
+    /// The keys that were ever seen.
+    public var knownKeys: [String] { keys.map(\.key) }
+
+    /// The range of a submit, when all that was due by now has fallen due.
+    public mutating func span(of key: String, _ number: Int, at now: Int) -> Span? {
+        settle(at: now)
+        return spans.first { $0.key == key && $0.numbers.contains(number) }
+    }
+
+    /// Whether the store may have forgotten how a range has ended.
+    public func mayBeForgotten(_ span: Span, at now: Int) -> Bool {
+        switch span.place {
+        case .ended(.dead): false
+        case .ended(.discarded): true
+        case .ended: now - span.endedAt > retention
+        default: false
+        }
+    }
+
+    /// How many ranges are in a place, when all that was due by now has fallen due.
+    public mutating func count(_ place: Place, at now: Int) -> Int {
+        settle(at: now)
+        return spans.count { $0.place == place }
+    }
+
+    /// The next instant at which there is something to claim: earlier than `now` if there is something now; none if nothing is
+    /// left.
+    public mutating func nextStart(at now: Int) -> Int? {
+        settle(at: now)
+        return
+            (spans.filter { !($0.place == .ready && find($0.key, .claimed, .backoff) != nil) }.compactMap(\.start)
+            + keys.compactMap(\.gate.due)).min()
+    }
+
+    /// Rules that the model itself has to keep, so that nothing is predicted twice: every submit is in one range.
+    public var broken: String? {
+        for key in keys {
+            let numbers = numbers(of: key.key)
+            if Set(numbers).count != numbers.count { return "\(key.key): ranges overlap in \(numbers)" }
+            for place in [Place.pending, .ready]
+            where spans.count(where: { $0.key == key.key && $0.place == place }) > 1 {
+                return "\(key.key): two ranges are \(place)"
+            }
+            if spans.count(where: { $0.key == key.key && ($0.place == .claimed || $0.place == .backoff) }) > 1 {
+                return "\(key.key): two runs"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,292 @@
+// What workers are told, and what they tell.
+extension DurableReference {
+    /// A run as a store has handed it out.
+    public struct Handed: Hashable, Sendable {
+        /// The key.
+        public var key: String
+        /// The number of the run.
+        public var run: Int
+        /// The number of the claim.
+        public var fence: Int
+        /// The numbers of its submits.
+        public var numbers: ClosedRange<Int>
+        /// What the handler gets.
+        public var values: [Int]
+        /// The submits behind it.
+        public var count: Int
+        /// Why it fell due.
+        public var edge: ReferenceEdge
+        /// When it fell due.
+        public var due: Int
+        /// The instant of the oldest submit.
+        public var first: Int
+        /// The attempt.
+        public var attempt: Int
+
+        /// A run of these parts.
+        public init(
+            key: String, run: Int, fence: Int, numbers: ClosedRange<Int>, values: [Int], count: Int,
+            edge: ReferenceEdge, due: Int, first: Int, attempt: Int
+        ) {
+            self.key = key
+            self.run = run
+            self.fence = fence
+            self.numbers = numbers
+            self.values = values
+            self.count = count
+            self.edge = edge
+            self.due = due
+            self.first = first
+            self.attempt = attempt
+        }
+    }
+
+    /// A worker's claim.
+    public struct Claim: Hashable, Sendable {
+        /// The worker.
+        public var owner: Int
+        /// How long a run is its.
+        public var lease: Int
+        /// How often a run is handed out.
+        public var maxAttempts: Int
+        /// The runs that it knows of.
+        public var holding: [Int]
+        /// How many it asks for.
+        public var limit: Int
+
+        /// A claim of these parts.
+        public init(owner: Int, lease: Int, maxAttempts: Int, holding: [Int], limit: Int) {
+            self.owner = owner
+            self.lease = lease
+            self.maxAttempts = maxAttempts
+            self.holding = holding
+            self.limit = limit
+        }
+    }
+
+    /// A claim was answered with these runs: they have to be the right ones, in the right order.
+    ///
+    /// - Returns: Runs of which the store was free to say that their last lease has ended, or to leave that to a later claim:
+    ///   by a submit of each.
+    public mutating func claim(
+        _ claim: Claim, at now: Int, handed: [Handed]
+    ) -> [(key: String, number: Int)] {
+        settle(at: now)
+        var handed = handed[...]
+        let lost = spans.indices.filter { index in
+            spans[index].place == .claimed && spans[index].owner == claim.owner
+                && !claim.holding.contains(spans[index].run ?? 0)
+        }
+        for _ in lost {
+            guard let next = handed.popFirst() else {
+                findings.append("a run whose hand-over was lost is not handed out again")
+                return []
+            }
+            guard let index = lost.first(where: { spans[$0].key == next.key && spans[$0].run == next.run }) else {
+                findings.append("\(next) is no run whose hand-over was lost")
+                return []
+            }
+            give(index, claim, next, at: now)
+        }
+        var room = claim.limit - lost.count
+        while room > 0 {
+            let startable = spans.filter { ($0.start ?? .max) <= now && !isBlocked($0) }
+            guard let start = startable.compactMap(\.start).min() else { break }
+            let group = startable.filter { $0.start == start }
+            let giving = group.filter { !dies($0, claim) || find($0.key, .ready) != nil }
+            let dying = group.filter { dies($0, claim) && find($0.key, .ready) == nil }
+            for _ in 0..<min(room, giving.count) {
+                guard let next = handed.popFirst() else {
+                    findings.append("of \(giving.map(\.key)), startable since \(start), not all is handed out")
+                    return []
+                }
+                guard giving.contains(where: { $0.key == next.key }) else {
+                    findings.append("\(next) is handed out before \(giving.map(\.key)), startable since \(start)")
+                    return []
+                }
+                take(next, claim, at: now)
+            }
+            if giving.count >= room, !dying.isEmpty {
+                requireAllTaken(handed)
+                return dying.map { ($0.key, $0.numbers.lowerBound) }
+            }
+            room -= giving.count
+            for span in dying { observeDeath(of: span.key, span.numbers.lowerBound, at: now) }
+        }
+        requireAllTaken(handed)
+        return []
+    }
+
+    private mutating func requireAllTaken(_ handed: ArraySlice<Handed>) {
+        if !handed.isEmpty { findings.append("\(handed.map(\.description)) may not be handed out") }
+    }
+
+    /// A run stands before what is ready.
+    private func isBlocked(_ span: Span) -> Bool {
+        span.place == .ready && find(span.key, .claimed, .backoff) != nil
+    }
+
+    /// Whether a lease that has ended was the last one.
+    private func dies(_ span: Span, _ claim: Claim) -> Bool {
+        span.place == .claimed && span.attempt >= claim.maxAttempts
+    }
+
+    /// It was seen that the store has said of a run that its last lease has ended.
+    public mutating func observeDeath(of key: String, _ number: Int, at now: Int) {
+        guard let index = find(key, .claimed), spans[index].numbers.contains(number) else { return }
+        spans[index].error = "?"
+        end(index, .dead, at: now)
+    }
+
+    private mutating func take(_ next: Handed, _ claim: Claim, at now: Int) {
+        // A lease that has ended is a failure.
+        if let index = find(next.key, .claimed) {
+            if dies(spans[index], claim) {
+                observeDeath(of: next.key, spans[index].numbers.lowerBound, at: now)
+            } else {
+                spans[index].error = "?"
+                spans[index].place = .backoff
+                giveWay(next.key, at: now)
+            }
+        }
+        if let index = find(next.key, .backoff) {
+            if spans[index].run != next.run { findings.append("\(next) was run \(spans[index].run ?? 0)") }
+            spans[index].attempt += 1
+            give(index, claim, next, at: now)
+        } else if let index = find(next.key, .ready) {
+            if spans.contains(where: { $0.run == next.run }) { findings.append("\(next) is new, its number is not") }
+            spans[index].run = next.run
+            spans[index].attempt = 1
+            give(index, claim, next, at: now)
+        }
+    }
+
+    private mutating func give(_ index: Int, _ claim: Claim, _ next: Handed, at now: Int) {
+        if next.fence <= highestFence { findings.append("fence \(next.fence) follows \(highestFence)") }
+        highestFence = max(highestFence, next.fence)
+        spans[index].place = .claimed
+        spans[index].fence = next.fence
+        spans[index].owner = claim.owner
+        spans[index].until = later(now, by: claim.lease)
+        let span = spans[index]
+        let expected = Handed(
+            key: span.key, run: span.run ?? 0, fence: span.fence, numbers: span.numbers, values: span.values,
+            count: span.count, edge: span.edge, due: span.due, first: span.first, attempt: span.attempt)
+        if next != expected { findings.append("\(next) is handed out instead of \(expected)") }
+    }
+
+    // MARK: - Reports
+
+    /// What a worker says of its run.
+    public enum Word: Hashable, Sendable {
+        /// It goes on.
+        case heartbeat(lease: Int)
+        /// The handler returned.
+        case completed
+        /// The handler threw; the run is tried again after a time, or never.
+        case failed(String, retry: Int?)
+        /// It goes back untried.
+        case released
+    }
+
+    /// What a store may answer to that.
+    public enum Reply: Hashable, Sendable {
+        /// It is recorded.
+        case accepted
+        /// It has been recorded before, or the run has ended otherwise.
+        case alreadyDone
+        /// The run is somebody else's.
+        case leaseLost
+    }
+
+    /// A worker's report.
+    ///
+    /// - Returns: The answers that are right.
+    public mutating func report(
+        _ word: Word, key: String, run: Int, fence: Int, owner: Int, at now: Int
+    ) -> [Reply] {
+        settle(at: now)
+        let found = spans.indices.first { index in
+            let span = spans[index]
+            return span.key == key && (span.place == .claimed || span.place == .backoff) && span.run == run
+                && span.fence == fence && span.owner == owner
+        }
+        guard let index = found else {
+            let ends = spans.filter { $0.key == key && $0.run == run }
+            for span in ends {
+                guard case .ended(let end) = span.place else { continue }
+                let isRemembered = end == .dead || now - span.endedAt <= retention
+                return isRemembered && end != .discarded ? [.alreadyDone] : [.alreadyDone, .leaseLost]
+            }
+            return [.leaseLost]
+        }
+        if spans[index].place == .backoff {
+            switch word {
+            case .failed, .released: return [.alreadyDone]
+            case .heartbeat, .completed: return [.leaseLost]
+            }
+        }
+        switch word {
+        case .heartbeat(let lease):
+            spans[index].until = later(now, by: lease)
+        case .completed:
+            end(index, .completed, at: now)
+        case .failed(let error, let retry):
+            spans[index].error = error
+            if let retry {
+                spans[index].place = .backoff
+                spans[index].until = later(now, by: retry)
+                giveWay(key, at: now)
+            } else {
+                end(index, .dead, at: now)
+            }
+        case .released:
+            spans[index].attempt -= 1
+            spans[index].place = .backoff
+            spans[index].until = now
+            giveWay(key, at: now)
+        }
+        return [.accepted]
+    }
+
+    // MARK: - Dead runs
+
+    /// What becomes of the wish to retry a dead run.
+    public enum Retry: Hashable, Sendable {
+        /// It may be claimed.
+        case accepted
+        /// There is none.
+        case notFound
+        /// The key has a newer generation.
+        case outdated
+    }
+
+    /// Retries a dead run.
+    public mutating func retry(_ run: Int, at now: Int) -> Retry {
+        settle(at: now)
+        guard let index = spans.firstIndex(where: { $0.run == run && $0.place == .ended(.dead) }) else {
+            return .notFound
+        }
+        let newest = keys.first { $0.key == spans[index].key }?.newest
+        guard newest == spans[index].numbers.upperBound else { return .outdated }
+        spans[index].place = .backoff
+        spans[index].until = now
+        spans[index].attempt = 0
+        spans[index].error = nil
+        return .accepted
+    }
+
+    /// Lets a dead run go.
+    public mutating func discard(_ run: Int, at now: Int) -> Bool {
+        guard let index = spans.firstIndex(where: { $0.run == run && $0.place == .ended(.dead) }) else { return false }
+        end(index, .discarded, at: now)
+        return true
+    }
+}
+
+extension DurableReference.Handed: CustomStringConvertible {
+    /// The parts on one line.
+    public var description: String {
+        "run \(run)/\(fence) of \(key): \(numbers) \(values) ×\(count) \(edge) due \(due) first \(first) attempt \(attempt)"
+    }
+}

@@ -1,0 +1,294 @@
+/// What a durable store promises, naively: every submit that was ever accepted and every range of submits in lists that are
+/// searched from one end to the other at every step.
+///
+/// It is told what a store was asked and when, in the order in which the store did it, and says what the answer has to be. Where
+/// a store is free (the numbers of submits and runs, the order of what may start at one instant) it is told the store's
+/// choice, and says whether that was allowed. A value is a number that tells its submit from all others.
+public struct DurableReference: Sendable {
+    /// Where a range of submits is.
+    public enum Place: Hashable, Sendable {
+        /// Not due yet.
+        case pending
+        /// Due, and in no worker's hands.
+        case ready
+        /// A worker has it.
+        case claimed
+        /// It waits for another attempt.
+        case backoff
+        /// It has ended.
+        case ended(End)
+    }
+
+    /// How a range ends.
+    public enum End: String, CaseIterable, Sendable {
+        /// The handler returned.
+        case completed
+        /// The handler threw, and a newer value took its place.
+        case failed
+        /// It was cancelled.
+        case cancelled
+        /// Another value stood for it.
+        case absorbed
+        /// It has used up its attempts.
+        case dead
+        /// It was dead, and somebody looked at it and let it go.
+        case discarded
+    }
+
+    /// A range of submits of one key that share their fate.
+    public struct Span: Hashable, Sendable {
+        /// The key.
+        public var key: String
+        /// The numbers of the submits.
+        public var numbers: ClosedRange<Int>
+        /// What a handler gets.
+        public var values: [Int]
+        /// How many submits are behind that: the others were absorbed.
+        public var count: Int
+        /// The instant of the oldest submit.
+        public var first: Int
+        /// When it fell due.
+        public var due = Int.max
+        /// Why.
+        public var edge = ReferenceEdge.trailing
+        /// Where it is.
+        public var place: Place
+        /// The number of the run, once it was claimed.
+        public var run: Int?
+        /// The number of its latest claim.
+        public var fence = 0
+        /// Who claimed it last.
+        public var owner = 0
+        /// The end of the lease or of the backoff.
+        public var until = 0
+        /// How often it was handed out.
+        public var attempt = 0
+        /// Why it failed last: `?` stands for any reason.
+        public var error: String?
+        /// When it ended.
+        public var endedAt = 0
+
+        /// Since when, or from when on, a worker may claim it.
+        public var start: Int? {
+            switch place {
+            case .ready: due
+            case .claimed, .backoff: until
+            case .pending, .ended: nil
+            }
+        }
+    }
+
+    struct KeyState: Sendable {
+        var key: String
+        var gate: ReferenceGate
+        /// The number of the newest submit.
+        var newest = 0
+    }
+
+    struct Token: Sendable {
+        var token: String
+        var number: Int
+        var due: Int?
+        var at: Int
+    }
+
+    /// The policy and the combination.
+    public internal(set) var setup: ReferenceSetup
+    /// How long ends are remembered for certain.
+    public let retention: Int
+    /// How long tokens are remembered for certain.
+    public let tokenLifetime: Int
+    /// All ranges that there ever were, by the instant at which they began.
+    public internal(set) var spans: [Span] = []
+    /// What the store has done that it must not.
+    public internal(set) var findings: [String] = []
+
+    var keys: [KeyState] = []
+    var tokens: [Token] = []
+    /// The highest number that a claim was given.
+    var highestFence = 0
+
+    /// A store that has been told nothing.
+    public init(_ setup: ReferenceSetup, retention: Int, tokenLifetime: Int) {
+        self.setup = setup
+        self.retention = retention
+        self.tokenLifetime = tokenLifetime
+    }
+
+    /// The durations of the policy are changed: they hold from the next submit on.
+    public mutating func change(_ policy: ReferencePolicy) { setup.policy = policy }
+
+    func find(_ key: String, _ places: Place...) -> Int? {
+        spans.firstIndex { $0.key == key && places.contains($0.place) }
+    }
+
+    mutating func end(_ index: Int, _ end: End, at now: Int) {
+        spans[index].place = .ended(end)
+        spans[index].endedAt = now
+    }
+
+    // MARK: - Step 0 of every call
+
+    /// All that was due by now has fallen due.
+    public mutating func settle(at now: Int) {
+        for index in keys.indices {
+            while let next = keys[index].gate.nextChange, next <= now {
+                if let due = keys[index].gate.change() { fallDue(keys[index].key, due, at: now) }
+            }
+        }
+    }
+
+    mutating func fallDue(_ key: String, _ due: ReferenceGate.Due, at now: Int) {
+        guard let pending = find(key, .pending) else { return findings.append("nothing is pending at \(key)") }
+        var span = spans.remove(at: pending)
+        span.count = due.count
+        span.first = due.first
+        span.due = due.at
+        span.edge = due.edge
+        makeReady(span, at: now)
+    }
+
+    mutating func makeReady(_ span: Span, at now: Int) {
+        if let index = find(span.key, .ready) {
+            // They become one: the older due instant counts, and why the newer one fell due.
+            spans[index].values = combine(spans[index].values, span.values)
+            spans[index].numbers = spans[index].numbers.lowerBound...span.numbers.upperBound
+            spans[index].count += span.count
+            spans[index].edge = span.edge
+        } else {
+            var span = span
+            span.place = .ready
+            spans.append(span)
+        }
+        giveWay(span.key, at: now)
+    }
+
+    /// With `latest` a newer value that is due ends a run that has failed.
+    mutating func giveWay(_ key: String, at now: Int) {
+        guard setup.combination == .latest, find(key, .ready) != nil, let run = find(key, .backoff),
+            spans[run].error != nil
+        else { return }
+        end(run, .failed, at: now)
+    }
+
+    func combine(_ older: [Int], _ newer: [Int]) -> [Int] {
+        switch setup.combination {
+        case .latest: newer
+        case .first: older
+        case .collect: older + newer
+        }
+    }
+
+    // MARK: - Producers
+
+    /// What is known of a token: nothing, or the number and the due instant that its submit was answered with, and whether the
+    /// store may have forgotten it.
+    public func answer(to token: String, at now: Int) -> (number: Int, due: Int?, mayBeForgotten: Bool)? {
+        tokens.last { $0.token == token }.map { ($0.number, $0.due, now - $0.at > tokenLifetime) }
+    }
+
+    /// A submit was accepted, and was given a number.
+    ///
+    /// - Returns: When the value is due, if it is not absorbed.
+    public mutating func submit(
+        _ key: String, value: Int, wait: Int?, token: String?, at now: Int, number: Int
+    ) -> Int? {
+        settle(at: now)
+        if !keys.contains(where: { $0.key == key }) {
+            keys.append(KeyState(key: key, gate: ReferenceGate(setup.policy)))
+        }
+        guard let index = keys.firstIndex(where: { $0.key == key }) else { return nil }
+        let newest = keys[index].newest
+        if isAtRest(index) ? number <= newest : number != newest + 1 {
+            findings.append("#\(number) of \(key) follows #\(newest)")
+        }
+        keys[index].newest = number
+        keys[index].gate.policy = setup.policy
+        let due: Int?
+        switch keys[index].gate.submit(at: now, wait: wait) {
+        case .pending:
+            join(key, value, number, at: now)
+            due = keys[index].gate.due
+        case .completes(let ripe):
+            join(key, value, number, at: now)
+            fallDue(key, ripe, at: now)
+            due = now
+        case .leads(let ripe):
+            makeReady(
+                Span(
+                    key: key, numbers: number...number, values: [value], count: 1, first: now, due: now,
+                    edge: ripe.edge, place: .ready), at: now)
+            due = now
+        case .absorbed:
+            absorb(key, number, at: now)
+            due = nil
+        }
+        if let token { tokens.append(Token(token: token, number: number, due: due, at: now)) }
+        return due
+    }
+
+    private mutating func join(_ key: String, _ value: Int, _ number: Int, at now: Int) {
+        if let index = find(key, .pending) {
+            spans[index].values = combine(spans[index].values, [value])
+            spans[index].numbers = spans[index].numbers.lowerBound...number
+            spans[index].count += 1
+        } else {
+            spans.append(
+                Span(key: key, numbers: number...number, values: [value], count: 1, first: now, place: .pending))
+        }
+    }
+
+    /// The value that stands for it may wait for a worker still; then it shares that one's fate.
+    private mutating func absorb(_ key: String, _ number: Int, at now: Int) {
+        if let index = find(key, .ready) {
+            spans[index].numbers = spans[index].numbers.lowerBound...number
+        } else {
+            spans.append(
+                Span(
+                    key: key, numbers: number...number, values: [], count: 0, first: now, place: .ended(.absorbed),
+                    endedAt: now))
+        }
+    }
+
+    func isAtRest(_ index: Int) -> Bool {
+        let key = keys[index].key
+        return keys[index].gate.openUntil == nil && find(key, .pending, .ready, .claimed, .backoff) == nil
+    }
+
+    /// Flush of one key or of all.
+    ///
+    /// - Returns: How many had something.
+    public mutating func flush(_ key: String?, at now: Int) -> Int {
+        settle(at: now)
+        var count = 0
+        for index in keys.indices where key == nil || keys[index].key == key {
+            var hadSomething = false
+            if let ripe = keys[index].gate.flush(at: now) {
+                fallDue(keys[index].key, ripe, at: now)
+                hadSomething = true
+            }
+            if let run = find(keys[index].key, .backoff), spans[run].until > now {
+                spans[run].until = now
+                hadSomething = true
+            }
+            if hadSomething { count += 1 }
+        }
+        return count
+    }
+
+    /// Cancel of one key or of all.
+    ///
+    /// - Returns: How many submits are behind what was dropped.
+    public mutating func cancel(_ key: String?, at now: Int) -> Int {
+        settle(at: now)
+        var count = 0
+        for index in keys.indices where key == nil || keys[index].key == key {
+            keys[index].gate.cancel()
+            while let dropped = find(keys[index].key, .pending, .ready, .backoff) {
+                count += spans[dropped].count
+                end(dropped, .cancelled, at: now)
+            }
+        }
+        return count
+    }
+}

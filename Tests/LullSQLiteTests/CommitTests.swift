@@ -1,0 +1,146 @@
+import CLullSQLite
+import Foundation
+import Lull
+import LullCore
+import LullDurable
+import Testing
+
+@testable import LullSQLite
+
+/// What callers are told when a transaction ends well, badly, or nobody knows how.
+@Suite struct CommitTests {
+    private let place: Place
+    private let machine = Machine()
+    private let file: SQLiteFile
+
+    init() throws {
+        place = try Place()
+        file = try SQLiteFile(place.path, SQLiteFile.Options(machine, limits: DurableLimits(largestValue: 8)))
+        try file.open(try debounce(2))
+    }
+
+    /// Several submits in one transaction, and what each was told.
+    private func submit(_ submissions: [DurableSubmission]) -> [Result<Int64, DurableError>] {
+        let answers = Guarded<[Int: Result<Int64, DurableError>]>([:])
+        let jobs = submissions.enumerated().map { index, submission in
+            Job { transaction throws(DurableError) in
+                try transaction.submit(submission).generation
+            } answer: { result, _ in
+                answers.change { $0[index] = result }
+            }
+        }
+        file.write(jobs)
+        return answers.value.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    @Test func eachCallerGetsItsOwnAnswer() throws {
+        try file.submit(submission("x", "one", token: "t"))
+        let before = try place.number("SELECT last_commit FROM meta")
+        let watcher = try RawConnection(place.path)
+        let version = try watcher.number("PRAGMA data_version")
+        let answers = submit([
+            submission("a", "one"), submission("y", "two", token: "t"), submission("a", "two"),
+            submission("a", "far too large"), DurableSubmission(namespace: "none", key: [1], value: []),
+            submission("b", "one"), submission("x", "again", token: "t"),
+        ])
+        #expect(
+            answers == [
+                .success(1), .failure(.tokenOfOtherKey(token: "t")), .success(2),
+                .failure(.tooLarge(bytes: 13, limit: 8)), .failure(.noPolicy(namespace: "none")), .success(1),
+                .success(1),
+            ])
+        #expect(try place.number("SELECT last_commit FROM meta") != before)
+        #expect(try watcher.number("PRAGMA data_version") == version + 1, "they shared one commit")
+    }
+
+    @Test func oneThatSQLiteFailsAtFailsAlone() throws {
+        try place.execute(
+            """
+            CREATE TRIGGER bad BEFORE INSERT ON work WHEN NEW.key = CAST('bad' AS BLOB)
+            BEGIN SELECT RAISE(ABORT, 'bad luck'); END
+            """)
+        let answers = submit([submission("a", "one"), submission("bad", "one"), submission("b", "one")])
+        #expect(answers[0] == .success(1))
+        #expect(answers[2] == .success(1))
+        let error = #expect(throws: DurableError.self) { try answers[1].get() }
+        guard case .refused(let why)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(why.contains("bad luck"))
+        #expect(try file.status()?.pending == 2)
+    }
+
+    @Test func aFullDiskRefusesAndNothingOfTheTransactionStays() throws {
+        let connection = try #require(file.connection)
+        let pages = try connection.number("PRAGMA page_count")
+        try connection.execute("PRAGMA max_page_count = \(pages)")
+        let full = DurableError.refused("the disk of \(place.path) is full")
+        var accepted = 0
+        for number in 0..<500 {
+            switch submit([submission("key \(number)", "12345678")])[0] {
+            case .success: accepted += 1
+            case .failure(let error): #expect(error == full)
+            }
+        }
+        #expect(accepted < 500)
+        #expect(try file.status()?.pending == accepted)
+        try connection.execute("PRAGMA max_page_count = 1000000")
+        #expect(submit([submission("when there is room", "12345678")]) == [.success(1)])
+    }
+
+    @Test func aCommitThatWasNotMadeIsRefused() throws {
+        let connection = try #require(file.connection)
+        let before = try place.number("SELECT last_commit FROM meta")
+        sqlite3_commit_hook(connection.handle, { _ in 1 }, nil)
+        let error = #expect(throws: DurableError.self) { try submit([submission("a", "one")])[0].get() }
+        guard case .refused? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try place.number("SELECT last_commit FROM meta") == before)
+        #expect(file.connection !== connection, "the file was opened again")
+        #expect(submit([submission("a", "one")]) == [.success(1)])
+    }
+
+    @Test func theFileSaysWhetherACommitWasMade() throws {
+        try file.submit(submission("a", "one"))
+        let last = try place.number("SELECT last_commit FROM meta")
+        let why = DurableError.refused("the disk failed")
+        #expect(file.resolve(last, after: why) == nil)
+        #expect(file.resolve(last &+ 1, after: why) == why)
+        #expect(try place.number("SELECT count(*) FROM work") == 1)
+        #expect(FileManager.default.size(place.path + "-wal") == 0, "what was in the log is in the file")
+    }
+
+    @Test func whatCannotBeFoundOutIsUnknownAndTheStoreWorksAgainWhenTheFileDoes() throws {
+        try file.submit(submission("a", "one"))
+        let last = try place.number("SELECT last_commit FROM meta")
+        let away = place.directory + "-away"
+        try FileManager.default.moveItem(atPath: place.directory, toPath: away)
+        let error = file.resolve(last, after: .refused("the disk failed"))
+        guard case .unknown(let text)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.hasPrefix("the disk failed; then "))
+        #expect(throws: DurableError.self) { try file.submit(submission("a", "two")) }
+        try FileManager.default.moveItem(atPath: away, toPath: place.directory)
+        #expect(try file.submit(submission("a", "two")).generation == 2)
+    }
+
+    @Test func aReaderDoesNotKeepWritersFromCommitting() throws {
+        let reader = try RawConnection(place.path)
+        try reader.execute("BEGIN")
+        #expect(try reader.number("SELECT count(*) FROM work") == 0)
+        #expect(try file.submit(submission("a", "one")).generation == 1)
+        #expect(try reader.number("SELECT count(*) FROM work") == 0)
+    }
+}
+
+extension FileManager {
+    /// The size of a file.
+    fileprivate func size(_ path: String) -> Int? {
+        (try? attributesOfItem(atPath: path)[.size]) as? Int
+    }
+}

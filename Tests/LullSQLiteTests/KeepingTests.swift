@@ -1,0 +1,123 @@
+import Foundation
+import LullCore
+import LullDurable
+import Testing
+
+@testable import LullSQLite
+
+/// What stays in the file, for how long, and in which time.
+@Suite struct KeepingTests {
+    private let place: Place
+    private let machine = Machine()
+
+    init() throws {
+        place = try Place()
+    }
+
+    private func file(_ limits: DurableLimits = DurableLimits()) throws -> SQLiteFile {
+        try SQLiteFile(place.path, SQLiteFile.Options(machine, limits: limits))
+    }
+
+    @Test func aKeyAtRestHasNoRowAndItsNumbersAreNotGivenAgain() throws {
+        let file = try file()
+        try file.open(try debounce(2))
+        for number in 1...3 {
+            #expect(try file.submit(submission("a", "one")).generation == Int64(number))
+            machine.pass(2)
+            let run = try #require(try file.claim(claim()).first)
+            try file.report(report(run))
+            #expect(try place.number("SELECT count(*) FROM work") == 0)
+        }
+        #expect(try place.number("SELECT base FROM meta") == 3)
+    }
+
+    @Test func endsAndTokensAreForgottenAndDoNotPileUp() throws {
+        let limits = DurableLimits(retention: .seconds(50), tokenLifetime: .seconds(20))
+        let file = try file(limits)
+        try file.open(try debounce(0))
+        var receipts: [DurableReceipt] = []
+        for number in 0..<500 {
+            receipts.append(try file.submit(submission("key \(number % 7)", "v", token: "\(number)")))
+            for run in try file.claim(claim()) { try file.report(report(run)) }
+            machine.pass(1)
+        }
+        #expect(try place.number("SELECT count(*) FROM ended") <= 60)
+        #expect(try place.number("SELECT count(*) FROM tokens") <= 25)
+        #expect(try file.state(of: receipts[100]) == .forgotten)
+        #expect(try file.state(of: receipts[480]) == .completed)
+    }
+
+    @Test func absorbedSubmitsExtendOneEndWhichStaysWhileItIsYoung() throws {
+        let file = try file(DurableLimits(retention: .seconds(50)))
+        try file.open(try debounce(10, edges: .leading))
+        try file.submit(submission("a", "first"))
+        let run = try #require(try file.claim(claim()).first)
+        try file.report(report(run))
+        var last: DurableReceipt?
+        for _ in 0..<200 {
+            machine.pass(1)
+            last = try file.submit(submission("a", "later"))
+        }
+        // The completed one has been forgotten; of the absorbed ones there is one range.
+        #expect(try place.number("SELECT count(*) FROM ended") == 1)
+        #expect(try file.state(of: #require(last)) == .absorbed)
+        machine.pass(60)
+        try file.submit(submission("b", "other"))
+        #expect(try place.number("SELECT count(*) FROM ended") == 0)
+    }
+
+    @Test func theLogDoesNotGrowWithoutEnd() throws {
+        let file = try file()
+        try file.open(try debounce(100))
+        let value = String(repeating: "v", count: 2000)
+        for number in 0..<3000 { try file.submit(submission("key \(number % 50)", value)) }
+        let size = try #require(
+            try FileManager.default.attributesOfItem(atPath: place.path + "-wal")[.size] as? Int)
+        #expect(size < 6_000_000)
+        file.rest()
+        #expect(try FileManager.default.attributesOfItem(atPath: place.path + "-wal")[.size] as? Int == 0)
+    }
+
+    @Test func changedDurationsHoldForEveryProcessFromTheNextSubmitOn() throws {
+        let first = try file()
+        let second = try file()
+        try first.open(try debounce(10))
+        #expect(try first.submit(submission("a", "one")).dueIn == .seconds(10))
+        try second.open(try debounce(3))
+        #expect(try first.submit(submission("a", "two")).dueIn == .seconds(3))
+        #expect(throws: DurableError.self) { try second.open(try debounce(3, .collect)) }
+    }
+
+    @Test func aSmallerLimitOfValuesSaysWhatItTakes() throws {
+        let file = try file(DurableLimits(largestValue: 3))
+        try file.open(try debounce(10))
+        #expect(throws: DurableError.tooLarge(bytes: 4, limit: 3)) { try file.submit(submission("a", "four")) }
+        #expect(try file.submit(submission("a", "two")).generation == 1)
+    }
+
+    @Test func theTimeOfTheFileGoesOnOverABoot() throws {
+        var file: SQLiteFile? = try file()
+        try file?.open(try debounce(100))
+        machine.pass(40)
+        try file?.submit(submission("a", "one"))
+        machine.pass(30)
+        try file?.submit(submission("b", "one"))
+        file = nil
+        machine.reboot(as: "second", wallPasses: 20)
+        let again = try self.file()
+        let left = try again.read { transaction throws(DurableError) in
+            try transaction.list(in: "n", prefix: [], limit: 9).map(\.dueIn)
+        }
+        #expect(left == [.seconds(50), .seconds(80)])
+        // A wall clock that is set within a boot changes nothing, and one that went back over a boot loses no more than was passed.
+        machine.setWall(by: -86_400)
+        machine.pass(50)
+        let runs = try again.claim(claim())
+        #expect(runs.map { text($0.key) } == ["a"])
+        for run in runs { try again.report(report(run)) }
+        machine.reboot(as: "third", wallPasses: -86_400)
+        let last = try self.file()
+        machine.pass(30)
+        #expect(try last.claim(claim()).map { text($0.key) } == ["b"])
+    }
+}

@@ -1,0 +1,120 @@
+import CLullSQLite
+import Foundation
+import LullCore
+import LullDurable
+import Testing
+
+@testable import LullSQLite
+
+/// What cannot be used is refused in a sentence, and stays as it is.
+@Suite struct OpeningTests {
+    private let place: Place
+    private let machine = Machine()
+
+    init() throws {
+        place = try Place()
+    }
+
+    private func refusal(_ change: (inout SQLiteFile.Options) -> Void = { _ in }, at path: String? = nil) -> String? {
+        var options = SQLiteFile.Options(machine, patience: .milliseconds(20))
+        change(&options)
+        do {
+            _ = try SQLiteFile(path ?? place.path, options)
+            return nil
+        } catch {
+            guard case .unusable(let why) = error else { return "another error: \(error)" }
+            return why
+        }
+    }
+
+    private func make() throws {
+        let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
+        try file.open(try debounce(2))
+        for number in 0..<200 { try file.submit(submission("key \(number)", String(repeating: "v", count: 100))) }
+        file.rest()
+    }
+
+    /// Expects that opening is refused and that the file is as it was.
+    private func expectRefusal(_ why: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let before = try Data(contentsOf: URL(fileURLWithPath: place.path))
+        #expect(refusal() == "\(place.path) \(why)", sourceLocation: sourceLocation)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: place.path)) == before, sourceLocation: sourceLocation)
+    }
+
+    @Test func aFileThatIsNoDatabase() throws {
+        try Data(String(repeating: "no database\n", count: 1000).utf8).write(to: URL(fileURLWithPath: place.path))
+        try expectRefusal("is not a database of SQLite")
+    }
+
+    @Test func aDatabaseOfSomebodyElse() throws {
+        try place.execute("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
+        try expectRefusal("is a database, but not one of Lull's")
+        #expect(try place.number("SELECT count(*) FROM theirs") == 1)
+        #expect(!FileManager.default.fileExists(atPath: place.path + "-want"))
+    }
+
+    @Test func aSchemaThatIsNewer() throws {
+        try make()
+        try place.execute("PRAGMA user_version = 99")
+        try expectRefusal(
+            "was written by a newer version of Lull: its schema is 99, this version knows \(Schema.version)")
+    }
+
+    @Test func whatIsNoPlaceForAFile() throws {
+        let none = place.directory + "/none/work.db"
+        #expect(refusal(at: none) == "there is no directory \(place.directory)/none/")
+        #expect(refusal(at: place.directory) == "\(place.directory) is a directory")
+        #expect(refusal({ $0.creates = false }) == "there is no file \(place.path)")
+        #expect(!FileManager.default.fileExists(atPath: place.path))
+    }
+
+    @Test func aFileThatIsDamaged() throws {
+        try make()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: place.path))
+        // All pages but the first, which says what the file is.
+        try file.seek(toOffset: 4096)
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: 4096)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: Int(size) - 4096))
+        try file.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: place.path))
+        let error = #expect(throws: DurableError.self) {
+            let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
+            try file.submit(submission("a", "one"))
+        }
+        #expect(error?.description.hasPrefix("\(place.path) is damaged: ") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: place.path)) == before)
+    }
+
+    @Test func aFileThatIsLockedForTooLong() throws {
+        try make()
+        let turnstile = try Turnstile(besides: place.path)
+        try turnstile.enter(within: .zero)
+        #expect(refusal() == "\(place.path) is locked by another process for too long")
+        turnstile.leave()
+        #expect(refusal() == nil)
+    }
+
+    @Test func aFileThatAnotherProgramIsWritingTo() throws {
+        let file = try SQLiteFile(place.path, SQLiteFile.Options(machine, patience: .milliseconds(20)))
+        try file.open(try debounce(2))
+        let other = try RawConnection(place.path)
+        try other.execute("BEGIN IMMEDIATE")
+        let error = DurableError.refused("\(place.path) is locked by another program for too long")
+        #expect(throws: error) { try file.submit(submission("a", "one")) }
+        #expect(try file.status()?.pending == 0)
+        try other.execute("ROLLBACK")
+        #expect(try file.submit(submission("a", "one")).generation == 1)
+    }
+
+    @Test func theSettingsAreWhatDurabilityNeeds() throws {
+        let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
+        let connection = try #require(file.connection)
+        #expect(try connection.word("PRAGMA journal_mode") == "wal")
+        #expect(try connection.number("PRAGMA synchronous") == 2)
+        #expect(try connection.number("PRAGMA wal_autocheckpoint") == 0)
+        #expect(try connection.number("PRAGMA mmap_size") == 0)
+        #expect(try connection.number("PRAGMA fullfsync") == 1)
+        #expect(try connection.number("PRAGMA checkpoint_fullfsync") == 1)
+    }
+}

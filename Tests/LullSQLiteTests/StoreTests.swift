@@ -1,0 +1,128 @@
+import Foundation
+import LullCore
+import LullDurable
+import Testing
+
+@testable import LullSQLite
+
+/// The store with its thread: callers at once, and workers that wait.
+@Suite(.timeLimit(.minutes(1))) struct StoreTests {
+    private let place: Place
+
+    init() throws {
+        place = try Place()
+    }
+
+    @Test func callersAtOnceShareCommitsAndEachGetsItsAnswer() async throws {
+        let store = try await SQLiteStore(path: place.path)
+        try await store.open("n", try debounce(3600))
+        let generations = try await withThrowingTaskGroup(of: [Int64].self) { group in
+            for task in 0..<64 {
+                group.addTask {
+                    var numbers: [Int64] = []
+                    for _ in 0..<20 {
+                        numbers.append(try await store.submit(submission("key \(task)", "v")).generation)
+                    }
+                    return numbers
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(generations.allSatisfy { $0 == Array(1...20) })
+        #expect(generations.count == 64)
+        let traffic = store.traffic
+        #expect(traffic.calls == 64 * 20 + 1)
+        #expect(traffic.transactions < traffic.calls / 2)
+        await store.close()
+    }
+
+    @Test func aWorkerIsWokenByAnotherStoreOfTheFile() async throws {
+        let first = try await SQLiteStore(path: place.path)
+        try await first.open("n", try debounce(0))
+        let second = try await SQLiteStore(path: place.path)
+        let mark = try await first.claim(claim()).mark
+        async let submitted = Task {
+            try await Task.sleep(for: .milliseconds(200))
+            return try await second.submit(submission("a", "one"))
+        }.value
+        let start = ContinuousClock.now
+        try await first.wait(in: "n", after: mark, atMost: .seconds(30))
+        #expect(ContinuousClock.now - start < .seconds(10))
+        _ = try await submitted
+        #expect(try await first.claim(claim()).runs.count == 1)
+        await first.close()
+        await second.close()
+    }
+
+    @Test func aWorkerIsWokenByAnotherStoreThoughItsOwnIsBusy() async throws {
+        let first = try await SQLiteStore(path: place.path)
+        try await first.open("n", try debounce(0))
+        try await first.open("busy", try debounce(3600))
+        let second = try await SQLiteStore(path: place.path)
+        let mark = try await first.claim(claim()).mark
+        let busy = Task {
+            while !Task.isCancelled {
+                _ = try await first.submit(DurableSubmission(namespace: "busy", key: [1], value: [1]))
+            }
+        }
+        _ = try await second.submit(submission("a", "one"))
+        let start = ContinuousClock.now
+        try await first.wait(in: "n", after: mark, atMost: .seconds(30))
+        #expect(ContinuousClock.now - start < .seconds(10))
+        busy.cancel()
+        try await busy.value
+        await first.close()
+        await second.close()
+    }
+
+    @Test func aSubmitBetweenAClaimAndTheWaitIsNotMissed() async throws {
+        let first = try await SQLiteStore(path: place.path)
+        try await first.open("n", try debounce(0))
+        let second = try await SQLiteStore(path: place.path)
+        for number in 0..<5 {
+            let mark = try await first.claim(claim()).mark
+            _ = try await (number.isMultiple(of: 2) ? first : second).submit(submission("\(number)", "one"))
+            let start = ContinuousClock.now
+            try await first.wait(in: "n", after: mark, atMost: .seconds(30))
+            #expect(ContinuousClock.now - start < .seconds(10))
+            for run in try await first.claim(claim()).runs { _ = try await first.report(report(run)) }
+        }
+        await first.close()
+        await second.close()
+    }
+
+    @Test func aWaitEndsWithItsTimeWithItsTaskAndWithTheStore() async throws {
+        let store = try await SQLiteStore(path: place.path)
+        try await store.open("n", try debounce(10))
+        let mark = try await store.claim(claim()).mark
+        try await store.wait(in: "n", after: mark, atMost: .milliseconds(10))
+        let cancelled = Task { try await store.wait(in: "n", after: mark, atMost: .seconds(3600)) }
+        cancelled.cancel()
+        try await cancelled.value
+        let closed = Task { try await store.wait(in: "n", after: mark, atMost: .seconds(3600)) }
+        await store.close()
+        _ = try? await closed.value
+        await #expect(throws: DurableError.closed) { try await store.wait(in: "n", after: mark, atMost: .zero) }
+        await #expect(throws: DurableError.closed) { try await store.submit(submission("a", "one")) }
+        await store.close()
+    }
+
+    @Test func closingLeavesAnEmptyLogAndReopeningFindsEverything() async throws {
+        let store = try await SQLiteStore(path: place.path)
+        try await store.open("n", try debounce(3600))
+        let receipt = try await store.submit(submission("a", "one"))
+        await store.close()
+        #expect(try FileManager.default.attributesOfItem(atPath: place.path + "-wal")[.size] as? Int == 0)
+        let again = try await SQLiteStore(path: place.path)
+        #expect(try await again.state(of: receipt) == .pending)
+        #expect(try await again.status().map(\.pending) == [1])
+        await again.close()
+    }
+
+    @Test func openingWhatCannotBeUsedThrows() async throws {
+        let path = place.directory + "/none/work.db"
+        await #expect(throws: DurableError.unusable("there is no directory \(place.directory)/none/")) {
+            try await SQLiteStore(path: path)
+        }
+    }
+}

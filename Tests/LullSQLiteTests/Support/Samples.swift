@@ -1,0 +1,119 @@
+import Foundation
+import Lull
+import LullCore
+import LullDurable
+import LullSQLite
+import LullTesting
+import Synchronization
+
+/// A directory that is there for one test.
+final class Place: Sendable {
+    let directory: String
+
+    init() throws {
+        // In memory where there is such a place: nothing here says anything about the disk.
+        let memory = "/dev/shm/"
+        let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
+        directory = parent + "lull-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    var path: String { directory + "/work.db" }
+}
+
+/// The clocks of a machine, moved by hand.
+final class Machine: Sendable {
+    private let reading = Mutex(
+        StoreTime.Reading(
+            boot: "first", sinceBoot: .seconds(100), wall: CoreInstant(nanoseconds: 1_700_000_000_000_000_000)))
+
+    var clock: StoreClock {
+        StoreClock(read: { self.reading.withLock { $0 } }, sleep: { try await Task.sleep(for: $0) })
+    }
+
+    func pass(_ seconds: Int64) {
+        reading.withLock { reading in
+            reading.sinceBoot.nanoseconds += seconds * 1_000_000_000
+            reading.wall = reading.wall.advanced(by: .seconds(seconds))
+        }
+    }
+
+    func reboot(as name: String, wallPasses seconds: Int64) {
+        reading.withLock { reading in
+            reading.boot = name
+            reading.sinceBoot = .seconds(1)
+            reading.wall = reading.wall.advanced(by: .seconds(seconds))
+        }
+    }
+
+    func setWall(by seconds: Int64) {
+        reading.withLock { $0.wall = $0.wall.advanced(by: .seconds(seconds)) }
+    }
+}
+
+extension SQLiteFile.Options {
+    init(_ machine: Machine, limits: DurableLimits = DurableLimits(), patience: Duration = .seconds(5)) {
+        self.init()
+        clock = machine.clock
+        self.limits = limits
+        self.patience = patience
+    }
+}
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+func debounce(
+    _ seconds: Int64, maxWait: Int64? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
+    _ combination: Combination = .latest
+) throws -> DurableRules {
+    let policy = try Policy.debounce(
+        wait: .seconds(seconds), maxWait: maxWait.map { .seconds($0) }, edges: edges, maxCount: maxCount)
+    return DurableRules(policy, combination: combination)
+}
+
+func submission(_ key: String, _ value: String, token: String? = nil) -> DurableSubmission {
+    DurableSubmission(namespace: "n", key: bytes(key), value: bytes(value), token: token)
+}
+
+func claim(_ limit: Int = 10, owner: Int64 = 1, maxAttempts: Int = 3, holding: [Int64] = []) -> DurableClaim {
+    let terms = DurableRow.Claim(owner: owner, lease: .seconds(30), maxAttempts: maxAttempts)
+    return DurableClaim(namespace: "n", terms: terms, holding: holding, limit: limit)
+}
+
+func report(_ run: DurableRun, owner: Int64 = 1, _ word: DurableReport.Word = .completed) -> DurableReport {
+    DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: owner, word)
+}
+
+// The calls of a file, each in a transaction of its own.
+extension SQLiteFile {
+    @discardableResult
+    func open(_ rules: DurableRules?) throws(DurableError) -> DurableRules {
+        try write { transaction throws(DurableError) in try transaction.open("n", rules) }
+    }
+
+    @discardableResult
+    func submit(_ submission: DurableSubmission) throws(DurableError) -> DurableReceipt {
+        try write { transaction throws(DurableError) in try transaction.submit(submission) }
+    }
+
+    func claim(_ claim: DurableClaim) throws(DurableError) -> [DurableRun] {
+        try write { transaction throws(DurableError) in try transaction.claim(claim).runs }
+    }
+
+    @discardableResult
+    func report(_ report: DurableReport) throws(DurableError) -> DurableReport.Answer {
+        try write { transaction throws(DurableError) in try transaction.report(report) }
+    }
+
+    func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
+        try read { transaction throws(DurableError) in try transaction.state(of: receipt) }
+    }
+
+    func status() throws(DurableError) -> DurableStatus? {
+        try read { transaction throws(DurableError) in try transaction.status() }.first
+    }
+}

@@ -1,0 +1,55 @@
+import TestSupport
+import Dispatch
+import Lull
+import Testing
+
+// The timer rings on the queue of the handler, which may be busy or suspended. What needs no handler goes on all the same.
+
+@Suite("While the handler's queue is busy", .timeLimit(.minutes(1)))
+struct BusyQueueTests {
+    @Test("what falls due is noticed, as often as it happens")
+    func noticed() async throws {
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
+        let handled = Record<Int>()
+        let it = KeyedDebouncer(for: .milliseconds(1), on: queue) { (key: Int, _: Int) in handled.add(key) }
+        for key in 1...3 {
+            it.submit(0, for: key)
+            while it.counters.running < key { try await Task.sleep(for: .milliseconds(1)) }
+        }
+        #expect(it.counters.pending == 0)
+        #expect(handled.all.isEmpty)
+        queue.resume()
+        await it.flushAndWait()
+        #expect(handled.all == [1, 2, 3])
+    }
+
+    @Test("a value that loses its place has its outcome")
+    func outcome() async throws {
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
+        let it = Debouncer(for: .milliseconds(1), on: queue) { (value: Int) in value }
+        it(1)
+        while it.counters.running < 1 { try await Task.sleep(for: .milliseconds(1)) }
+        async let second = it.outcome(of: 2)
+        while it.counters.submitted < 2 || it.isPending { try await Task.sleep(for: .milliseconds(1)) }
+        it(3)
+        #expect(try await Ended(second) == .superseded)
+        queue.resume()
+        await it.flushAndWait()
+        #expect(it.counters.executed == 2)
+    }
+
+    @Test("a concurrent queue runs executions side by side, however many have fallen due at once")
+    func sideBySide() async throws {
+        let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+        let meeting = DispatchSemaphore(value: 0)
+        // Each of the first three waits for the last one.
+        let it = KeyedDebouncer(for: .seconds(3600), on: queue) { (key: Int, _: Int) in
+            if key < 4 { meeting.wait() } else { for _ in 1...3 { meeting.signal() } }
+        }
+        for key in 1...4 { it.submit(0, for: key) }
+        await it.flushAndWait()
+        #expect(it.counters.executed == 4)
+    }
+}

@@ -60,13 +60,19 @@ let package = Package(
         .target(
             name: "DurableConformance", dependencies: ["LullDurable", "LullReference"],
             path: "Tests/DurableConformance", swiftSettings: settings),
+        .executableTarget(
+            name: "DurableChild", dependencies: ["LullSQLite"], path: "Tests/DurableChild", swiftSettings: settings),
         .testTarget(
             name: "LullSQLiteTests",
-            dependencies: ["LullSQLite", "LullTesting", "CLullSQLite", "DurableConformance", "TestSupport"],
-            swiftSettings: settings),
+            dependencies: [
+                "LullSQLite", "LullTesting", "CLullSQLite", "LullReference", "DurableConformance", "DurableChild",
+                "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "LullDurableTests",
-            dependencies: ["LullDurable", "LullTesting", "LullReference", "DurableConformance", "TestSupport"],
+            dependencies: [
+                "LullDurable", "LullSQLite", "LullTesting", "LullReference", "DurableConformance", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],

@@ -58,7 +58,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "LullChartsTests", dependencies: ["LullCharts"], swiftSettings: settings),
         .target(
-            name: "DurableConformance", dependencies: ["LullDurable", "LullReference"],
+            name: "DurableConformance", dependencies: ["Lull", "LullDurable", "LullReference"],
             path: "Tests/DurableConformance", swiftSettings: settings),
         .executableTarget(
             name: "DurableChild", dependencies: ["LullSQLite"], path: "Tests/DurableChild", swiftSettings: settings),

@@ -60,10 +60,12 @@ let package = Package(
         .target(
             name: "DurableConformance", dependencies: ["LullDurable", "LullReference"],
             path: "Tests/DurableConformance", swiftSettings: settings),
+        .target(name: "FaultVFS", dependencies: ["CLullSQLite"], path: "Tests/FaultVFS"),
         .testTarget(
             name: "LullSQLiteTests",
-            dependencies: ["LullSQLite", "LullTesting", "CLullSQLite", "DurableConformance", "TestSupport"],
-            swiftSettings: settings),
+            dependencies: [
+                "LullSQLite", "LullTesting", "CLullSQLite", "FaultVFS", "DurableConformance", "LullReference", "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "LullDurableTests",
             dependencies: ["LullDurable", "LullTesting", "LullReference", "DurableConformance", "TestSupport"],

@@ -98,8 +98,10 @@ package final class SQLiteFile {
     private func usable() throws(DurableError) -> Connection {
         if let connection { return connection }
         let opened = try Self.connect(path, options)
-        // What the log holds may never have reached the disk, though it can be read: copied and gone, it is certain.
+        // What the log holds may never have reached the disk, though it can be read. It has to be there before it is copied: a
+        // cut in between would leave a part of the copy, and nothing to mend it with. Copied and gone, all is certain.
         if isUnsettled {
+            try opened.rewriteLog()
             guard try opened.checkpoint(truncates: true, within: options.patience) else {
                 throw .refused("\(path) is read by another program for too long")
             }
@@ -173,6 +175,11 @@ package final class SQLiteFile {
             try connection[.commit].run()
             finish(endings, nil)
         } catch {
+            // Without room the last part of a commit was not written, which makes it one.
+            if connection.isFull {
+                connection.rollBack()
+                return finish(endings, error)
+            }
             finish(endings, resolve(meta.lastCommit, after: error))
         }
     }

@@ -117,6 +117,9 @@ extension Connection {
     func word(_ sql: String) throws(DurableError) -> String {
         let statement = try prepare(sql)
         defer { statement.reset() }
-        return try statement.next() ? statement.text(0) : ""
+        let word = try statement.next() ? statement.text(0) : ""
+        // What a statement writes is committed when it ends: a new journal mode has been told by then, and may fail still.
+        while try statement.next() {}
+        return word
     }
 }

@@ -9,6 +9,8 @@ final class Connection {
     let path: String
     /// What has failed since this was last cleared.
     var failed: DurableError?
+    /// Whether what failed last found no room on the disk.
+    private(set) var isFull = false
     private let patience: Duration
     private var isClosed = false
     let handle: OpaquePointer
@@ -136,6 +138,15 @@ final class Connection {
         return inLog == copied
     }
 
+    /// Makes certain that what can be read of the write-ahead log is on the disk, after a sync of it has failed. The turnstile
+    /// must be held.
+    func rewriteLog() throws(DurableError) {
+        // Other programs know nothing of the turnstile.
+        try self[.begin].run()
+        defer { rollBack() }
+        try check(lull_sqlite_rewrite_log(handle))
+    }
+
     // MARK: - Errors
 
     func check(_ code: Int32) throws(DurableError) {
@@ -159,6 +170,7 @@ final class Connection {
             default: .refused("\(path): \(why)")
             }
         failed = error
+        isFull = code & 0xFF == SQLITE_FULL
         return error
     }
 

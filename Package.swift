@@ -64,7 +64,8 @@ let package = Package(
         .testTarget(
             name: "LullSQLiteTests",
             dependencies: [
-                "LullSQLite", "LullTesting", "CLullSQLite", "FaultVFS", "DurableConformance", "LullReference", "TestSupport",
+                "LullSQLite", "LullTesting", "CLullSQLite", "FaultVFS", "DurableConformance", "LullReference",
+                "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "LullDurableTests",

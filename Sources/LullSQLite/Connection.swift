@@ -11,6 +11,8 @@ final class Connection {
     var failed: DurableError?
     /// Whether what failed last found no room on the disk.
     private(set) var isFull = false
+    /// What brings a file from each version to the next.
+    let migrations: [String]
     private let patience: Duration
     private var isClosed = false
     let handle: OpaquePointer
@@ -21,6 +23,7 @@ final class Connection {
     init(_ path: String, _ options: SQLiteFile.Options) throws(DurableError) {
         // A name that begins with a colon has a meaning of its own for SQLite.
         self.path = path.hasPrefix("/") ? path : "./" + path
+        migrations = options.migrations
         patience = options.patience
         var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | lull_sqlite_open_flags()
         if options.creates { flags |= SQLITE_OPEN_CREATE }

@@ -23,6 +23,8 @@ package final class SQLiteFile {
         package var longLog = 1000
         /// Whether a commit waits for the disk. Only the tests that show that it must do without.
         package var syncs = true
+        /// What brings a file from each version to the next; those of tests go further.
+        var migrations = Schema.migrations
 
         package init() {}
     }
@@ -71,6 +73,8 @@ package final class SQLiteFile {
         guard lull_is_directory(directory) != 0 else { throw .unusable("there is no directory \(directory)") }
         guard lull_is_directory(path) == 0 else { throw .unusable("\(path) is a directory") }
         guard options.creates || lull_exists(path) != 0 else { throw .unusable("there is no file \(path)") }
+        // SQLite takes a file of one byte for an empty one, and would write over it.
+        guard lull_size(path) != 1 else { throw .unusable("\(path) is not a database of SQLite") }
         guard options.allowsNetwork || lull_is_remote(directory) == 0 else {
             throw .unusable("\(path) lies on another machine, where several processes cannot share a file safely")
         }

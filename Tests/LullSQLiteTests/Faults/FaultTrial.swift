@@ -145,7 +145,9 @@ final class FaultTrial {
     private func note(_ error: DurableError) -> FaultBooks.Answer {
         tell("    ! \(error)")
         // What cannot be opened is unusable for now, for the reason that the disk gives.
-        if case .unusable(let why) = error, !why.contains("damaged"), !why.contains("not a database") { return .refused }
+        if case .unusable(let why) = error, !why.contains("damaged"), !why.contains("not a database") {
+            return .refused
+        }
         return books.note(error)
     }
 

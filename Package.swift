@@ -62,10 +62,12 @@ let package = Package(
             path: "Tests/DurableConformance", swiftSettings: settings),
         .executableTarget(
             name: "DurableChild", dependencies: ["LullSQLite"], path: "Tests/DurableChild", swiftSettings: settings),
+        .target(name: "FaultVFS", dependencies: ["CLullSQLite"], path: "Tests/FaultVFS"),
         .testTarget(
             name: "LullSQLiteTests",
             dependencies: [
-                "LullSQLite", "LullTesting", "CLullSQLite", "LullReference", "DurableConformance", "DurableChild",
+                "LullSQLite", "LullTesting", "CLullSQLite", "FaultVFS", "LullReference", "DurableConformance",
+                "DurableChild",
                 "TestSupport",
             ], swiftSettings: settings),
         .testTarget(

@@ -59,10 +59,8 @@ function drawChart(result, width) {
             text(durationText(place.row.wait), place.x + (isAbove ? -9 : 9), place.y + (isAbove ? -9 : 18), isAbove ? "end" : "start",
                 place.row.reason ? 'font-weight="600"' : 'class="faint"');
         }
-        const end = places.at(-1);
         if (!isNarrow) text(kind, width - right + 14, ends[index] + 4.5, "start", `style="fill:${colour}" font-weight="600"`);
-        else text(kind, 270 - 82 + index * 82 + 40, 20, "start", `style="fill:${colour}" font-weight="600"`);
-        void end;
+        else text(kind, width - 150 + index * 76, 20 + 16, "start", `style="fill:${colour}" font-weight="600"`);
     });
     const summary = series.map((kind) => {
         const [first, last] = [result[kind][0], result[kind].at(-1)];

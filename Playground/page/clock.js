@@ -23,9 +23,9 @@ class Clock {
         this.#arm();
     }
 
-    /** From now on time stands still but for `advance`. */
+    /** From now on time stands still but for `advance`, at a whole millisecond. */
     hold() {
-        this.#at = this.now;
+        this.#at = Math.ceil(this.now);
         this.#isManual = true;
         this.#arm();
     }

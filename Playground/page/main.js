@@ -66,7 +66,7 @@ function begin() {
     isDark.addEventListener("change", () => { readTheme(); timeline.ask(); });
     stage.policies = usualPolicies();
     const inputs = connectInputs(stage, timeline);
-    let lastLink = "";
+    let lastLink = null;
     const panel = new Panel(stage, () => {
         lastLink = stageLink(stage);
         history.replaceState(null, "", lastLink);

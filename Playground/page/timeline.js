@@ -122,7 +122,6 @@ class Timeline {
     #drawSubmits({ left, x, right }) {
         const context = this.#context;
         const { submits, marks } = this.#stage;
-        this.#text("you", 8, 14, "left", theme.quiet);
         const y = Timeline.top - 18;
         let last = -Infinity;
         let lastText = -Infinity;
@@ -150,6 +149,7 @@ class Timeline {
         }
         context.fillStyle = theme.base;
         context.fillRect(0, Timeline.top - 0.5, x(right), 1);
+        this.#label("you", 2, theme.ink);
     }
 
     #drawLane(lane, index, view) {
@@ -163,14 +163,18 @@ class Timeline {
         this.#drawExecutions(lane, colour, bar, view);
         this.#drawDrops(lane, bar, view);
         this.#drawPending(lane, colour, bar, view);
-        // Over all else, on a ground of its own.
-        const name = `${index + 1}  ${policyName(lane.policy)}`;
+        this.#label(`${index + 1}  ${policyName(lane.policy)}`, top + 3, colour);
+    }
+
+    /** A name at the left end, over all else and on a ground of its own. */
+    #label(name, top, colour) {
+        const context = this.#context;
         context.font = `600 12px ${theme.font}`;
-        context.globalAlpha = 0.85;
+        context.globalAlpha = 0.88;
         context.fillStyle = theme.paper;
-        context.fillRect(4, top + 4, context.measureText(name).width + 8, 18);
+        context.fillRect(4, top, context.measureText(name).width + 8, 17);
         context.globalAlpha = 1;
-        this.#text(name, 8, top + 17, "left", colour, "600");
+        this.#text(name, 8, top + 13, "left", colour, "600");
     }
 
     #drawExecutions(lane, colour, bar, view) {

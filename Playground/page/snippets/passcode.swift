@@ -1,10 +1,20 @@
 import Lull
 
-let attempt = Debouncer(collectingFor: .seconds(1.5), maxCount: 4) { (digits: [Character]) in
-    if digits.count == 4 { lock.open(with: String(digits)) }
-    lock.clear()
-}
+@MainActor
+final class Door {
+    private(set) var isLocked = false
+    private var wrongOnes = 0
+    private let recent = Debouncer(for: .seconds(10)) {}
 
-func pressed(_ digit: Character) {
-    attempt(digit)
+    func opens(with attempt: String) -> Bool {
+        guard !isLocked else { return false }
+        guard attempt == "1234" else {
+            wrongOnes = recent.isPending ? wrongOnes + 1 : 1
+            isLocked = wrongOnes == 3
+            recent()
+            return false
+        }
+        recent.cancel()
+        return true
+    }
 }

@@ -39,12 +39,14 @@ function drawChart(result, width) {
         const middle = (ends[0] + ends[1]) / 2;
         [ends[upper], ends[lower]] = [middle - 9, middle + 9];
     }
+    // Labels of both lines that are too close to each other are left out, but never those of the suggested waits.
+    const taken = series.flatMap((kind) => result[kind].filter((row) => row.reason))
+        .map((row) => ({ x: x(delay(row)), y: y(row.saved), row }));
     series.forEach((kind, index) => {
         const colour = `var(--c${index})`;
         const places = result[kind].map((row) => ({ x: x(delay(row)), y: y(row.saved), row }));
         parts.push(`<path d="M${places.map((place) => `${place.x.toFixed(1)},${place.y.toFixed(1)}`).join("L")}"
             fill="none" stroke="${colour}" stroke-width="2.25" stroke-linejoin="round"/>`);
-        const taken = [];
         for (const place of [...places].sort((one, other) => Boolean(other.row.reason) - Boolean(one.row.reason))) {
             const [px, py] = [place.x.toFixed(1), place.y.toFixed(1)];
             parts.push(index === 0
@@ -53,7 +55,8 @@ function drawChart(result, width) {
             if (place.row.reason) {
                 parts.push(`<circle cx="${px}" cy="${py}" r="9.5" fill="none" stroke="${colour}" stroke-width="2"/>`);
             }
-            if (taken.some((other) => Math.abs(other.x - place.x) < 52 && Math.abs(other.y - place.y) < 22)) continue;
+            const isClose = (other) => Math.abs(other.x - place.x) < 52 && Math.abs(other.y - place.y) < 22;
+            if (!place.row.reason && taken.some(isClose)) continue;
             taken.push(place);
             const isAbove = index === 0 || place.y > bottom - 24;
             text(durationText(place.row.wait), place.x + (isAbove ? -9 : 9), place.y + (isAbove ? -9 : 18), isAbove ? "end" : "start",

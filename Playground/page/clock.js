@@ -12,6 +12,13 @@ class Clock {
         return this.#isManual ? this.#at : this.#at + (performance.now() - this.#anchor) * this.#rate;
     }
 
+    /** The instant of an event, which may be a little before that at which the page gets round to it. */
+    instant(event) {
+        const late = performance.now() - event.timeStamp;
+        // The times of events that a script makes up are anybody's guess.
+        return this.#isManual || !(late > 0 && late < 1000) ? this.now : this.now - late * this.#rate;
+    }
+
     get rate() {
         return this.#rate;
     }

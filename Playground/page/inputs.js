@@ -21,16 +21,16 @@ function connectInputs(stage, timeline) {
         }
     };
     const wait = () => duration("delay", null);
-    const submit = (value, event) => {
-        // The instant is that of the event, not that at which the page got round to it.
-        const late = event ? Math.max(0, performance.now() - event.timeStamp) : 0;
-        const at = stage.clock.now - Math.min(late, 100) * stage.clock.rate;
-        stage.submit(value, { key: key(), wait: wait(), at });
+    const submit = (value, event, label) => {
+        stage.submit(value, { key: key(), wait: wait(), at: stage.clock.instant(event), label });
     };
 
     element("submit").addEventListener("click", (event) => submit(++clicks, event));
-    element("type").addEventListener("input", (event) => submit(event.target.value, event));
-    element("pointer").addEventListener("pointermove", (event) => submit(`${event.offsetX},${event.offsetY}`, event));
+    element("type").addEventListener("input", (event) => submit(event.target.value, event, event.target.value.slice(-1)));
+    element("pointer").addEventListener("pointermove", (event) => submit(`${event.offsetX},${event.offsetY}`, event, ""));
+
+    if (innerWidth < 600) element("window").value = "5000";
+    timeline.span = Number(element("window").value);
 
     const replay = new Replay(stage, () => {
         element("replay").textContent = "Replay real typing";

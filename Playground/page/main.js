@@ -100,6 +100,9 @@ function begin() {
 
 loadModule(element("module").textContent).then(() => {
     /** For the tests, and for whoever plays with the console. */
-    window.playground = { Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, stage, sceneClock, ...begin() };
+    window.playground = {
+        Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, readTrace, tuneTrace, stage,
+        sceneClock, ...begin(),
+    };
     document.body.dataset.ready = "yes";
 }, (error) => showNotice(`The engine does not start in this browser: ${error.message}`));

@@ -18,8 +18,6 @@ class Stage {
     /** Called with the name of what happened, and about what. */
     changed = () => {};
 
-    #executions = 0;
-
     /** Sets the policies, and begins anew. Throws a `PolicyError` and changes nothing if one of them breaks a rule. */
     set policies(policies) {
         const lanes = policies.map((policy) => this.#lane(policy));
@@ -44,13 +42,12 @@ class Stage {
         this.origin = this.clock.now;
         this.lastEvent = -Infinity;
         this.longestTakes = this.takes;
-        this.#executions = 0;
         this.changed("anew");
     }
 
     #lane(policy) {
         const lane = { policy, executions: [], drops: [], coalescer: null };
-        lane.coalescer = new Coalescer(policy, this.clock, () => this.#handle(), {
+        lane.coalescer = new Coalescer(policy, this.clock, () => this.#handle(lane), {
             started: (execution) => {
                 execution.lane = this.lanes.indexOf(lane);
                 lane.executions.push(execution);
@@ -71,10 +68,9 @@ class Stage {
         return lane;
     }
 
-    #handle() {
-        this.#executions += 1;
+    #handle(lane) {
         this.longestTakes = Math.max(this.longestTakes, this.takes);
-        const throws = this.throws === "always" || (this.throws === "third" && this.#executions % 3 === 0);
+        const throws = this.throws === "always" || (this.throws === "third" && lane.executions.length % 3 === 0);
         return { takes: this.takes, throws };
     }
 
@@ -85,12 +81,12 @@ class Stage {
 
     // MARK: - What one does
 
-    submit(value, { key = "", wait = null, at = this.clock.now } = {}) {
+    submit(value, { key = "", wait = null, at = this.clock.now, label = String(value) } = {}) {
         if (this.isOver) return this.changed("over");
         // Instants never go back: an event may have been made before the one that was handled last.
         const instant = Math.max(at, this.submits.at(-1)?.at ?? -Infinity, this.marks.at(-1)?.at ?? -Infinity);
         if (!this.keys.includes(key)) this.keys = this.submits.length === 0 ? [key] : [...this.keys, key].sort();
-        this.submits.push({ at: instant, key, value, wait });
+        this.submits.push({ at: instant, key, value, wait, label: key || label });
         for (const lane of this.lanes) lane.coalescer.submit(value, { key, wait, at: instant });
         this.#happened("submitted", this.submits.at(-1));
     }

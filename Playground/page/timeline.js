@@ -12,7 +12,7 @@ function firstPlace(list, member, least) {
 
 class Timeline {
     static top = 46;
-    static row = 74;
+    static row = 80;
 
     #canvas;
     #context;
@@ -134,9 +134,9 @@ class Timeline {
             context.beginPath();
             context.arc(place, y, 4.5, 0, 7);
             context.fill();
-            const label = submit.key || String(submit.value).slice(-1);
+            const { label } = submit;
             const next = submits[index + 1];
-            if (place - lastText >= 12 && (!next || x(next.at) - place >= 5)) {
+            if (place - lastText >= 6 + 6 * label.length && (!next || x(next.at) - place >= 5)) {
                 lastText = place;
                 this.#text(label, place, y - 9, "center", theme.quiet);
             }
@@ -157,7 +157,7 @@ class Timeline {
         const top = Timeline.top + index * Timeline.row;
         const colour = theme.lanes[index];
         const keys = this.#stage.keys;
-        const bar = (key) => ({ y: top + 40 + (keys.length > 1 ? (keys.indexOf(key) - (keys.length - 1) / 2) * 14 : 0) });
+        const bar = (key) => ({ y: top + 46 + (keys.length > 1 ? (keys.indexOf(key) - (keys.length - 1) / 2) * 14 : 0) });
         context.fillStyle = theme.line;
         context.fillRect(0, top + Timeline.row - 0.5, view.width, 1);
         this.#drawExecutions(lane, colour, bar, view);

@@ -105,5 +105,5 @@ function ladderTable(kind, rows) {
             make("td", {}, String(row.executions)), make("td", {}, `${(row.saved * 100).toFixed(1)} %`), make("td", {}, times(row.afterLast)),
             make("td", {}, String(row.premature)), make("td", {}, shownDuration(row.longest))));
     }
-    return make("div", { class: "scroll" }, table);
+    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Ladder, ${kind}` }, table);
 }

@@ -6,6 +6,7 @@ import unittest
 from webdriver import Browser
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+SCRATCH = os.environ.get("SCRATCH", os.path.join(ROOT, ".build"))
 PAGE = os.environ.get("PLAYGROUND", os.path.join(ROOT, "docs/playground/index.html"))
 
 
@@ -20,6 +21,8 @@ class PageTest(unittest.TestCase):
         cls.addClassCleanup(cls.browser.close)
 
     def setUp(self):
+        self.browser.emulate()
+        self.browser.resize(1280, 1000)
         self.browser.open(PAGE, self.fragment)
 
     def tearDown(self):

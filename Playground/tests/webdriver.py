@@ -17,7 +17,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 class Browser:
     """One window of a browser of its own."""
 
-    def __init__(self, width=1280, height=1000, dark=False, reduced=False):
+    def __init__(self, width=1280, height=1000):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -32,10 +32,6 @@ class Browser:
                 "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
                 f"--window-size={width},{height}", f"--user-data-dir={self.profile}", "--force-device-scale-factor=1",
             ]
-            if dark:
-                arguments.append("--force-dark-mode")
-            if reduced:
-                arguments.append("--force-prefers-reduced-motion")
             answer = self._send("POST", "/session", {"capabilities": {"alwaysMatch": {
                 "browserName": "chrome",
                 "goog:loggingPrefs": {"browser": "ALL"},
@@ -127,10 +123,13 @@ class Browser:
     def text(self, selector):
         return self._send("GET", f"{self.session}/element/{self.find(selector)}/text")
 
-    def screenshot(self, path, width, height):
+    def resize(self, width, height):
+        """Gives the page that much room, as a phone does if it is narrow."""
         self._send("POST", self.session + "/goog/cdp/execute", {
             "cmd": "Emulation.setDeviceMetricsOverride",
             "params": {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}})
+
+    def screenshot(self, path):
         picture = self._send("GET", self.session + "/screenshot")
         with open(path, "wb") as file:
             file.write(base64.b64decode(picture))

@@ -15,6 +15,8 @@ class Stage {
     lastEvent = -Infinity;
     isOver = false;
     origin = this.clock.now;
+    /** The last instant handled. */
+    #latest = -Infinity;
     /** Called with the name of what happened, and about what. */
     changed = () => {};
 
@@ -51,6 +53,7 @@ class Stage {
             started: (execution) => {
                 execution.lane = this.lanes.indexOf(lane);
                 lane.executions.push(execution);
+                this.#latest = Math.max(this.#latest, execution.at);
                 this.#happened("started", execution);
             },
             ended: (execution) => this.#happened("ended", execution),
@@ -83,8 +86,9 @@ class Stage {
 
     submit(value, { key = "", wait = null, at = this.clock.now, label = String(value) } = {}) {
         if (this.isOver) return this.changed("over");
-        // Instants never go back: an event may have been made before the one that was handled last.
-        const instant = Math.max(at, this.submits.at(-1)?.at ?? -Infinity, this.marks.at(-1)?.at ?? -Infinity);
+        // Instants never go back: an event may have been made before what was handled last.
+        const instant = Math.max(at, this.#latest);
+        this.#latest = instant;
         if (!this.keys.includes(key)) this.keys = this.submits.length === 0 ? [key] : [...this.keys, key].sort();
         this.submits.push({ at: instant, key, value, wait, label: key || label });
         for (const lane of this.lanes) lane.coalescer.submit(value, { key, wait, at: instant });
@@ -121,6 +125,7 @@ class Stage {
     }
 
     #mark(name) {
+        this.#latest = Math.max(this.#latest, this.clock.now);
         this.marks.push({ at: this.clock.now, name });
     }
 

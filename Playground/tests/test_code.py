@@ -16,7 +16,7 @@ MORE = [
     "debounce,300ms,combine=merge,while-running=skip,at-end=flush",
     "debounce,1ns,max-wait=1500ns,combine=collect,while-running=concurrent,jobs=2,max-keys=10,at-end=drop",
     "throttle,100ms,edges=leading", "throttle,1s,edges=trailing,max-count=5,combine=collect,while-running=concurrent",
-    "throttle,500ms,combine=merge,jobs=1,max-keys=3,at-end=flush", "throttle,2m,combine=first,while-running=cancel",
+    "throttle,500ms,combine=merge,jobs=1,max-keys=3,at-end=flush", "throttle,1500us,combine=first,while-running=cancel",
 ]
 
 

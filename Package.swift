@@ -61,15 +61,20 @@ let package = Package(
             name: "DurableConformance", dependencies: ["LullDurable", "LullReference"],
             path: "Tests/DurableConformance", swiftSettings: settings),
         .target(name: "FaultVFS", dependencies: ["CLullSQLite"], path: "Tests/FaultVFS"),
+        .executableTarget(
+            name: "DurableChild", dependencies: ["LullSQLite"], path: "Tests/DurableChild", swiftSettings: settings),
         .testTarget(
             name: "LullSQLiteTests",
             dependencies: [
-                "LullSQLite", "LullTesting", "CLullSQLite", "FaultVFS", "DurableConformance", "LullReference",
+                "LullSQLite", "LullTesting", "CLullSQLite", "FaultVFS", "LullReference", "DurableConformance",
+                "DurableChild",
                 "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "LullDurableTests",
-            dependencies: ["LullDurable", "LullTesting", "LullReference", "DurableConformance", "TestSupport"],
+            dependencies: [
+                "LullDurable", "LullSQLite", "LullTesting", "LullReference", "DurableConformance", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],

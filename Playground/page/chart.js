@@ -59,7 +59,8 @@ function drawChart(result, width) {
             if (!place.row.reason && taken.some(isClose)) continue;
             taken.push(place);
             const isAbove = index === 0 || place.y > bottom - 24;
-            text(durationText(place.row.wait), place.x + (isAbove ? -9 : 9), place.y + (isAbove ? -9 : 18), isAbove ? "end" : "start",
+            const isLeft = isAbove && place.x - left > 50;
+            text(durationText(place.row.wait), place.x + (isLeft ? -9 : 9), place.y + (isAbove ? -9 : 18), isLeft ? "end" : "start",
                 place.row.reason ? 'font-weight="600"' : 'class="faint"');
         }
         if (!isNarrow) text(kind, width - right + 14, ends[index] + 4.5, "start", `style="fill:${colour}" font-weight="600"`);

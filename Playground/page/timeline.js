@@ -132,12 +132,17 @@ class Timeline {
         for (let index = firstPlace(submits, "at", left - 100); index < submits.length; index++) {
             const submit = submits[index];
             const place = x(submit.at);
-            if (place - last < 0.5) continue;
-            last = place;
+            if (place - last < 1) continue;
+            // Dense ones are a band, which costs less than so many circles on top of each other.
             context.fillStyle = theme.ink;
-            context.beginPath();
-            context.arc(place, y, 4.5, 0, 7);
-            context.fill();
+            if (place - last < 3) {
+                context.fillRect(last, y - 4.5, place - last, 9);
+            } else {
+                context.beginPath();
+                context.arc(place, y, 4.5, 0, 7);
+                context.fill();
+            }
+            last = place;
             const { label } = submit;
             const next = submits[index + 1];
             if (place - lastText >= 6 + 6 * label.length && (!next || x(next.at) - place >= 5)) {
@@ -185,8 +190,8 @@ class Timeline {
         const context = this.#context;
         const { executions } = lane;
         const start = firstPlace(executions, "startedAt", view.left - this.#stage.longestTakes - 100);
-        let last = new Map();
-        let lastText = -Infinity;
+        const last = new Map();
+        const lastText = new Map();
         for (let index = start; index < executions.length; index++) {
             const execution = executions[index];
             const { y } = bar(execution.key);
@@ -209,8 +214,8 @@ class Timeline {
                 context.stroke();
             }
             const text = this.#stage.keys.length > 1 ? `${execution.key} ${execution.count}` : String(execution.count);
-            if (at - lastText > 22) {
-                lastText = at;
+            if (at - (lastText.get(execution.key) ?? -Infinity) > 22) {
+                lastText.set(execution.key, at);
                 this.#text(text, at, y - 11, "center", theme.ink, "600");
             }
         }

@@ -50,4 +50,4 @@ ci: ## Everything that has to pass before a change is taken.
 clean: ## Remove everything that was built.
 	@rm -rf $(SCRATCH) Benchmarks/.build
 
-SOURCES = Package.swift Sources Tests Playground/Engine Benchmarks/Package.swift Benchmarks/Sources
+SOURCES = Package.swift Sources Tests Playground/Engine Playground/tests Benchmarks/Package.swift Benchmarks/Sources

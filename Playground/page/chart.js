@@ -2,7 +2,7 @@
 
 function drawChart(result, width) {
     const isNarrow = width < 560;
-    const [height, left, right, top, bottom] = [isNarrow ? 340 : 400, 52, isNarrow ? 14 : 90, 40, isNarrow ? 300 : 344];
+    const [height, left, right, top, bottom] = isNarrow ? [372, 52, 14, 72, 316] : [400, 52, 90, 40, 344];
     const series = ["debounce", "throttle"].filter((kind) => result[kind].length > 0);
     const points = series.flatMap((kind) => result[kind]);
     const shortest = Math.min(...points.map((row) => row.wait));
@@ -59,11 +59,12 @@ function drawChart(result, width) {
             if (!place.row.reason && taken.some(isClose)) continue;
             taken.push(place);
             const isAbove = index === 0 || place.y > bottom - 24;
-            text(durationText(place.row.wait), place.x + (isAbove ? -9 : 9), place.y + (isAbove ? -9 : 18), isAbove ? "end" : "start",
+            const isLeft = isAbove && place.x - left > 50;
+            text(durationText(place.row.wait), place.x + (isLeft ? -9 : 9), place.y + (isAbove ? -9 : 18), isLeft ? "end" : "start",
                 place.row.reason ? 'font-weight="600"' : 'class="faint"');
         }
         if (!isNarrow) text(kind, width - right + 14, ends[index] + 4.5, "start", `style="fill:${colour}" font-weight="600"`);
-        else text(kind, width - 150 + index * 76, 20 + 16, "start", `style="fill:${colour}" font-weight="600"`);
+        else text(kind, left + index * 90, 46, "start", `style="fill:${colour}" font-weight="600"`);
     });
     const summary = series.map((kind) => {
         const [first, last] = [result[kind][0], result[kind].at(-1)];

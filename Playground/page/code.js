@@ -35,6 +35,16 @@ function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
     return `import Lull\n\n${head}\n    ${call}\n}\n${submit}\n`;
 }
 
+/** What a command line cannot say of a policy; empty where it says it all. */
+function commandNote(policy) {
+    const notes = [];
+    if (policy.combine === "merge") notes.push("A merge is code: the command hands over all values, to be folded by who reads them.");
+    if (policy.whileRunning !== "queue" && policy.maxConcurrent == null) {
+        notes.push("Without --jobs at most as many commands run at once as the machine has cores.");
+    }
+    return notes.join(" ");
+}
+
 /** The command line for a policy: a filter, or `lull run` where it matters what happens while work is running. */
 function commandLine(policy, { hasKeys = false } = {}) {
     const usual = makePolicy(policy.kind, policy.wait);
@@ -44,7 +54,6 @@ function commandLine(policy, { hasKeys = false } = {}) {
     if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) words.push("--edges", edgeNames(policy).join(","));
     if (policy.delayRule === "extend") words.push("--delay-rule", "extend");
     if (policy.maxCount != null) words.push("--max-count", policy.maxCount);
-    // A merge is code. What there is to merge comes with `collect`.
     if (policy.combine !== "latest") words.push("--combine", policy.combine === "merge" ? "collect" : policy.combine);
     if (policy.whileRunning !== "queue") words.push("--while-running", policy.whileRunning);
     if (policy.maxConcurrent != null) words.push("--jobs", policy.maxConcurrent);

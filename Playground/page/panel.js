@@ -178,6 +178,7 @@ class Panel {
         } catch { /* The field says so itself. */ }
         element("swift").textContent = swiftCode(this.policy, { hasKeys, delay });
         element("command").textContent = commandLine(this.policy, { hasKeys });
+        element("command-note").textContent = commandNote(this.policy);
         element("link").textContent = location.href.split("#")[0] + stageLink(this.#stage);
     }
 

@@ -94,5 +94,7 @@ function policyName(policy) {
     if (policy.delayRule === "extend") parts.push("extending");
     if (policy.combine !== "latest") parts.push(policy.combine);
     if (policy.whileRunning !== "queue") parts.push(policy.whileRunning === "cancel" ? "latest wins" : policy.whileRunning);
+    if (policy.maxConcurrent != null) parts.push(`${policy.maxConcurrent} at once`);
+    if (policy.capacity != null) parts.push(plural(policy.capacity, "key"));
     return parts.join(", ");
 }

@@ -11,8 +11,7 @@ function firstPlace(list, member, least) {
 }
 
 class Timeline {
-    static top = 46;
-    static row = 80;
+    static top = 54;
 
     #canvas;
     #context;
@@ -60,6 +59,11 @@ class Timeline {
         return { left: right - this.span, right };
     }
 
+    /** The height of a policy's row: each key has a bar of its own. */
+    get row() {
+        return 50 + 30 * this.#stage.keys.length;
+    }
+
     /** Asks for a new picture, with the next frame. */
     ask() {
         if (this.#isAsked || !this.#isVisible) return;
@@ -76,7 +80,7 @@ class Timeline {
         const context = this.#context;
         const scale = devicePixelRatio || 1;
         const width = this.#canvas.clientWidth;
-        const height = Timeline.top + Timeline.row * lanes.length + 22;
+        const height = Timeline.top + this.row * lanes.length + 22;
         if (this.#canvas.width !== Math.round(width * scale) || this.#canvas.height !== Math.round(height * scale)) {
             this.#canvas.width = Math.round(width * scale);
             this.#canvas.height = Math.round(height * scale);
@@ -122,18 +126,23 @@ class Timeline {
     #drawSubmits({ left, x, right }) {
         const context = this.#context;
         const { submits, marks } = this.#stage;
-        const y = Timeline.top - 18;
+        const y = Timeline.top - 15;
         let last = -Infinity;
         let lastText = -Infinity;
         for (let index = firstPlace(submits, "at", left - 100); index < submits.length; index++) {
             const submit = submits[index];
             const place = x(submit.at);
-            if (place - last < 0.5) continue;
-            last = place;
+            if (place - last < 1) continue;
+            // Dense ones are a band, which costs less than so many circles on top of each other.
             context.fillStyle = theme.ink;
-            context.beginPath();
-            context.arc(place, y, 4.5, 0, 7);
-            context.fill();
+            if (place - last < 3) {
+                context.fillRect(last, y - 4.5, place - last, 9);
+            } else {
+                context.beginPath();
+                context.arc(place, y, 4.5, 0, 7);
+                context.fill();
+            }
+            last = place;
             const { label } = submit;
             const next = submits[index + 1];
             if (place - lastText >= 6 + 6 * label.length && (!next || x(next.at) - place >= 5)) {
@@ -144,8 +153,8 @@ class Timeline {
         for (let index = firstPlace(marks, "at", left); index < marks.length; index++) {
             const place = x(marks[index].at);
             context.fillStyle = theme.bad;
-            context.fillRect(place, 8, 1.5, Timeline.top - 16);
-            this.#text(marks[index].name, place + 4, 14, "left", theme.bad);
+            context.fillRect(place, 3, 1.5, Timeline.top - 10);
+            this.#text(marks[index].name, place + 4, 12, "left", theme.bad);
         }
         context.fillStyle = theme.base;
         context.fillRect(0, Timeline.top - 0.5, x(right), 1);
@@ -154,12 +163,12 @@ class Timeline {
 
     #drawLane(lane, index, view) {
         const context = this.#context;
-        const top = Timeline.top + index * Timeline.row;
+        const top = Timeline.top + index * this.row;
         const colour = theme.lanes[index];
         const keys = this.#stage.keys;
-        const bar = (key) => ({ y: top + 46 + (keys.length > 1 ? (keys.indexOf(key) - (keys.length - 1) / 2) * 14 : 0) });
+        const bar = (key) => ({ y: top + 47 + 30 * Math.max(0, keys.indexOf(key)) });
         context.fillStyle = theme.line;
-        context.fillRect(0, top + Timeline.row - 0.5, view.width, 1);
+        context.fillRect(0, top + this.row - 0.5, view.width, 1);
         this.#drawExecutions(lane, colour, bar, view);
         this.#drawDrops(lane, bar, view);
         this.#drawPending(lane, colour, bar, view);
@@ -181,8 +190,8 @@ class Timeline {
         const context = this.#context;
         const { executions } = lane;
         const start = firstPlace(executions, "startedAt", view.left - this.#stage.longestTakes - 100);
-        let last = new Map();
-        let lastText = -Infinity;
+        const last = new Map();
+        const lastText = new Map();
         for (let index = start; index < executions.length; index++) {
             const execution = executions[index];
             const { y } = bar(execution.key);
@@ -205,8 +214,8 @@ class Timeline {
                 context.stroke();
             }
             const text = this.#stage.keys.length > 1 ? `${execution.key} ${execution.count}` : String(execution.count);
-            if (at - lastText > 22) {
-                lastText = at;
+            if (at - (lastText.get(execution.key) ?? -Infinity) > 22) {
+                lastText.set(execution.key, at);
                 this.#text(text, at, y - 11, "center", theme.ink, "600");
             }
         }
@@ -222,7 +231,7 @@ class Timeline {
             if (place - last < 1.5) continue;
             last = place;
             context.fillRect(place - 0.75, y - 5, 1.5, 10);
-            if (isSelected) context.fillRect(place - 0.25, Timeline.top - 14, 0.5, y - Timeline.top + 9);
+            if (isSelected) context.fillRect(place - 0.25, Timeline.top - 12, 1, y - Timeline.top + 7);
         }
     }
 
@@ -289,7 +298,7 @@ class Timeline {
 
     /** The execution at a place on the canvas. */
     executionAt(x, y) {
-        const lane = this.#stage.lanes[Math.floor((y - Timeline.top) / Timeline.row)];
+        const lane = this.#stage.lanes[Math.floor((y - Timeline.top) / this.row)];
         if (!lane) return null;
         const { left, right } = this.bounds;
         const instant = left + (x / this.#canvas.clientWidth) * (right - left);

@@ -6,6 +6,8 @@ class Words {
     #spoken;
     #heard = { submits: 0, executions: [] };
     #timer = 0;
+    /** The executions of the list, the newest first. */
+    #shown = [];
 
     constructor(stage, list, spoken) {
         this.#stage = stage;
@@ -28,18 +30,22 @@ class Words {
     }
 
     happened(name, about) {
-        if (name === "anew") this.#list.replaceChildren();
+        if (name === "anew") {
+            this.#list.replaceChildren();
+            this.#shown = [];
+        }
         if (name === "submitted") this.#heard.submits += 1;
         if (name === "started") {
             this.#heard.executions.push(about);
             const item = make("li", {}, Words.sentence(about, this.#stage.lanes[about.lane].policy));
             item.style.borderColor = theme.lanes[about.lane];
-            about.item = item;
+            this.#shown.unshift({ execution: about, item });
             this.#list.prepend(item);
-            while (this.#list.children.length > 6) this.#list.lastChild.remove();
+            while (this.#shown.length > 6) this.#shown.pop().item.remove();
         }
-        if (name === "ended" && about.outcome !== "executed" && about.item?.isConnected) {
-            about.item.textContent = Words.sentence(about, this.#stage.lanes[about.lane].policy);
+        const shown = this.#shown.find(({ execution }) => execution === about);
+        if (name === "ended" && about.outcome !== "executed" && shown) {
+            shown.item.textContent = Words.sentence(about, this.#stage.lanes[about.lane].policy);
         }
         // Not more often than one can listen.
         this.#timer ||= setTimeout(() => this.#speak(), 1500);

@@ -58,15 +58,23 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "LullChartsTests", dependencies: ["LullCharts"], swiftSettings: settings),
         .target(
-            name: "DurableConformance", dependencies: ["LullDurable", "LullReference"],
+            name: "DurableConformance", dependencies: ["Lull", "LullDurable", "LullReference"],
             path: "Tests/DurableConformance", swiftSettings: settings),
+        .executableTarget(
+            name: "DurableChild", dependencies: ["LullSQLite"], path: "Tests/DurableChild", swiftSettings: settings),
+        .target(name: "FaultVFS", dependencies: ["CLullSQLite"], path: "Tests/FaultVFS"),
         .testTarget(
             name: "LullSQLiteTests",
-            dependencies: ["LullSQLite", "LullTesting", "CLullSQLite", "DurableConformance", "TestSupport"],
-            swiftSettings: settings),
+            dependencies: [
+                "LullSQLite", "LullTesting", "CLullSQLite", "FaultVFS", "LullReference", "DurableConformance",
+                "DurableChild",
+                "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "LullDurableTests",
-            dependencies: ["LullDurable", "LullTesting", "LullReference", "DurableConformance", "TestSupport"],
+            dependencies: [
+                "LullDurable", "LullSQLite", "LullTesting", "LullReference", "DurableConformance", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -41,6 +42,27 @@ static inline int lull_sqlite_note_pages(void *place, sqlite3 *db, const char *n
 // After each commit, `place` holds the number of pages in the write-ahead log. Replaces the automatic checkpoints.
 static inline void lull_sqlite_count_pages(sqlite3 *db, int32_t *place) {
     sqlite3_wal_hook(db, lull_sqlite_note_pages, place);
+}
+
+// Writes the write-ahead log once more, with the bytes that it has, and syncs it. When a sync has failed, the system may take
+// what it could not write for written; only what is written anew is sure to be tried again. Nobody else may write meanwhile.
+static inline int lull_sqlite_rewrite_log(sqlite3 *db) {
+    enum { most = 1 << 16 };
+    sqlite3_file *file = (sqlite3_file *)0;
+    int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+    if (code != SQLITE_OK || !file || !file->pMethods) return code;
+    sqlite3_int64 size = 0;
+    code = file->pMethods->xFileSize(file, &size);
+    if (code != SQLITE_OK || size == 0) return code;
+    void *bytes = malloc(most);
+    if (!bytes) return SQLITE_NOMEM;
+    for (sqlite3_int64 place = 0; place < size && code == SQLITE_OK; place += most) {
+        int count = size - place < most ? (int)(size - place) : most;
+        code = file->pMethods->xRead(file, bytes, count, place);
+        if (code == SQLITE_OK) code = file->pMethods->xWrite(file, bytes, count, place);
+    }
+    free(bytes);
+    return code == SQLITE_OK ? file->pMethods->xSync(file, SQLITE_SYNC_FULL) : code;
 }
 
 // On iOS the file can be used from the first unlocking of the device on, in the background, too.

@@ -14,6 +14,7 @@ enum Help {
           lull submit   --store URL KEY [VALUE]    hands a value to a store
           lull work     --store URL -- COMMAND…    does what falls due in a store
           lull status   --store URL                says what there is to do in a store
+          lull dead     list|retry|discard …       looks after what has failed for good
           lull COMMAND --help                        explains one of these
           lull --version
 
@@ -34,6 +35,7 @@ enum Help {
         case .submit: submit
         case .work: work
         case .status: status
+        case .dead: dead
         }
     }
 
@@ -235,11 +237,24 @@ enum Help {
         """
 
     private static let status = """
-        Usage: lull status --store sqlite:PATH [--namespace NAME] [--json]
+        Usage: lull status --store sqlite:PATH [--namespace NAME] [--json] [--watch]
 
         Says for each namespace how many keys have a value that is pending, ready (due,
         and waiting for a worker), running, or waiting for another attempt, how many
-        runs are dead, and for how long the oldest ready value has been due.
+        runs are dead, and for how long the oldest ready value has been due. With
+        --watch it says so every second, on a terminal always in the same place.
+
+        """
+
+    private static let dead = """
+        Usage: lull dead list    --store sqlite:PATH [--namespace NAME] [--json]
+               lull dead retry   --store sqlite:PATH [--namespace NAME] RUN…
+               lull dead discard --store sqlite:PATH [--namespace NAME] RUN…
+
+        A run whose every attempt has failed is dead: it is kept with its values, and
+        keeps nobody. It can be given another series of attempts, unless its key has had
+        a newer value since, or be forgotten. list shows the oldest 1000; --json with
+        the values. The status is 1 if a run could not be retried or discarded.
 
         """
 }

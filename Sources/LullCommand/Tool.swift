@@ -57,6 +57,7 @@ enum Tool {
             var session = try DurableSession(settings, .work, Commands(invocation.operands, settings))
             return session.run()
         case .status: return try StatusCommand.run(invocation.operands, settings)
+        case .dead: return try DeadCommand.run(invocation.operands, settings)
         }
     }
 

@@ -9,6 +9,10 @@ final class Connection {
     let path: String
     /// What has failed since this was last cleared.
     var failed: DurableError?
+    /// Whether what failed last found no room on the disk.
+    private(set) var isFull = false
+    /// What brings a file from each version to the next.
+    let migrations: [String]
     private let patience: Duration
     private var isClosed = false
     let handle: OpaquePointer
@@ -19,6 +23,7 @@ final class Connection {
     init(_ path: String, _ options: SQLiteFile.Options) throws(DurableError) {
         // A name that begins with a colon has a meaning of its own for SQLite.
         self.path = path.hasPrefix("/") ? path : "./" + path
+        migrations = options.migrations
         patience = options.patience
         var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | lull_sqlite_open_flags()
         if options.creates { flags |= SQLITE_OPEN_CREATE }
@@ -136,6 +141,15 @@ final class Connection {
         return inLog == copied
     }
 
+    /// Makes certain that what can be read of the write-ahead log is on the disk, after a sync of it has failed. The turnstile
+    /// must be held.
+    func rewriteLog() throws(DurableError) {
+        // Other programs know nothing of the turnstile.
+        try self[.begin].run()
+        defer { rollBack() }
+        try check(lull_sqlite_rewrite_log(handle))
+    }
+
     // MARK: - Errors
 
     func check(_ code: Int32) throws(DurableError) {
@@ -159,6 +173,7 @@ final class Connection {
             default: .refused("\(path): \(why)")
             }
         failed = error
+        isFull = code & 0xFF == SQLITE_FULL
         return error
     }
 

@@ -14,11 +14,11 @@ struct Meta: Equatable {
         let statement = try connection[.readMeta]
         defer { statement.reset() }
         guard try statement.next() else { throw connection.damage("no entry about itself") }
-        base = statement.integer(0)
-        sequence = statement.integer(1)
+        base = try statement.number(0)
+        sequence = try statement.number(1)
         lastCommit = statement.integer(3)
         let anchor = StoreTime.Reading(
-            boot: statement.text(4), sinceBoot: CoreDuration(nanoseconds: statement.integer(5)),
+            boot: statement.text(4), sinceBoot: CoreDuration(nanoseconds: try statement.number(5)),
             wall: statement.instant(6))
         time = StoreTime(anchor: anchor, start: statement.instant(7), highest: statement.instant(2))
     }

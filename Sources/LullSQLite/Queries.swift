@@ -4,7 +4,7 @@ enum Query: Int, CaseIterable {
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace
     case pendingByKey, rowByID, insertRow, deleteRow, runValue
-    case earliestRows, nextWake, rowsOfWorker, waitingKeys, allKeys, rows, listedRows
+    case earliestRows, nextWake, rowsOfWorker, allKeys, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead, deadCount
     case oldEnds, keepEnds, forgetEnds
@@ -65,11 +65,6 @@ enum Query: Int, CaseIterable {
             "SELECT \(Self.row) FROM work WHERE namespace = ?1 AND wake <= ?2 ORDER BY wake, id LIMIT ?3"
         case .nextWake: "SELECT min(wake) FROM work WHERE namespace = ?1"
         case .rowsOfWorker: "SELECT \(Self.row) FROM work WHERE claimed_by = ?1 AND +namespace = ?2 ORDER BY id"
-        case .waitingKeys:
-            """
-            SELECT key FROM work
-            WHERE namespace = ?1 AND (pending_count > 0 OR (run_id IS NOT NULL AND claimed_by IS NULL)) ORDER BY id
-            """
         case .allKeys: "SELECT key FROM work WHERE namespace = ?1 ORDER BY id"
         case .runValue: "SELECT run FROM work WHERE id = ?1"
         case .rows: "SELECT \(Self.row) FROM work WHERE namespace = ?1"

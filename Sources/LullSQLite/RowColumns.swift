@@ -14,14 +14,14 @@ extension Statement {
     ///
     /// - Parameter key: The key, if it is known.
     func entry(key: [UInt8]? = nil) throws(DurableError) -> DurableEntry {
-        var row = DurableRow(base: integer(2))
-        row.generation = integer(3)
-        row.taken = integer(4)
+        var row = DurableRow(base: try number(2))
+        row.generation = try number(3)
+        row.taken = try number(4)
         row.gate.isOpen = integer(5) != 0
         row.gate.quiet = instant(6)
         row.gate.anchor = instant(7)
-        row.span = CoreDuration(nanoseconds: integer(8))
-        row.gate.count = Int(integer(9))
+        row.span = CoreDuration(nanoseconds: try number(8, through: .max))
+        row.gate.count = Int(try number(9, through: row.generation))
         if row.gate.count > 0 { row.pending = .init(batch: Batch(.stored(.pending)), last: instant(10)) }
         if !isNull(11) { row.ready = try value(in: .ready, submits: try range(11, 13), from: 14) }
         if !isNull(12) {
@@ -29,9 +29,11 @@ extension Statement {
             let state: DurableRow.Run.State =
                 isNull(27) ? .backoff(until: instant(24)) : .claimed(until: instant(24))
             row.run = DurableRow.Run(
-                value: value, id: integer(12), fence: integer(25), owner: integer(26), attempt: Int(integer(28)),
-                state: state, error: isNull(29) ? nil : blob(29))
+                value: value, id: try number(12), fence: try number(25), owner: integer(26),
+                attempt: Int(try number(28)), state: state, error: isNull(29) ? nil : blob(29))
         }
+        // What does not fit together would be noticed in the middle of a step, and stop the program.
+        if let rule = row.checkInvariants().first { throw connection.damage("a key that breaks a rule: \(rule)") }
         return DurableEntry(handle: integer(0), key: key ?? blob(30), row: row, wake: instant(1))
     }
 
@@ -40,15 +42,22 @@ extension Statement {
         in place: DurablePayload.Place, submits: ClosedRange<Int64>, from column: Int32
     ) throws(DurableError) -> DurableRow.Ready {
         DurableRow.Ready(
-            batch: Batch(.stored(place)), submits: submits, count: Int(integer(column)), first: instant(column + 1),
+            batch: Batch(.stored(place)), submits: submits, count: Int(try number(column)), first: instant(column + 1),
             due: instant(column + 2), edge: try edge(column + 3))
+    }
+
+    /// A number that is counted up from 0, and that can be counted on.
+    func number(_ column: Int32, through most: Int64 = 1 << 62) throws(DurableError) -> Int64 {
+        let number = integer(column)
+        guard 0...most ~= number else { throw connection.damage("the number \(number)") }
+        return number
     }
 
     func instant(_ column: Int32) -> CoreInstant { CoreInstant(nanoseconds: integer(column)) }
 
     /// A range of submits.
     func range(_ first: Int32, _ last: Int32) throws(DurableError) -> ClosedRange<Int64> {
-        let (first, last) = (integer(first), integer(last))
+        let (first, last) = (try number(first), try number(last))
         guard first <= last else { throw connection.damage("a range of submits from \(first) to \(last)") }
         return first...last
     }

@@ -21,6 +21,10 @@ package final class SQLiteFile {
         package var vfs: String?
         /// The write-ahead log is copied into the file when it has this many pages.
         package var longLog = 1000
+        /// Whether a commit waits for the disk. Only the tests that show that it must do without.
+        package var syncs = true
+        /// What brings a file from each version to the next; those of tests go further.
+        var migrations = Schema.migrations
 
         package init() {}
     }
@@ -69,6 +73,8 @@ package final class SQLiteFile {
         guard lull_is_directory(directory) != 0 else { throw .unusable("there is no directory \(directory)") }
         guard lull_is_directory(path) == 0 else { throw .unusable("\(path) is a directory") }
         guard options.creates || lull_exists(path) != 0 else { throw .unusable("there is no file \(path)") }
+        // SQLite takes a file of one byte for an empty one, and would write over it.
+        guard lull_size(path) != 1 else { throw .unusable("\(path) is not a database of SQLite") }
         guard options.allowsNetwork || lull_is_remote(directory) == 0 else {
             throw .unusable("\(path) lies on another machine, where several processes cannot share a file safely")
         }
@@ -82,7 +88,7 @@ package final class SQLiteFile {
         _ = try connection.kind()
         try connection.execute(
             """
-            PRAGMA synchronous = FULL;
+            PRAGMA synchronous = \(options.syncs ? "FULL" : "OFF");
             PRAGMA fullfsync = 1;
             PRAGMA checkpoint_fullfsync = 1;
             PRAGMA mmap_size = 0;
@@ -96,8 +102,10 @@ package final class SQLiteFile {
     private func usable() throws(DurableError) -> Connection {
         if let connection { return connection }
         let opened = try Self.connect(path, options)
-        // What the log holds may never have reached the disk, though it can be read: copied and gone, it is certain.
+        // What the log holds may never have reached the disk, though it can be read. It has to be there before it is copied: a
+        // cut in between would leave a part of the copy, and nothing to mend it with. Copied and gone, all is certain.
         if isUnsettled {
+            try opened.rewriteLog()
             guard try opened.checkpoint(truncates: true, within: options.patience) else {
                 throw .refused("\(path) is read by another program for too long")
             }
@@ -153,9 +161,9 @@ package final class SQLiteFile {
         }
         meta.base = transaction.table.base
         meta.sequence = transaction.table.sequence
-        if connection.writes == writes, meta == old.with(highest: meta) {
+        if connection.failed == nil, connection.writes == writes, meta == old.with(highest: meta) {
             connection.rollBack()
-            return finish(endings, connection.failed)
+            return finish(endings, nil)
         }
         meta.lastCommit = .random(in: .min ... .max)
         if connection.failed == nil { try? meta.write(to: connection, since: old) }
@@ -171,6 +179,11 @@ package final class SQLiteFile {
             try connection[.commit].run()
             finish(endings, nil)
         } catch {
+            // Without room the last part of a commit was not written, which makes it one.
+            if connection.isFull {
+                connection.rollBack()
+                return finish(endings, error)
+            }
             finish(endings, resolve(meta.lastCommit, after: error))
         }
     }

@@ -13,7 +13,7 @@ public import LullDurable
 /// they do not know of those locks, and SQLite up to 3.51.2 may damage a file when one program copies the log into it while
 /// another commits.
 ///
-/// When a commit fails the store closes the file, opens it again, and answers by what it says. ``DurableError/unknown(_:)`` is
+/// When a commit fails the store closes the file, opens it again, and answers by what it says. ``/LullDurable/DurableError/unknown(_:)`` is
 /// left for when that fails, too.
 public final class SQLiteStore: DurableStore {
     private let desk = Desk()
@@ -26,7 +26,7 @@ public final class SQLiteStore: DurableStore {
     ///   - limits: How much is kept, and how long.
     ///   - allowsNetwork: Whether to use a file on another machine. Then only one process may use it at a time; the locks of
     ///     network file systems cannot be relied on.
-    /// - Throws: ``DurableError/unusable(_:)`` if the file is not one of Lull's, newer than this version, damaged, locked, or
+    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the file is not one of Lull's, newer than this version, damaged, locked, or
     ///   cannot be written. Nothing has been changed then.
     public convenience init(
         path: String, limits: DurableLimits = DurableLimits(), allowsNetwork: Bool = false
@@ -100,30 +100,30 @@ public final class SQLiteStore: DurableStore {
 
     // MARK: - The calls
 
-    /// Opens a namespace: see ``DurableStore/open(_:_:)``.
+    /// Opens a namespace: see ``/LullDurable/DurableStore/open(_:_:)``.
     @discardableResult
     public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
         try await write { transaction throws(DurableError) in try transaction.open(namespace, rules) }
     }
 
-    /// Takes a submit: see ``DurableStore/submit(_:)``.
+    /// Takes a submit: see ``/LullDurable/DurableStore/submit(_:)``.
     public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
         try await write { transaction throws(DurableError) in try transaction.submit(submission) }
     }
 
-    /// Flushes a key or all: see ``DurableStore/flush(_:in:)``.
+    /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.
     @discardableResult
     public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try await write { transaction throws(DurableError) in try transaction.flush(key, in: namespace) }
     }
 
-    /// Cancels a key or all: see ``DurableStore/cancel(_:in:)``.
+    /// Cancels a key or all: see ``/LullDurable/DurableStore/cancel(_:in:)``.
     @discardableResult
     public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try await write { transaction throws(DurableError) in try transaction.cancel(key, in: namespace) }
     }
 
-    /// Hands out runs: see ``DurableStore/claim(_:)``.
+    /// Hands out runs: see ``/LullDurable/DurableStore/claim(_:)``.
     public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
         try await call(writes: true) { transaction throws(DurableError) in
             let (runs, next) = try transaction.claim(claim)
@@ -135,22 +135,49 @@ public final class SQLiteStore: DurableStore {
         }
     }
 
-    /// Records a worker's word: see ``DurableStore/report(_:)``.
+    /// Makes several calls: see ``/LullDurable/DurableStore/exchange(_:_:)``. One job in one transaction, unless the disk objects.
+    public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
+        do throws(DurableError) {
+            return try await call(writes: true) { transaction throws(DurableError) in
+                let reported = reports.map { report in
+                    Result { () throws(DurableError) in try transaction.report(report) }
+                }
+                let claimed = claim.map { claim in
+                    Result { () throws(DurableError) in try transaction.claim(claim) }
+                }
+                return (reported: reported, claimed: claimed, now: transaction.now)
+            } then: { answer, bell in
+                let claimed = answer.claimed.map { result in
+                    result.map { runs, next in
+                        DurableClaim.Answer(
+                            runs: runs, next: next.map { DurableNamespace.time(from: answer.now, to: $0) },
+                            mark: bell.tell(next, in: claim?.namespace ?? ""))
+                    }
+                }
+                return DurableExchange(reports: answer.reported, claim: claimed)
+            }
+        } catch {
+            return DurableExchange(
+                reports: reports.map { _ in .failure(error) }, claim: claim.map { _ in .failure(error) })
+        }
+    }
+
+    /// Records a worker's word: see ``/LullDurable/DurableStore/report(_:)``.
     public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
         try await write { transaction throws(DurableError) in try transaction.report(report) }
     }
 
-    /// What became of a submit: see ``DurableStore/state(of:)``.
+    /// What became of a submit: see ``/LullDurable/DurableStore/state(of:)``.
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
         try await read { transaction throws(DurableError) in try transaction.state(of: receipt) }
     }
 
-    /// All namespaces with their counts: see ``DurableStore/status()``.
+    /// All namespaces with their counts: see ``/LullDurable/DurableStore/status()``.
     public func status() async throws(DurableError) -> [DurableStatus] {
         try await read { transaction throws(DurableError) in try transaction.status() }
     }
 
-    /// Keys that are not at rest: see ``DurableStore/list(in:prefix:limit:)``.
+    /// Keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing] {
@@ -159,46 +186,34 @@ public final class SQLiteStore: DurableStore {
         }
     }
 
-    /// Dead runs: see ``DurableStore/dead(in:limit:)``.
+    /// Dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun] {
         try await read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
     }
 
-    /// Retries a dead run: see ``DurableStore/retry(_:in:)``.
+    /// Retries a dead run: see ``/LullDurable/DurableStore/retry(_:in:)``.
     public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
         try await write { transaction throws(DurableError) in try transaction.retry(run, in: namespace) }
     }
 
-    /// Forgets a dead run: see ``DurableStore/discard(_:in:)``.
+    /// Forgets a dead run: see ``/LullDurable/DurableStore/discard(_:in:)``.
     @discardableResult
     public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
         try await write { transaction throws(DurableError) in try transaction.discard(run, in: namespace) }
     }
 
-    /// Waits for something to claim: see ``DurableStore/wait(in:after:atMost:)``.
+    /// Waits for something to claim: see ``/LullDurable/DurableStore/wait(in:after:atMost:)``.
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         if desk.isClosed { throw .closed }
         let number = desk.withBell { $0.number() }
-        await withTaskGroup { group in
-            group.addTask { await self.sleep(number, in: namespace, after: mark) }
-            group.addTask { [clock] in try? await clock.sleep(time) }
-            await group.next()
-            group.cancelAll()
+        await Bell.wait(atMost: time, by: clock) { [desk] sleeper in
+            desk.lay(sleeper, number, in: namespace, after: mark)
+        } raise: { [desk] in
+            desk.withBell { $0.raise(number, in: namespace) }
         }
     }
 
-    /// Sleeps until the bell rings, or the task is cancelled.
-    private func sleep(_ number: Int64, in namespace: String, after mark: Int64) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { sleeper in
-                if !desk.lay(sleeper, number, in: namespace, after: mark) { sleeper.resume() }
-            }
-        } onCancel: {
-            desk.withBell { $0.raise(number, in: namespace) }?.resume()
-        }
-    }
-
-    /// Ends the use of the store: see ``DurableStore/close()``.
+    /// Ends the use of the store: see ``/LullDurable/DurableStore/close()``.
     public func close() async {
         await desk.close()
     }

@@ -30,7 +30,7 @@ extension SQLiteTable {
         defer { latest.reset() }
         latest.bind(1, namespace.id)
         latest.bind(2, blob: key)
-        guard try latest.next(), latest.integer(1) + 1 == ending.submits.lowerBound,
+        guard try latest.next(), try latest.number(1) + 1 == ending.submits.lowerBound,
             DurableEnding.How(latest.text(2)) == .absorbed
         else { return false }
         let statement = try connection[.extendEnd]
@@ -164,8 +164,8 @@ extension SQLiteTable {
         value.batch = Batch(values.removeLast())
         value.batch.earlier = values
         let run = DurableRow.Run(
-            value: value, id: statement.integer(1), fence: statement.integer(8), owner: statement.integer(9),
-            attempt: Int(statement.integer(10)), state: .backoff(until: .origin),
+            value: value, id: try statement.number(1), fence: try statement.number(8), owner: statement.integer(9),
+            attempt: Int(try statement.number(10)), state: .backoff(until: .origin),
             error: statement.isNull(11) ? nil : statement.blob(11))
         return (statement.blob(0), run, statement.instant(12))
     }

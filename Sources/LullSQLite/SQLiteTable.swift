@@ -172,10 +172,6 @@ struct SQLiteTable: DurableTable {
         return try entries(statement)
     }
 
-    mutating func waiting(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
-        try keys(.waitingKeys, in: namespace)
-    }
-
     mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
         try keys(.allKeys, in: namespace)
     }

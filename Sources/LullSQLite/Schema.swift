@@ -10,9 +10,6 @@ enum Schema {
     /// released.
     static let migrations = [version1]
 
-    /// The version that this program writes.
-    static var version: Int64 { Int64(migrations.count) }
-
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and a large value lies
     // on pages of its own.
     private static let version1 = """
@@ -75,9 +72,9 @@ extension Connection {
         guard id == Schema.applicationID else {
             throw .unusable("\(path) is a database, but not one of Lull's")
         }
-        guard version <= Schema.version else {
+        guard version <= migrations.count else {
             throw .unusable(
-                "\(path) was written by a newer version of Lull: its schema is \(version), this version knows \(Schema.version)"
+                "\(path) was written by a newer version of Lull: its schema is \(version), this version knows \(migrations.count)"
             )
         }
         return .ours(version: version)
@@ -92,13 +89,13 @@ extension Connection {
             case .empty: 0
             case .ours(let version): version
             }
-        if old == Schema.version { return }
+        if old == migrations.count { return }
         try execute("BEGIN IMMEDIATE")
         do throws(DurableError) {
-            for migration in Schema.migrations[Int(old)...] { try execute(migration) }
+            for migration in migrations[Int(old)...] { try execute(migration) }
             if old == 0 { try meta(self) }
             try execute("PRAGMA application_id = \(Schema.applicationID)")
-            try execute("PRAGMA user_version = \(Schema.version)")
+            try execute("PRAGMA user_version = \(migrations.count)")
             try execute("COMMIT")
         } catch {
             if isInTransaction { try? execute("ROLLBACK") }
@@ -117,6 +114,9 @@ extension Connection {
     func word(_ sql: String) throws(DurableError) -> String {
         let statement = try prepare(sql)
         defer { statement.reset() }
-        return try statement.next() ? statement.text(0) : ""
+        let word = try statement.next() ? statement.text(0) : ""
+        // What a statement writes is committed when it ends: a new journal mode has been told by then, and may fail still.
+        while try statement.next() {}
+        return word
     }
 }

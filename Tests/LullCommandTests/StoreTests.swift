@@ -95,7 +95,9 @@ struct StoreTests {
         #expect(second.ending == 0)
         let third = try run(
             "run --wait 0 --key-field 1", ["--", "sh", "-c", "echo $LULL_KEY $LULL_ATTEMPT $(cat)"], input: "")
-        #expect(second.lines + third.lines == ["lamp 2 lamp 1"])
+        // At its end the first process may have tried it once more: a flush makes ready what waits for another attempt.
+        let done = second.lines + third.lines
+        #expect(done == ["lamp 2 lamp 1"] || done == ["lamp 3 lamp 1"], "\(done)")
         #expect(try status() == [:])
     }
 
@@ -170,6 +172,42 @@ struct StoreTests {
             try run("status --namespace b --json").output.hasPrefix(#"{"namespace":"b","interval":3600,"pending":1,"#))
     }
 
+    // MARK: - dead and status
+
+    @Test func deadRunsAreListedRetriedAndDiscarded() throws {
+        _ = try run("run --wait 0 --key-field 1 --max-attempts 1", ["--", "false"], input: "a 1\nb 2\nc 3\n")
+        let list = try run("dead list").lines
+        #expect(list.count == 4)
+        #expect(list[0].hasPrefix("run  key  submits  attempts"))
+        #expect(list[1].hasPrefix("1      a        1         1") && list[1].hasSuffix("false failed with status 1"))
+        let first = try run("dead list --json").lines[0]
+        #expect(first.hasPrefix(#"{"run":1,"key":"a","values":["a 1"],"submits":1,"attempts":1,"#), "\(first)")
+        #expect(try run("dead discard 1").ending == 0)
+        #expect(try run("dead retry 2").ending == 0)
+        // A newer value of the key: the old one must not overwrite it.
+        _ = try run("submit --after 1h c 4")
+        let refused = try run("dead retry 3 99")
+        #expect(refused.ending == 1)
+        #expect(
+            refused.errorLines == [
+                "lull: run 3 is not tried again: its key has a newer value",
+                "lull: run 99 is not among the dead of default",
+            ])
+        #expect(try status() == ["pending": 1, "retrying": 1, "dead": 1])
+    }
+
+    @Test func aWatchGoesOnUntilASignalComes() throws {
+        _ = try run("submit --wait 1h k v")
+        let watch = try ToolProcess(["status", "--watch"] + folder.store)
+        #expect(try watch.line().hasPrefix("namespace  pending"))
+        #expect(try watch.line().hasPrefix("default          1"))
+        _ = try run("submit other v")
+        #expect(try watch.line().hasPrefix("namespace  pending"))
+        #expect(try watch.line().hasPrefix("default          2"))
+        watch.signal(SIGINT)
+        #expect(try watch.finish().ending == -SIGINT)
+    }
+
     // MARK: - Errors
 
     @Test(arguments: [
@@ -179,6 +217,9 @@ struct StoreTests {
         ("submit --edges leading k v", 64, "a policy begins with --wait or --throttle"),
         ("submit --wait 1s", 64, "KEY is missing"),
         ("work --jobs 1", 64, "COMMAND is missing"),
+        ("dead", 64, "say what to do: list, retry or discard"),
+        ("dead retry", 64, "say which runs, by their numbers"),
+        ("dead retry x", 64, "a run has a number, not \"x\""),
         ("filter --wait 1s --max-keys 3", 64, "--max-keys has no meaning with --store"),
         ("run --wait 1s --while-running skip -- true", 64, "--while-running must be queue with --store"),
         ("run --wait 1s --lease 1ms -- true", 64, "--lease must be at least 1s, not 1ms"),

@@ -1,5 +1,7 @@
+import Foundation
 import Lull
 import LullDurable
+import LullSQLite
 import LullTesting
 import TestSupport
 import Testing
@@ -183,11 +185,24 @@ struct DocumentationSamples {
 
     @Test("the start of the app")
     func start() async throws {
-        let (store, server) = (MemoryStore(), server)
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = server
+        do {
+            let store = try await SQLiteStore(path: folder.appending(path: "notes.lull").path)
+            try await NoteSync(store: store, server: server).edited(note)
+            await store.close()
+        }
+        let store = try await SQLiteStore(path: folder.appending(path: "notes.lull").path)
         let notes = try await NoteSync(store: store, server: server)
         let worker = Task { try await notes.work() }
+        try await notes.leave()
+        for _ in 0..<2000 where await server.notes.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(await server.notes == [note])
         worker.cancel()
         try await worker.value
+        await store.close()
     }
 
     @Test("a change that was recorded before the app was killed is sent at its next start, once")

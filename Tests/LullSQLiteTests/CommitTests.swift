@@ -71,6 +71,24 @@ import Testing
         #expect(try file.status()?.pending == 2)
     }
 
+    @Test func whoComesAfterOneThatFailsIsAnsweredThoughNothingWasWritten() throws {
+        let answers = Guarded<[Int]>([])
+        let bad = Job { transaction throws(DurableError) in
+            _ = try transaction.table.connection.prepare("SELECT * FROM nowhere")
+        } answer: { result, _ in
+            #expect(throws: DurableError.self) { try result.get() }
+            answers.change { $0.append(1) }
+        }
+        let good = Job { transaction throws(DurableError) in
+            try transaction.submit(submission("a", "one")).generation
+        } answer: { result, _ in
+            #expect(result == .success(1))
+            answers.change { $0.append(2) }
+        }
+        file.write([bad, good])
+        #expect(answers.value == [1, 2])
+    }
+
     @Test func aFullDiskRefusesAndNothingOfTheTransactionStays() throws {
         let connection = try #require(file.connection)
         let pages = try connection.number("PRAGMA page_count")

@@ -1,11 +1,12 @@
 import DurableConformance
 import LullDurable
+import LullReference
 import LullSQLite
 import TestSupport
 import Testing
 
 /// The conformance suite, on files.
-@Suite("Conformance in SQLite", .timeLimit(.minutes(2)))
+@Suite("Conformance in SQLite", .timeLimit(.minutes(20)))
 struct SQLiteConformanceTests {
     private struct Maker: StoreMaker {
         let directory: Place
@@ -25,5 +26,28 @@ struct SQLiteConformanceTests {
     @Test("a store in a file does what every store does", arguments: ConformanceCase.all + ConformanceCase.ownTime)
     func conforms(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: Maker(directory: try Place()))
+    }
+
+    /// `LULL_FILE_STEPS` asks for more steps than the usual number, `LULL_SEED` for other ones or for those of a failure.
+    @Test("a store in a file answers as the reference model does")
+    func simulation() async throws {
+        let seed = environment("LULL_SEED", default: UInt64(20_260_303))
+        let trials = UInt64(max(1, environment("LULL_FILE_STEPS", default: 2000) / 40))
+        var figures = SimulationFigures()
+        for trial in 0..<trials {
+            let simulation = DurableSimulation(on: Maker(directory: try Place()))
+            let outcome = try await simulation.run(seed: seed &+ trial, length: 40)
+            figures = figures + outcome.figures
+            if let finding = outcome.finding {
+                Issue.record(
+                    """
+                    LULL_SEED=\(seed &+ trial) LULL_FILE_STEPS=40 swift test --filter LullSQLiteTests.SQLiteConformanceTests
+                    \(finding)
+                    """)
+                return
+            }
+        }
+        print("\(trials) seeds in files, \(figures), no difference")
+        #expect(figures.executions > figures.steps / 50)
     }
 }

@@ -15,6 +15,7 @@ import Testing
         place = try Place()
     }
 
+    /// Why a file is not opened; nil if it is.
     private func refusal(_ change: (inout SQLiteFile.Options) -> Void = { _ in }, at path: String? = nil) -> String? {
         var options = SQLiteFile.Options(machine, patience: .milliseconds(20))
         change(&options)
@@ -46,6 +47,44 @@ import Testing
         try expectRefusal("is not a database of SQLite")
     }
 
+    @Test(arguments: ["x", "not a database", String(repeating: "text", count: 40)])
+    func aFileThatIsTooShortToBeADatabase(_ text: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: place.path))
+        try expectRefusal("is not a database of SQLite")
+    }
+
+    @Test func anEmptyFileBecomesOneOfOurs() throws {
+        #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
+        #expect(refusal() == nil)
+        #expect(try place.number("PRAGMA application_id") == Schema.applicationID)
+    }
+
+    @Test func aDatabaseOfSomebodyElseThatHasALogOfItsOwn() throws {
+        let theirs = try RawConnection(place.path)
+        try theirs.execute("PRAGMA journal_mode = WAL; CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
+        let log = { FileManager.default.contents(atPath: self.place.path + "-wal") }
+        let before = log()
+        #expect((before?.count ?? 0) > 0)
+        try expectRefusal("is a database, but not one of Lull's")
+        #expect(log() == before)
+        #expect(try theirs.number("SELECT count(*) FROM theirs") == 1)
+    }
+
+    @Test(arguments: ["PRAGMA user_version = 1", "PRAGMA application_id = 7"])
+    func aDatabaseWithoutTablesThatSomebodyHasMarked(_ mark: String) throws {
+        try place.execute("CREATE TABLE gone (x); DROP TABLE gone; \(mark)")
+        try expectRefusal("is a database, but not one of Lull's")
+    }
+
+    @Test func aFileThatAnotherProgramKeepsForItself() throws {
+        try make()
+        var other: RawConnection? = try RawConnection(place.path)
+        try other?.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM tokens; COMMIT")
+        try expectRefusal("is locked by another program for too long")
+        other = nil
+        #expect(refusal() == nil)
+    }
+
     @Test func aDatabaseOfSomebodyElse() throws {
         try place.execute("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
         try expectRefusal("is a database, but not one of Lull's")
@@ -57,7 +96,7 @@ import Testing
         try make()
         try place.execute("PRAGMA user_version = 99")
         try expectRefusal(
-            "was written by a newer version of Lull: its schema is 99, this version knows \(Schema.version)")
+            "was written by a newer version of Lull: its schema is 99, this version knows \(Schema.migrations.count)")
     }
 
     @Test func whatIsNoPlaceForAFile() throws {

@@ -8,6 +8,7 @@ enum Main {
         Row("hot", Hot.values),
         Row("hot-closures", Hot.closures),
         Row("hot-threads", Hot.threads),
+        Row("recording", Recorded.values),
         Row("keyed", Keyed.integers),
         Row("keyed-strings", Keyed.strings),
         Row("growth", charted: Growth.rows),

@@ -13,7 +13,21 @@ extension Runtime {
     func stopObserving(with buffer: EventBuffer<Key>) {
         lock.withLock {
             watchers.removeAll { $0 === buffer }
-            isWatched = !watchers.isEmpty
+            isWatched = !watchers.isEmpty || !recordings.isEmpty
+        }
+    }
+
+    func record(in buffer: RecordingBuffer<Key>) {
+        lock.withLock {
+            recordings.append(buffer)
+            isWatched = true
+        }
+    }
+
+    func stopRecording(in buffer: RecordingBuffer<Key>) {
+        lock.withLock {
+            recordings.removeAll { $0 === buffer }
+            isWatched = !watchers.isEmpty || !recordings.isEmpty
         }
     }
 
@@ -29,13 +43,18 @@ extension Runtime {
     }
 
     /// Notes a submit and what came of it.
+    ///
+    /// - Returns: Whether somebody is to be woken for it.
     @inlinable
     @inline(never)
-    func noteSubmit(of key: Key, _ actions: Answer, at now: CoreInstant) {
+    func noteSubmit(of key: Key, _ actions: Answer, at now: CoreInstant) -> Bool {
+        for recording in recordings { recording.add(key, at: now) }
+        if watchers.isEmpty { return false }
         note(actions.more[..<actions.dueBefore], at: now)
         note(.submitted, key, at: now)
         if actions.displaced != nil { note(kind(of: actions.fate), key, at: now) }
         note(actions.more[actions.dueBefore...], at: now)
+        return true
     }
 
     /// Notes what the engine wants done.

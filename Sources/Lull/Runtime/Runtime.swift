@@ -42,6 +42,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 
     /// Those who want to know what happens, and whether there are any.
     @usableFromInline var watchers: [EventBuffer<Key>] = []
+    @usableFromInline var recordings: [RecordingBuffer<Key>] = []
     @exclusivity(unchecked) @usableFromInline var isWatched = false
 
     @usableFromInline let timekeeper: Timekeeper
@@ -83,7 +84,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         let actions = lock.withLock {
             let actions = engine.submit(item, for: key, at: now, wait: wait)
             isWatched = self.isWatched
-            if isWatched { noteSubmit(of: key, actions, at: now) }
+            if isWatched { isWatched = noteSubmit(of: key, actions, at: now) }
             return actions
         }
         if !actions.isQuiet || actions.displaced?.promise != nil {

@@ -10,46 +10,61 @@ enum StatusCommand {
             throw .usage("unexpected argument \(String(cString: stranger))", .status)
         }
         let file = try settings.store(creates: false, for: .status)
-        var all: [DurableStatus]
+        var output = Outlet(STDOUT_FILENO)
+        guard settings.watches else {
+            append(try status(of: file, settings), settings, to: &output.text)
+            _ = try output.drain()
+            return ExitStatus.success
+        }
+        return try watch(file, settings, &output)
+    }
+
+    private static func status(of file: SQLiteFile, _ settings: Settings) throws(Failure) -> [DurableStatus] {
         do throws(DurableError) {
-            all = try file.read { transaction throws(DurableError) in try transaction.status() }
+            let all = try file.read { transaction throws(DurableError) in try transaction.status() }
+            return all.filter { settings.givenNamespace == nil || $0.namespace == settings.givenNamespace }
         } catch {
             throw Failure(error, .status)
         }
-        if let namespace = settings.givenNamespace { all.removeAll { $0.namespace != namespace } }
-        var output = Outlet(STDOUT_FILENO)
+    }
+
+    private static func append(_ all: [DurableStatus], _ settings: Settings, to text: inout [UInt8]) {
         if settings.format == .json {
-            for status in all { status.appendJSON(to: &output.text) }
+            for status in all { status.appendJSON(to: &text) }
         } else {
-            DurableStatus.appendTable(all, to: &output.text)
+            Table.append([DurableStatus.columns] + all.map(\.cells), to: &text)
         }
-        _ = try output.drain()
-        return ExitStatus.success
+    }
+
+    // MARK: - Watching
+
+    /// Shows the status every second until a signal comes: on a terminal in place, elsewhere one after the other.
+    private static func watch(_ file: SQLiteFile, _ settings: Settings, _ output: inout Outlet) throws(Failure) -> Int32
+    {
+        let signals = try Signals()
+        let isTerminal = isatty(STDOUT_FILENO) != 0
+        while true {
+            // From the upper left corner on; what is left of the last picture is wiped away.
+            if isTerminal { output.text.append(string: "\u{1B}[H\u{1B}[J") }
+            append(try status(of: file, settings), settings, to: &output.text)
+            if case .closed = try output.drain() { return ExitStatus.success }
+            var interests = [
+                pollfd(descriptor: signals.descriptor, Int32(POLLIN)), pollfd(descriptor: STDOUT_FILENO, 0),
+            ]
+            if poll(&interests, 2, 1000) > 0 {
+                if Int32(interests[1].revents) & Int32(POLLERR | POLLHUP) != 0 { return ExitStatus.success }
+                if let number = signals.received().first(where: Signals.isEnding) { Signals.end(by: number) }
+            }
+        }
     }
 }
 
 extension DurableStatus {
-    private static let columns = ["namespace", "pending", "ready", "running", "retrying", "dead", "oldest"]
+    fileprivate static let columns = ["namespace", "pending", "ready", "running", "retrying", "dead", "oldest"]
 
-    fileprivate static func appendTable(_ all: [DurableStatus], to text: inout [UInt8]) {
-        let rows =
-            [columns]
-            + all.map { status in
-                [
-                    status.namespace, "\(status.pending)", "\(status.ready)", "\(status.running)",
-                    "\(status.retrying)", "\(status.dead)",
-                    status.oldestDue.map { DurationText.rounded(nanoseconds($0)) } ?? "-",
-                ]
-            }
-        let widths = columns.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        for row in rows {
-            var line = ""
-            for (column, cell) in row.enumerated() {
-                let blanks = String(repeating: " ", count: widths[column] - cell.count)
-                line += column == 0 ? cell + blanks : "  " + blanks + cell
-            }
-            text.append(string: line + "\n")
-        }
+    fileprivate var cells: [String] {
+        let oldest = oldestDue.map { DurationText.rounded(nanoseconds($0)) } ?? "-"
+        return [namespace, "\(pending)", "\(ready)", "\(running)", "\(retrying)", "\(dead)", oldest]
     }
 
     /// One JSON object in a line.

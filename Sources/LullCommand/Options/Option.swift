@@ -9,7 +9,7 @@ enum Option: Int32, CaseIterable {
     case waits, targetSaving, targetDelay, byKey
     case svg, diagram
     case record, recordValues, hashKeys
-    case store, namespace, lease, maxAttempts, after, token, json
+    case store, namespace, lease, maxAttempts, after, token, json, watch
 
     /// Without the dashes.
     var name: StaticString {
@@ -51,12 +51,13 @@ enum Option: Int32, CaseIterable {
         case .after: "after"
         case .token: "token"
         case .json: "json"
+        case .watch: "watch"
         }
     }
 
     var takesValue: Bool {
         switch self {
-        case .help, .null, .strict, .stats, .failFast, .byKey, .diagram, .recordValues, .hashKeys, .json: false
+        case .help, .null, .strict, .stats, .failFast, .byKey, .diagram, .recordValues, .hashKeys, .json, .watch: false
         default: true
         }
     }
@@ -65,8 +66,8 @@ enum Option: Int32, CaseIterable {
     func belongs(to subcommand: Subcommand) -> Bool {
         switch self {
         case .help: true
-        case .maxWait, .maxCount, .edges, .delayRule: subcommand != .work && subcommand != .status
-        case .wait, .throttle, .combine: ![.tune, .work, .status].contains(subcommand)
+        case .maxWait, .maxCount, .edges, .delayRule: ![.work, .status, .dead].contains(subcommand)
+        case .wait, .throttle, .combine: ![.tune, .work, .status, .dead].contains(subcommand)
         case .atEnd: [.filter, .run, .simulate].contains(subcommand)
         case .null: [.filter, .run, .work].contains(subcommand)
         case .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats, .record, .recordValues, .hashKeys:
@@ -79,7 +80,8 @@ enum Option: Int32, CaseIterable {
         case .store, .namespace: ![.simulate, .tune].contains(subcommand)
         case .lease, .maxAttempts: [.filter, .run, .work].contains(subcommand)
         case .after, .token: subcommand == .submit
-        case .json: subcommand == .submit || subcommand == .status
+        case .json: [.submit, .status, .dead].contains(subcommand)
+        case .watch: subcommand == .status
         }
     }
 }

@@ -122,6 +122,7 @@ struct Invocation {
         case .after: settings.after = try duration(option, text)
         case .token: settings.token = try name(option, text)
         case .json: settings.format = .json
+        case .watch: settings.watches = true
         }
     }
 

@@ -9,6 +9,7 @@ enum Subcommand: String, CaseIterable {
     case submit
     case work
     case status
+    case dead
 }
 
 /// Everything that options say, with what holds where they say nothing.
@@ -32,7 +33,7 @@ struct Settings {
             switch subcommand {
             case .filter, .run: [.lines, .jsonl]
             case .simulate: [.summary, .jsonl, .json]
-            case .tune, .status: [.summary, .json]
+            case .tune, .status, .dead: [.summary, .json]
             case .submit: [.json]
             case .work: []
             }
@@ -78,6 +79,8 @@ struct Settings {
     /// For `lull submit`.
     var after: CoreDuration?
     var token: String?
+    /// Whether `lull status` goes on.
+    var watches = false
 
     /// What `lull tune` compares.
     var waits: [CoreDuration]?

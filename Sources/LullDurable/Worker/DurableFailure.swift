@@ -15,7 +15,7 @@ extension DurableFailure: CustomStringConvertible {
     public var description: String {
         switch self {
         case .threw(let error, let run, let retryIn?):
-            "attempt \(run.attempt) of \(run.summary) has failed, the next one comes in \(retryIn): \(error)"
+            "attempt \(run.attempt) of \(run.summary) has failed, the next one comes in \(retryIn.shown): \(error)"
         case .threw(let error, let run, nil):
             "attempt \(run.attempt) of \(run.summary) has failed, and was the last: \(error)"
         case .leaseLost(let run): "the lease of \(run.summary) was lost in attempt \(run.attempt)"
@@ -46,4 +46,12 @@ public struct DurableCounters: Hashable, Sendable {
 
     /// Counters of a worker that has done nothing.
     public init() {}
+}
+
+extension Duration {
+    /// The duration as people read it, to the millisecond.
+    fileprivate var shown: String {
+        let milliseconds = Int64(self / .milliseconds(1))
+        return milliseconds < 1000 ? "\(milliseconds) ms" : "\(Double(milliseconds) / 1000) s"
+    }
 }

@@ -8,8 +8,10 @@ final class RawConnection {
 
     private var handle: OpaquePointer?
 
-    init(_ path: String) throws {
-        try check(sqlite3_open(path, &handle))
+    init(_ path: String, vfs: String? = nil) throws {
+        try check(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs))
+        // A guest leaves the log as it is, as the store itself does.
+        if vfs != nil { _ = lull_sqlite_keep_log(handle) }
     }
 
     deinit { sqlite3_close_v2(handle) }

@@ -72,10 +72,22 @@ struct ObservingSamples {
         #expect(try await listening.value == 999)
     }
 
+    @Test("a recording is a trace without values")
+    func recorded() {
+        let save = debouncer()
+        let recording = save.record()
+        // … as long as it takes to see what is usual
+        let trace = recording.trace(hashingKeys: true)
+        #expect(trace == "")
+        save(Draft("a"))
+        save(Draft("ab"))
+        #expect(recording.trace() == "{\"at\":0.000000000}\n{\"at\":0.000000000}\n")
+    }
+
     @Test("the code of the article is the code above")
     func article() throws {
         let article = try ArticleCode("Sources/Lull/Lull.docc/Observing.md")
-        #expect(article.samples.count == 3)
+        #expect(article.samples.count == 4)
         #expect(try article.missing(from: "Tests/LullTests/Documentation/ObservingSamples.swift") == [])
     }
 }

@@ -1,0 +1,126 @@
+public import LullCore
+
+/// The submits of a debouncer or throttler, as a trace to choose its wait from.
+///
+/// ```swift
+/// let recording = search.record()
+/// // … some days later
+/// try Data(recording.trace().utf8).write(to: file)          // lull tune FILE
+/// ```
+///
+/// It keeps the instants and keys of the newest submits, in memory, and never a value. Delays of single calls are not in it, nor
+/// flushes and cancels. Who is not recorded pays nothing; who is, some 70 ns a submit.
+public final class Recording<Key: Hashable & Sendable>: Sendable {
+    private let read: @Sendable () -> (entries: [(at: Duration, key: Key)], lost: Int)
+    private let onEnd: @Sendable () -> Void
+
+    init(
+        _ read: @escaping @Sendable () -> (entries: [(at: Duration, key: Key)], lost: Int),
+        onEnd: @escaping @Sendable () -> Void
+    ) {
+        self.read = read
+        self.onEnd = onEnd
+    }
+
+    deinit {
+        onEnd()
+    }
+
+    /// How many submits are kept.
+    public var count: Int { read().entries.count }
+
+    /// How many older submits are no longer kept.
+    public var lost: Int { read().lost }
+
+    /// What is kept, as `lull simulate` and `lull tune` read it: a line of JSON for each submit, ordered by time, with the seconds
+    /// since the debouncer was made and the key's description. Without keys there are only the instants. Takes time and
+    /// memory in proportion to ``count``.
+    ///
+    /// - Parameter hashingKeys: Whether each key is replaced by a number that tells it apart from the others. The number changes
+    ///   with each start of the program: nobody can find out by trying whether a key is in a trace, nor compare two.
+    public func trace(hashingKeys: Bool = false) -> String {
+        var text = ""
+        for (at, key) in read().entries {
+            text += "{\"at\":\(Self.seconds(at))"
+            if Key.self != Sole.self {
+                text += ",\"key\":" + (hashingKeys ? Self.hash(of: key) : Self.json("\(key)"))
+            }
+            text += "}\n"
+        }
+        return text
+    }
+
+    /// Decimal seconds, to the nanosecond.
+    private static func seconds(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let digits = String(attoseconds / 1_000_000_000 + 1_000_000_000).dropFirst()
+        return "\(seconds).\(digits)"
+    }
+
+    private static func hash(of key: Key) -> String {
+        var hasher = Hasher()
+        hasher.combine(key)
+        let digits = String(UInt(bitPattern: hasher.finalize()), radix: 16)
+        return "\"\(String(repeating: "0", count: 16 - digits.count))\(digits)\""
+    }
+
+    private static func json(_ text: String) -> String {
+        var json = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": json += "\\\(scalar)"
+            case "\u{0}"..<" ":
+                let digits = String(scalar.value, radix: 16)
+                json += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: json.unicodeScalars.append(scalar)
+            }
+        }
+        return json + "\""
+    }
+}
+
+/// The newest submits of a debouncer. To be touched with its lock held, and not otherwise.
+@usableFromInline
+final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
+    // Proof of @unchecked Sendable: only the runtime touches it, under its lock.
+    @usableFromInline let limit: Int
+    /// A ring: when it is full, the oldest is at `next`.
+    @usableFromInline var ring: [(at: CoreInstant, key: Key)] = []
+    @usableFromInline var next = 0
+    @usableFromInline var lost = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    @inlinable
+    func add(_ key: Key, at instant: CoreInstant) {
+        guard ring.count == limit else { return ring.append((instant, key)) }
+        ring[next] = (instant, key)
+        next = next + 1 == limit ? 0 : next + 1
+        lost += 1
+    }
+}
+
+extension Runtime {
+    /// What a buffer keeps, the oldest first, and how much it does not.
+    fileprivate func entries(of buffer: RecordingBuffer<Key>) -> (entries: [(at: Duration, key: Key)], lost: Int) {
+        let (ring, next, lost) = lock.withLock { (buffer.ring, buffer.next, buffer.lost) }
+        return ((ring[next...] + ring[..<next]).map { (Duration(origin.duration(to: $0.at)), $0.key) }, lost)
+    }
+}
+
+extension Coalescer {
+    /// Writes down what is submitted from now on, as long as the recording is held.
+    ///
+    /// - Parameter limit: How many submits are kept, the newest ones; at least one. Each takes eight bytes and the key.
+    public func record(newest limit: Int = 100_000) -> Recording<Key> {
+        let buffer = RecordingBuffer<Key>(limit: max(limit, 1))
+        runtime.record(in: buffer)
+        return Recording { [runtime] in
+            runtime.entries(of: buffer)
+        } onEnd: { [weak runtime] in
+            runtime?.stopRecording(in: buffer)
+        }
+    }
+}

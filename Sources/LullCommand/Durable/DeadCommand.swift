@@ -1,0 +1,122 @@
+internal import CLullSystem
+internal import LullCore
+internal import LullDurable
+internal import LullSQLite
+
+/// `lull dead`: the runs of a store that have failed for good.
+enum DeadCommand {
+    /// What can be done with them.
+    private enum Verb: String {
+        case list
+        case retry
+        case discard
+    }
+
+    /// As many as are listed at once.
+    private static let most = 1000
+
+    static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
+        guard let first = operands.first else { throw .usage("say what to do: list, retry or discard", .dead) }
+        guard let verb = Verb(rawValue: String(cString: first)) else {
+            throw .usage("what to do must be list, retry or discard, not \"\(String(cString: first))\"", .dead)
+        }
+        let file = try settings.store(creates: false, for: .dead)
+        guard verb != .list else { return try list(Array(operands.dropFirst()), file, settings) }
+        var runs: [Int64] = []
+        for operand in operands.dropFirst() {
+            guard let run = Int64(String(cString: operand)) else {
+                throw .usage("a run has a number, not \"\(String(cString: operand))\"", .dead)
+            }
+            runs.append(run)
+        }
+        guard !runs.isEmpty else { throw .usage("say which runs, by their numbers (lull dead list shows them)", .dead) }
+        return try change(runs, verb == .retry, file, settings.namespace)
+    }
+
+    private static func list(
+        _ operands: [Argument], _ file: SQLiteFile, _ settings: Settings
+    ) throws(Failure) -> Int32 {
+        if let stranger = operands.first {
+            throw .usage("unexpected argument \(String(cString: stranger))", .dead)
+        }
+        let namespace = settings.namespace
+        let dead: [DurableDeadRun]
+        do throws(DurableError) {
+            dead = try file.read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: most)
+            }
+        } catch {
+            throw Failure(error, .dead)
+        }
+        var output = Outlet(STDOUT_FILENO)
+        if settings.format == .json {
+            for run in dead { run.appendJSON(to: &output.text) }
+        } else {
+            Table.append([DurableDeadRun.columns] + dead.map(\.cells), to: &output.text)
+        }
+        _ = try output.drain()
+        return ExitStatus.success
+    }
+
+    /// Retries or discards runs, each by itself: one that cannot be does not keep the others.
+    private static func change(
+        _ runs: [Int64], _ retries: Bool, _ file: SQLiteFile, _ namespace: String
+    ) throws(Failure) -> Int32 {
+        var log = Outlet(STDERR_FILENO)
+        var status = ExitStatus.success
+        for run in runs {
+            let answer: DurableRetry
+            do throws(DurableError) {
+                answer = try file.write { transaction throws(DurableError) in
+                    if retries { return try transaction.retry(run, in: namespace) }
+                    return try transaction.discard(run, in: namespace) ? .accepted : .notFound
+                }
+            } catch {
+                throw Failure(error, .dead)
+            }
+            switch answer {
+            case .accepted: break
+            case .notFound: log.report("run \(run) is not among the dead of \(namespace)")
+            case .outdated: log.report("run \(run) is not tried again: its key has a newer value")
+            }
+            if answer != .accepted { status = ExitStatus.commandFailed }
+        }
+        // If messages cannot be written, there is no place to say so.
+        _ = try? log.drain()
+        return status
+    }
+}
+
+extension DurableDeadRun {
+    fileprivate static let columns = ["run", "key", "submits", "attempts", "age", "error"]
+
+    fileprivate var cells: [String] {
+        [
+            "\(id)", Self.shown(key), "\(submits.count)", "\(attempts)", DurationText.rounded(nanoseconds(age)),
+            Self.shown(Array((error ?? "-").utf8)),
+        ]
+    }
+
+    /// Text for a table, without what would break it.
+    private static func shown(_ bytes: [UInt8]) -> String {
+        let text = String(decoding: bytes, as: UTF8.self).map {
+            $0.isNewline || $0.asciiValue.map { $0 < 0x20 } == true ? "?" : $0
+        }
+        return text.count > 60 ? String(text.prefix(59)) + "…" : String(text)
+    }
+
+    /// One JSON object in a line, with the values.
+    fileprivate func appendJSON(to text: inout [UInt8]) {
+        text.append(string: "{\"run\":\(id),\"key\":")
+        JSONText.append(key, to: &text)
+        text.append(",\"values\":[")
+        for (index, value) in values.enumerated() {
+            if index > 0 { text.append(",") }
+            JSONText.append(value, to: &text)
+        }
+        text.append(string: "],\"submits\":\(submits.count),\"attempts\":\(attempts),\"age\":")
+        DecimalSeconds.append(nanoseconds(age), to: &text)
+        text.append(",\"error\":")
+        if let error { JSONText.append(Array(error.utf8), to: &text) } else { text.append("null") }
+        text.append("}\n")
+    }
+}

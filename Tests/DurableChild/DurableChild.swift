@@ -1,0 +1,88 @@
+internal import Foundation
+internal import LullCore
+internal import LullDurable
+internal import LullSQLite
+
+/// A process that uses a store until it is killed: for tests that see what is left.
+///
+/// `DurableChild submit|work|hold STORE LOG NAME` writes down what it knows in lines of one write each, which survive it.
+@main
+enum DurableChild {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 5, let log = Log(arguments[3]) else { exit(64) }
+        let store = try await SQLiteStore(path: arguments[2])
+        switch arguments[1] {
+        case "submit": try await submit(to: store, log, arguments[4])
+        case "work": try await work(on: store, log, arguments[4])
+        case "hold": try await hold(store, at: arguments[2], log, arguments[4])
+        default: exit(64)
+        }
+    }
+
+    /// Submits without pause: `? VALUE` before, `+ VALUE` when it has been acknowledged.
+    private static func submit(to store: SQLiteStore, _ log: Log, _ name: String) async throws {
+        let debouncer = try await DurableDebouncer<String, String>(namespace: "kill", in: store)
+        await withThrowingTaskGroup { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for serial in 0... {
+                        let value = "\(name).\(task).\(serial)"
+                        log.write("? \(value)")
+                        try await debouncer.submit(value, for: "key \((serial &* 7 &+ task) % 40)", token: value)
+                        log.write("+ \(value)")
+                    }
+                }
+            }
+        }
+        log.write("! \(name) ended")
+    }
+
+    /// Works without end: a line for each start of the handler.
+    private static func work(on store: SQLiteStore, _ log: Log, _ name: String) async throws {
+        let debouncer = try await DurableDebouncer<String, String>(namespace: "kill", in: store)
+        try await debouncer.run(lease: .seconds(5), grace: .seconds(1)) { run in
+            let range = "\(run.submits.lowerBound) \(run.submits.upperBound)"
+            log.write("\(name) \(run.run) \(run.attempt) \(run.key) \(range) \(run.values.joined(separator: ","))")
+        }
+    }
+
+    /// Claims one run for a short time, and says that it is completed when it is told to by a file.
+    private static func hold(
+        _ store: SQLiteStore, at path: String, _ log: Log, _ name: String
+    ) async throws {
+        let terms = DurableRow.Claim(
+            owner: .random(in: 1 ... .max), lease: .milliseconds(50), maxAttempts: 1_000_000)
+        let claim = DurableClaim(namespace: "kill", terms: terms, limit: 1)
+        var run = try await store.claim(claim).runs.first
+        while run == nil {
+            try await Task.sleep(for: .milliseconds(2))
+            run = try await store.claim(claim).runs.first
+        }
+        guard let run else { return }
+        // Who is stopped in the middle of a transaction keeps all others out.
+        await store.close()
+        log.write("claimed \(run.id) \(run.fence)")
+        while !FileManager.default.fileExists(atPath: name) { try await Task.sleep(for: .milliseconds(2)) }
+        let report = DurableReport(
+            namespace: "kill", key: run.key, run: run.id, fence: run.fence, owner: terms.owner, .completed)
+        log.write("answer \(try await SQLiteStore(path: path).report(report))")
+    }
+}
+
+/// A file that lines are added to. What was written is there also if the process dies right after.
+struct Log: Sendable {
+    private let descriptor: Int32
+
+    init?(_ path: String) {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o644)
+        if descriptor < 0 { return nil }
+    }
+
+    func write(_ line: String) {
+        var line = line + "\n"
+        let count = line.utf8.count
+        let written = line.withUTF8 { Foundation.write(descriptor, $0.baseAddress, count) }
+        if written != count { exit(74) }
+    }
+}

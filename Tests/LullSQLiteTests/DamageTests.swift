@@ -1,0 +1,148 @@
+import Foundation
+import LullCore
+import LullDurable
+import LullReference
+import TestSupport
+import Testing
+
+@testable import LullSQLite
+
+/// Files in which something else stands than was written: an error or an answer, and never a crash.
+@Suite(.ownThreads) struct DamageTests {
+    private let place: Place
+    private let machine = Machine()
+
+    init() throws {
+        place = try Place()
+    }
+
+    /// A file with some of everything.
+    private func make() throws -> Data {
+        let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
+        try file.open(try debounce(2, .collect))
+        for number in 0..<60 {
+            try file.submit(submission("key \(number % 23)", "value \(number)", token: "token \(number)"))
+            if number % 7 == 0 { machine.pass(2) }
+            if number % 9 == 0, let run = try file.claim(claim(1, maxAttempts: 1)).first {
+                try file.report(report(run, number % 2 == 0 ? .completed : .failed("no", retry: nil)))
+            }
+        }
+        try file.submit(submission("large", String(repeating: "large", count: 3000)))
+        machine.pass(3)
+        _ = try file.claim(claim(3))
+        file.rest()
+        return try #require(FileManager.default.contents(atPath: place.path))
+    }
+
+    /// Everything that can be asked and done.
+    private func useAll(of file: SQLiteFile) throws(DurableError) {
+        var failure: DurableError?
+        func attempt(_ body: () throws(DurableError) -> Void) {
+            do throws(DurableError) { try body() } catch { failure = failure ?? error }
+        }
+        attempt { () throws(DurableError) in _ = try file.status() }
+        attempt { () throws(DurableError) in
+            _ = try file.read { transaction throws(DurableError) in
+                _ = try transaction.list(in: "n", prefix: [], limit: 100)
+                for dead in try transaction.dead(in: "n", limit: 100) {
+                    _ = try transaction.state(
+                        of: DurableReceipt(namespace: "n", key: dead.key, generation: 1, dueIn: nil, due: nil))
+                }
+            }
+        }
+        for number in 0..<24 {
+            attempt { () throws(DurableError) in
+                try file.submit(submission("key \(number)", "new", token: "t \(number)"))
+            }
+        }
+        attempt { () throws(DurableError) in
+            for run in try file.claim(claim(100, maxAttempts: 2)) { try file.report(report(run)) }
+        }
+        attempt { () throws(DurableError) in
+            _ = try file.write { transaction throws(DurableError) in
+                try transaction.flush(nil, in: "n") + transaction.cancel(nil, in: "n")
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    @Test func bytesThatHaveChanged() throws {
+        let whole = try make()
+        var random = SplitMix(seed: environment("LULL_SEED", default: 5))
+        var words: [String: Int] = [:]
+        for _ in 0..<environment("LULL_DAMAGE", default: 300) {
+            var bytes = whole
+            // One in four in the header of the file, which says what all the rest means.
+            let limit = random.oneIn(4) ? 100 : bytes.count
+            for _ in 0..<random.pick([1, 1, 2, 40]) {
+                let place = Int.random(in: 0..<limit, using: &random)
+                bytes[place] = random.pick([
+                    0, 0xFF, bytes[place] ^ 1, bytes[place] ^ 0x80, UInt8(random.next() & 0xFF),
+                ])
+            }
+            try damage(bytes)
+            try count(&words)
+        }
+        print("damaged files: \(words.sorted { $0.key < $1.key })")
+        #expect(words.count >= 3)
+    }
+
+    @Test func aFileThatIsTooShort() throws {
+        let whole = try make()
+        var words: [String: Int] = [:]
+        for size in [1, 15, 99, 100, 511, 4095, 4096, 5000, 8192, whole.count - 4096, whole.count - 1] {
+            try damage(whole.prefix(size))
+            try count(&words)
+        }
+        #expect(words["fine", default: 0] <= 1)
+    }
+
+    @Test func valuesThatNobodyWrote() throws {
+        let whole = try make()
+        let columns = """
+            work wake born generation taken is_open quiet anchor span pending_count pending_last ready_from ready_to ready_count
+            work ready_first ready_due ready_edge run_id run_from run_to run_count run_first run_due run_edge run_until fence
+            work owner claimed_by attempt error pending ready run
+            meta base sequence highest since_boot wall start
+            namespaces kind wait max_wait edges max_count combination
+            ended first last how at recorded
+            dead first_submit last_submit count due edge at value attempts
+            tokens generation due at
+            """.split(separator: "\n").map { $0.split(separator: " ") }
+        var words: [String: Int] = [:]
+        for (table, column) in columns.flatMap({ line in line.dropFirst().map { (line[0], $0) } }) {
+            for value in ["\(Int64.max)", "\(Int64.min)", "-1", "0", "'x'", "x'00ff'", "1e300", "NULL"] {
+                try damage(whole)
+                guard (try? place.execute("UPDATE \(table) SET \(column) = \(value)")) != nil else { continue }
+                try count(&words)
+            }
+        }
+        print("strange values: \(words.sorted { $0.key < $1.key })")
+    }
+
+    private func damage(_ bytes: Data) throws {
+        for name in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: place.path + name) }
+        try bytes.write(to: URL(fileURLWithPath: place.path))
+    }
+
+    /// Uses the file, and counts what that leads to, in a word.
+    private func count(_ words: inout [String: Int]) throws {
+        let before = FileManager.default.contents(atPath: place.path)
+        var isOpen = false
+        do throws(DurableError) {
+            let file = try SQLiteFile(place.path, SQLiteFile.Options(machine, patience: .milliseconds(20)))
+            isOpen = true
+            try useAll(of: file)
+            words["fine", default: 0] += 1
+        } catch {
+            #expect(isOpen || FileManager.default.contents(atPath: place.path) == before, "it stays as it is")
+            #expect(error.reason.contains(place.path) || error.reason.contains("namespace"), "\(error)")
+            #expect(!error.reason.contains("\n"))
+            let kind =
+                error.reason.contains("damaged")
+                ? "damaged"
+                : error.reason.contains("not one of") || error.reason.contains("not a database") ? "not ours" : "other"
+            words[kind, default: 0] += 1
+        }
+    }
+}

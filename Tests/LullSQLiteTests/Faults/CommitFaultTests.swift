@@ -1,0 +1,154 @@
+import LullCore
+import LullDurable
+import TestSupport
+import Testing
+
+@testable import LullSQLite
+
+/// What submits are told when the disk fails at their commit.
+@Suite(.ownThreads) struct CommitFaultTests {
+    private let disk = FaultyDisk()
+    private let place: Place
+    private let machine = Machine()
+    private let options: SQLiteFile.Options
+
+    init() throws {
+        place = try Place()
+        var options = SQLiteFile.Options(machine, patience: .milliseconds(20))
+        options.vfs = disk.name
+        self.options = options
+    }
+
+    private func makeFile() throws -> SQLiteFile {
+        let file = try SQLiteFile(place.path, options)
+        try file.open(try debounce(2, .collect))
+        return file
+    }
+
+    private func submit(_ value: String, to file: SQLiteFile) -> Result<Int64, DurableError> {
+        do throws(DurableError) {
+            return .success(try file.submit(submission("a", value, token: value)).generation)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The values that are in the file for the key.
+    private func values(in file: SQLiteFile) throws -> [String] {
+        machine.pass(10)
+        return try file.claim(claim(maxAttempts: 9)).flatMap { $0.values.map(text) }
+    }
+
+    @Test(arguments: [FaultyDisk.Effect.error, .errorAndLoss])
+    func aCommitThatIsInTheFileIsOneThoughItsSyncFailed(_ effect: FaultyDisk.Effect) throws {
+        var file: SQLiteFile? = try makeFile()
+        #expect(submit("one", to: file!) == .success(1))
+        disk.arm(effect, at: .sync, of: .log)
+        #expect(submit("two", to: file!) == .success(2))
+        #expect(disk.hasFailed)
+        // What was answered is on the disk by now.
+        disk.cut()
+        file = nil
+        disk.start()
+        file = try makeFile()
+        #expect(try values(in: file!) == ["one", "two"])
+    }
+
+    @Test func aCommitThatIsNotInTheFileIsRefused() throws {
+        let file = try makeFile()
+        disk.arm(.error, at: .write, of: .log)
+        guard case .failure(.refused(let why)) = submit("one", to: file) else {
+            Issue.record("a write that failed was not refused")
+            return
+        }
+        #expect(why.hasPrefix("the disk of \(place.path) failed: "))
+        #expect(try values(in: file) == [])
+        #expect(submit("one", to: file) == .success(1))
+    }
+
+    @Test func whatOthersDoNotSeeAfterAFailedSyncIsRefusedAndDoesNotComeBack() throws {
+        var file: SQLiteFile? = try makeFile()
+        // The index of the log, which others hold, does not know of the commit.
+        var other: SQLiteFile? = try makeFile()
+        _ = try other?.status()
+        disk.arm(.error, at: .sync, of: .log)
+        guard case .failure(.refused) = submit("one", to: file!) else {
+            Issue.record("a commit that nobody sees was not refused")
+            return
+        }
+        file = nil
+        other = nil
+        // With nobody left the log is read anew: the commit must not be found in it.
+        file = try makeFile()
+        #expect(try values(in: file!) == [])
+    }
+
+    @Test func whatCannotBeDecidedIsUnknownUntilTheDiskWorksAgain() throws {
+        let file = try makeFile()
+        #expect(submit("one", to: file) == .success(1))
+        disk.arm(.error, at: .sync, lasts: true)
+        guard case .failure(.unknown(let why)) = submit("two", to: file) else {
+            Issue.record("a commit that nobody knows of was not unknown")
+            return
+        }
+        #expect(why.hasPrefix("the disk of \(place.path) failed: "))
+        #expect(why.contains("; then the disk of \(place.path) failed: "))
+        guard case .failure(.refused) = submit("three", to: file) else {
+            Issue.record("what came before the disk worked again was not refused")
+            return
+        }
+        disk.mend()
+        // Whether it was there or not: the same token makes it one.
+        #expect(submit("two", to: file) == .success(2))
+        #expect(submit("four", to: file) == .success(3))
+        #expect(try values(in: file) == ["one", "two", "four"])
+    }
+
+    @Test func aFullDiskRefusesACommitAndWorksOn() throws {
+        let file = try makeFile()
+        let connection = file.connection
+        disk.arm(.full, at: .write, lasts: true)
+        for _ in 0..<3 {
+            #expect(submit("one", to: file) == .failure(.refused("the disk of \(place.path) is full")))
+            #expect(try file.status()?.pending == 0, "what is there can be read")
+        }
+        #expect(file.connection === connection, "what was certainly not made needs no other look")
+        disk.mend()
+        #expect(submit("two", to: file) == .success(1))
+        #expect(try values(in: file) == ["two"])
+    }
+
+    /// A sync that fails may leave what nobody will ever write again; the log is whole again before anything relies on it.
+    @Test func aCutWhileAFailedSyncIsBeingMendedDamagesNothing() throws {
+        var cuts = 0
+        for cut in 1...80 {
+            let disk = FaultyDisk(seed: UInt64(cut))
+            let place = try Place()
+            var options = options
+            options.vfs = disk.name
+            var file: SQLiteFile? = try SQLiteFile(place.path, options)
+            try file?.open(try debounce(2, .collect))
+            for key in 0..<40 { try file?.submit(submission("key \(key)", "\(key)")) }
+            file?.rest()
+            for key in 0..<4 { try file?.submit(submission("key \(key)", "more")) }
+            disk.arm(.errorAndLoss, at: .sync, of: .log, cut: cut)
+            let jobs = (0..<40).map { key in
+                Job { transaction throws(DurableError) in
+                    _ = try transaction.submit(submission("key \(key)", String(repeating: "v", count: 500)))
+                } answer: { _, _ in
+                }
+            }
+            file?.write(jobs)
+            #expect(disk.hasFailed)
+            if disk.isOff { cuts += 1 }
+            disk.cut()
+            file = nil
+            disk.start()
+            file = try SQLiteFile(place.path, options)
+            #expect(try file?.audit(isComplete: true) == [], "a cut \(cut) calls after the sync")
+            #expect(try file?.status()?.pending == 40)
+            file = nil
+        }
+        #expect(cuts > 30, "cuts that come later see nothing of it")
+    }
+}

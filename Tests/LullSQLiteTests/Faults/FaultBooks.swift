@@ -1,0 +1,105 @@
+import LullDurable
+
+/// What somebody notes down who submits and works, and knows nothing but the answers: what every submit was told, and which
+/// runs had its value.
+struct FaultBooks {
+    enum Answer {
+        case accepted, refused, unknown
+    }
+
+    /// A submit, named by its value, which no other has.
+    struct Submit {
+        var key: String
+        var token: String?
+        var answer: Answer
+        var receipt: DurableReceipt?
+        /// The runs that its value was handed out in.
+        var runs: Set<Int64> = []
+        /// Whether it was cancelled before it was handed out; nil if nobody knows.
+        var isCancelled: Bool? = false
+    }
+
+    private(set) var submits: [Int: Submit] = [:]
+    /// The runs that the store knows to be completed.
+    private var completed: Set<Int64> = []
+    /// Those that may be.
+    private var perhapsCompleted: Set<Int64> = []
+    /// Whether a run may have been handed out without anybody knowing.
+    private var hasLostClaim = false
+    /// The first thing that is wrong.
+    private(set) var finding: String?
+
+    mutating func fail(_ what: String?) { finding = finding ?? what }
+
+    /// What is known of the errors that callers get: none says that the file is damaged.
+    mutating func note(_ error: DurableError) -> Answer {
+        switch error {
+        case .refused: return .refused
+        case .unknown: return .unknown
+        default:
+            fail("an error that nobody can have caused: \(error)")
+            return .refused
+        }
+    }
+
+    mutating func submit(_ value: Int, _ key: String, token: String?, _ result: Result<DurableReceipt, DurableError>) {
+        var submit = submits[value] ?? Submit(key: key, token: token, answer: .refused)
+        switch result {
+        case .success(let receipt):
+            submit.answer = .accepted
+            submit.receipt = receipt
+        case .failure(let error):
+            // A repeated submit may have been recorded the first time, whatever is said of the second.
+            let answer = note(error)
+            if submit.answer != .unknown { submit.answer = answer }
+        }
+        submits[value] = submit
+    }
+
+    /// The submits whose answer was lost, and that can be repeated.
+    var unknown: [Int] { submits.filter { $0.value.answer == .unknown && $0.value.token != nil }.map(\.key).sorted() }
+
+    mutating func loseClaim() { hasLostClaim = true }
+
+    mutating func handOut(_ run: DurableRun) {
+        if completed.contains(run.id) { fail("run \(run.id) was completed, and is handed out again") }
+        let values = run.values.map { Int(text($0)) ?? -1 }
+        if Set(values).count != values.count { fail("run \(run.id) has a submit twice: \(values)") }
+        for value in values {
+            guard var submit = submits[value] else { return fail("run \(run.id) has \(value), which nobody submitted") }
+            if submit.answer == .refused { fail("\(value) was refused, and is handed out") }
+            if submit.isCancelled == true { fail("\(value) was cancelled, and is handed out") }
+            submit.runs.insert(run.id)
+            if submit.runs.count > 1 { fail("\(value) is in the runs \(submit.runs.sorted())") }
+            submits[value] = submit
+        }
+    }
+
+    mutating func complete(_ run: DurableRun) { completed.insert(run.id) }
+
+    mutating func mayHaveCompleted(_ run: DurableRun) { perhapsCompleted.insert(run.id) }
+
+    /// A key was cancelled, or may have been.
+    mutating func cancel(_ key: String, isCertain: Bool) {
+        for (value, submit) in submits where submit.key == key && submit.isCancelled != true {
+            // A run may be between two attempts, and then it is cancelled, too.
+            submits[value]?.isCancelled = isCertain && submit.runs.isEmpty && !hasLostClaim ? true : nil
+        }
+    }
+
+    /// A submit that comes again after its key was cancelled may be new to the store.
+    mutating func repeats(_ value: Int) {
+        if submits[value]?.isCancelled == true { submits[value]?.isCancelled = nil }
+    }
+
+    /// After everything has been done: what was accepted has been executed.
+    mutating func close() {
+        for (value, submit) in submits.sorted(by: { $0.key < $1.key })
+        where submit.answer == .accepted && submit.isCancelled == false {
+            if submit.runs.isEmpty { fail("lost: \(value) was accepted, and never handed out") }
+            for run in submit.runs.subtracting(completed).subtracting(perhapsCompleted) {
+                fail("run \(run) of \(value) was never completed")
+            }
+        }
+    }
+}

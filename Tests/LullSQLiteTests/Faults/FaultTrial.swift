@@ -1,0 +1,307 @@
+import Lull
+import LullCore
+import LullDurable
+import LullReference
+import Testing
+
+@testable import LullSQLite
+
+/// Somebody who submits and works at a file, on a disk that fails: the power is cut, the process killed, the disk breaks or is
+/// full, at any call of SQLite. Everything that happens follows from the seed.
+final class FaultTrial {
+    /// What happened in trials.
+    struct Figures {
+        var accepted = 0
+        var refused = 0
+        var unknown = 0
+        var executed = 0
+        var incidents = 0
+        var starts = 0
+        var lostWrites = 0
+    }
+
+    private let disk: FaultyDisk
+    private let place: Place
+    private let machine = Machine()
+    private var options: SQLiteFile.Options
+    private var random: SplitMix
+    private var file: SQLiteFile?
+    /// Another process that has the file open, and one that reads it.
+    private var other: SQLiteFile?
+    private var reader: RawConnection?
+    private var hasNamespace = false
+    private var books = FaultBooks()
+    private(set) var figures = Figures()
+    private var values = 0
+    private var held: [DurableRun] = []
+    /// What was done last, in words.
+    private var story: [String] = []
+
+    init(seed: UInt64, syncs: Bool) throws {
+        random = SplitMix(seed: seed)
+        disk = FaultyDisk(seed: seed)
+        place = try Place()
+        options = SQLiteFile.Options(machine, patience: .milliseconds(2))
+        options.vfs = disk.name
+        options.syncs = syncs
+        options.longLog = random.pick([4, 12, 50])
+    }
+
+    /// - Returns: What is wrong.
+    func run() throws -> String? {
+        for _ in 0..<4 where books.finding == nil {
+            arm()
+            for _ in 0..<60 where books.finding == nil && !disk.isOff {
+                if disk.hasFailed, random.oneIn(3) { break }
+                step()
+            }
+            if !disk.hasFailed { disk.cut() }
+            try recover()
+        }
+        if books.finding == nil { finish() }
+        (file, other, reader) = (nil, nil, nil)
+        return books.finding.map { "\($0)\nafter:\n\(story.suffix(40).joined(separator: "\n"))" }
+    }
+
+    private func tell(_ what: String) { story.append("    " + what) }
+
+    // MARK: - What goes wrong
+
+    private func arm() {
+        figures.incidents += 1
+        let effect = random.pick(FaultyDisk.Effect.allCases + [.cut, .cut, .errorAndLoss])
+        var (calls, most) = random.pick([
+            (FaultyDisk.Calls.any, 600), (.sync, 25), (.write, 150), (.truncate, 2), (.read, 100), (.lock, 60),
+            (.sharedMemory, 300), (.open, 8), ([.sync, .truncate], 25), (.sync, 60),
+        ])
+        if effect == .full { (calls, most) = (.write, 150) }
+        let files = random.oneIn(3) ? random.pick([FaultyDisk.Files.database, .log]) : .any
+        let others = Int.random(in: 0...most, using: &random)
+        let lasts = random.oneIn(2)
+        let cut = random.oneIn(2) ? Int.random(in: 1...100, using: &random) : nil
+        disk.arm(effect, at: calls, of: files, after: others, lasts: lasts, cut: cut)
+        let more = (lasts ? ", lasts" : "") + (cut.map { ", then a cut after \($0)" } ?? "")
+        tell("armed: \(effect) at \(calls) of \(files) after \(others)\(more)")
+    }
+
+    /// Brings everything back to life, and sees what is left.
+    private func recover() throws {
+        if disk.isOff {
+            (file, other, reader) = (nil, nil, nil)
+            let lost = disk.start()
+            tell("started again, \(lost) writes lost")
+            figures.lostWrites += lost
+            figures.starts += 1
+            held = []
+            machine.pass(Int64.random(in: 0...3, using: &random))
+            if random.oneIn(4) { machine.reboot(as: "boot \(random.next())", wallPasses: 1) }
+        }
+        disk.mend()
+        tell("mended")
+        reader = nil
+        // It works again as soon as the disk does.
+        do {
+            try open()
+            try submit(1, by: #require(file))
+            if figures.accepted == 0 { books.fail("nothing is accepted by a disk without faults") }
+            let broken = try #require(file).audit(isComplete: true)
+            if let first = broken.first { books.fail("broken: \(first)") }
+        } catch let error as DurableError {
+            books.fail("broken: \(error), though the disk works")
+        }
+    }
+
+    private func open() throws {
+        if file == nil { file = try SQLiteFile(place.path, options) }
+        try file?.open(try debounce(2, maxWait: 6, .collect))
+        hasNamespace = true
+    }
+
+    // MARK: - What is done
+
+    private func step() {
+        do {
+            guard let file, hasNamespace else { return try open() }
+            let actor = other.flatMap { random.oneIn(3) ? $0 : nil } ?? file
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0..<8: try submit(Int.random(in: 1...4, using: &random), by: actor)
+            case 8..<11: try claim(by: actor)
+            case 11..<14: try report(by: actor)
+            case 14: machine.pass(Int64.random(in: 1...3, using: &random))
+            case 15: try manage(by: actor)
+            case 16: actor.rest()
+            case 17: try repeatSubmit(by: actor)
+            case 18: try look(by: actor)
+            default: try comeAndGo()
+            }
+        } catch let error as DurableError {
+            note(error)
+        } catch {
+            // A reader of another program may fail as it likes.
+        }
+    }
+
+    @discardableResult
+    private func note(_ error: DurableError) -> FaultBooks.Answer {
+        tell("    ! \(error)")
+        // What cannot be opened is unusable for now, for the reason that the disk gives.
+        if case .unusable(let why) = error, !why.contains("damaged"), !why.contains("not a database") {
+            return .refused
+        }
+        return books.note(error)
+    }
+
+    private func submit(_ count: Int, by file: SQLiteFile) throws {
+        var jobs: [LullSQLite.Job] = []
+        let answers = Guarded<[Int: Result<DurableReceipt, DurableError>]>([:])
+        var submissions: [(value: Int, key: String, token: String?)] = []
+        for _ in 0..<count {
+            values += 1
+            let key = "key \(Int.random(in: 0..<6, using: &random))"
+            let token = random.oneIn(2) ? "token \(values)" : nil
+            submissions.append((values, key, token))
+        }
+        for (value, key, token) in submissions {
+            let submission = submission(key, value, token)
+            jobs.append(
+                LullSQLite.Job { transaction throws(DurableError) in
+                    try transaction.submit(submission)
+                } answer: { result, _ in
+                    answers.change { $0[value] = result }
+                })
+        }
+        file.write(jobs)
+        for (value, key, token) in submissions {
+            guard let result = answers.value[value] else { return books.fail("\(value) got no answer") }
+            record(value, key, token, result)
+        }
+    }
+
+    private func submission(_ key: String, _ value: Int, _ token: String?) -> DurableSubmission {
+        LullSQLiteTests.submission(key, "\(value)", token: token)
+    }
+
+    private func record(_ value: Int, _ key: String, _ token: String?, _ result: Result<DurableReceipt, DurableError>) {
+        let plain = result.mapError { error -> DurableError in
+            if case .unusable(let why) = error, note(error) == .refused { return .refused(why) }
+            return error
+        }
+        switch plain {
+        case .success: figures.accepted += 1
+        case .failure(.unknown): figures.unknown += 1
+        case .failure: figures.refused += 1
+        }
+        tell("submit \(value) to \(key), \(token ?? "no token"): \(plain.map(\.generation))")
+        books.submit(value, key, token: token, plain)
+    }
+
+    private func repeatSubmit(by file: SQLiteFile) throws {
+        guard !books.unknown.isEmpty else { return }
+        let value = random.pick(books.unknown)
+        guard let submit = books.submits[value] else { return }
+        books.repeats(value)
+        do throws(DurableError) {
+            let receipt = try file.submit(submission(submit.key, value, submit.token))
+            record(value, submit.key, submit.token, .success(receipt))
+        } catch {
+            record(value, submit.key, submit.token, .failure(error))
+        }
+    }
+
+    private func claim(by file: SQLiteFile) throws {
+        do throws(DurableError) {
+            let runs = try file.claim(
+                LullSQLiteTests.claim(3, maxAttempts: 1_000_000, holding: held.map(\.id)))
+            tell("claim: \(runs.map { "\($0.id) \($0.submits)" })")
+            for run in runs { books.handOut(run) }
+            held += runs
+        } catch {
+            if note(error) == .unknown { books.loseClaim() }
+        }
+    }
+
+    private func report(by file: SQLiteFile) throws {
+        guard let run = held.popLast() else { return }
+        let fails = random.oneIn(4)
+        let word: DurableReport.Word = fails ? .failed("it broke", retry: .seconds(1)) : .completed
+        do throws(DurableError) {
+            let answer = try file.report(LullSQLiteTests.report(run, word))
+            tell("report \(run.id) \(word): \(answer)")
+            if answer == .leaseLost || fails { return }
+            books.complete(run)
+            figures.executed += 1
+        } catch {
+            if note(error) == .unknown, !fails { books.mayHaveCompleted(run) }
+        }
+    }
+
+    private func manage(by file: SQLiteFile) throws {
+        let key = "key \(Int.random(in: 0..<6, using: &random))"
+        let cancels = random.oneIn(3)
+        tell("\(cancels ? "cancel" : "flush") \(key)")
+        do throws(DurableError) {
+            _ = try file.write { transaction throws(DurableError) in
+                cancels
+                    ? try transaction.cancel(bytes(key), in: "n") : try transaction.flush(bytes(key), in: "n")
+            }
+            if cancels { books.cancel(key, isCertain: true) }
+        } catch {
+            if cancels, note(error) == .unknown { books.cancel(key, isCertain: false) }
+        }
+    }
+
+    private func look(by file: SQLiteFile) throws {
+        _ = try file.status()
+        _ = try file.hasForeignCommits()
+        let known = books.submits.values.compactMap(\.receipt)
+        guard !known.isEmpty else { return }
+        let receipt = random.pick(known.sorted { ($0.generation, text($0.key)) < ($1.generation, text($1.key)) })
+        if try file.state(of: receipt) == .forgotten { books.fail("lost: \(receipt) is unknown to the file") }
+    }
+
+    private func comeAndGo() throws {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: other = other == nil ? try SQLiteFile(place.path, options) : nil
+        case 1: reader = nil
+        case 2:
+            file = nil
+            file = try SQLiteFile(place.path, options)
+        default:
+            let reader = try RawConnection(place.path, vfs: disk.name)
+            self.reader = reader
+            try reader.execute("BEGIN")
+            _ = try reader.number("SELECT count(*) FROM work")
+        }
+    }
+
+    // MARK: - The end
+
+    /// Does all that there is to do, and compares it with what was promised.
+    private func finish() {
+        guard let file else { return }
+        do throws(DurableError) {
+            for submit in books.submits.values {
+                guard let receipt = submit.receipt else { continue }
+                if try file.state(of: receipt) == .forgotten { books.fail("lost: \(receipt) is unknown to the file") }
+            }
+            for _ in 0..<40 {
+                machine.pass(40)
+                let runs = try file.claim(LullSQLiteTests.claim(100, owner: 9, maxAttempts: 1_000_000))
+                for run in runs {
+                    books.handOut(run)
+                    if try file.report(LullSQLiteTests.report(run, owner: 9)) == .accepted { books.complete(run) }
+                    figures.executed += 1
+                }
+                if runs.isEmpty { break }
+            }
+            books.close()
+            let broken = try file.audit(isComplete: true)
+            if let first = broken.first { books.fail("broken: \(first)") }
+            if let status = try file.status(), status.pending + status.ready + status.running > 0 {
+                books.fail("something is left to do: \(status)")
+            }
+        } catch {
+            books.fail("broken: \(error), though the disk works")
+        }
+    }
+}

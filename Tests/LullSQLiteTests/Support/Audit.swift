@@ -1,0 +1,62 @@
+import LullCore
+import LullDurable
+
+@testable import LullSQLite
+
+extension SQLiteFile {
+    /// What is wrong with a file: what SQLite says, and the rules of rows, ends and numbers that do not hold.
+    func audit(isComplete: Bool) throws(DurableError) -> [String] {
+        try read { transaction throws(DurableError) in
+            let table = transaction.table
+            let verdict = try table.connection.word("PRAGMA integrity_check")
+            if verdict != "ok" { return [verdict] }
+            var broken: [String] = []
+            for namespace in try table.connection.namespaces() {
+                let rows = try table.connection[.rows]
+                rows.bind(1, namespace.id)
+                for entry in try table.entries(rows) {
+                    let ends = try table.ends(of: entry.key, in: namespace)
+                    broken += entry.checkInvariants(ends: ends, isComplete: isComplete, by: namespace.rules)
+                    if let run = entry.row.run, max(run.id, run.fence) > table.sequence {
+                        broken.append("run \(run.id) with fence \(run.fence) comes after \(table.sequence)")
+                    }
+                }
+            }
+            broken += try table.generationsBeyondBase().map { "\($0) may be given again" }
+            return broken
+        }
+    }
+}
+
+extension SQLiteTable {
+    fileprivate func ends(
+        of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) -> [ClosedRange<Int64>] {
+        let statement = try connection.prepare(
+            """
+            SELECT first, last FROM ended WHERE namespace = ?1 AND key = ?2
+            UNION ALL SELECT first_submit, last_submit FROM dead WHERE namespace = ?1 AND key = ?2
+            """)
+        defer { statement.reset() }
+        statement.bind(1, namespace.id)
+        statement.bind(2, blob: key)
+        var ends: [ClosedRange<Int64>] = []
+        while try statement.next() { ends.append(try statement.range(0, 1)) }
+        return ends
+    }
+
+    /// The newest submits of keys at rest that the next row of the key would not come after.
+    fileprivate func generationsBeyondBase() throws(DurableError) -> [String] {
+        let statement = try connection.prepare(
+            """
+            SELECT key, max(last) FROM ended WHERE last > ?1 AND NOT EXISTS (
+                SELECT 1 FROM work WHERE work.namespace = ended.namespace AND work.key = ended.key)
+            GROUP BY namespace, key
+            """)
+        defer { statement.reset() }
+        statement.bind(1, base)
+        var found: [String] = []
+        while try statement.next() { found.append("\(statement.text(0)) #\(statement.integer(1))") }
+        return found
+    }
+}

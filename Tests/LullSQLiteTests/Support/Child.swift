@@ -1,0 +1,82 @@
+import Foundation
+
+/// A `DurableChild` that the test starts, stops and kills.
+final class Child {
+    struct NotStarted: Error {
+        let code: Int32
+    }
+
+    private static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("DurableChild").path
+
+    private let process: pid_t
+    private var hasEnded = false
+
+    init(_ arguments: String...) throws {
+        var strings = ([Self.path] + arguments).map { strdup($0) } + [nil]
+        var variables = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for string in strings + variables { free(string) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, Self.path, nil, nil, &strings, &variables)
+        guard code == 0 else { throw NotStarted(code: code) }
+        self.process = process
+    }
+
+    deinit { kill() }
+
+    /// Sends it a signal.
+    func signal(_ number: Int32) { _ = Foundation.kill(process, number) }
+
+    /// Kills it, and waits until it is gone.
+    func kill() {
+        guard !hasEnded else { return }
+        signal(SIGKILL)
+        wait()
+    }
+
+    /// Waits until it has ended.
+    func wait() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    }
+}
+
+/// The lines that children have written, read as they grow.
+struct Lines {
+    struct Missing: Error {
+        let path: String
+    }
+
+    private let path: String
+    private var offset: UInt64 = 0
+    private(set) var all: [String] = []
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    /// Reads what is new. The last line may be half a one while its writer lives.
+    mutating func read() throws {
+        guard let handle = FileHandle(forReadingAtPath: path) else { return }
+        defer { try? handle.close() }
+        try handle.seek(toOffset: offset)
+        let data = try handle.readToEnd() ?? Data()
+        guard let end = data.lastIndex(of: UInt8(ascii: "\n")) else { return }
+        let lines = data[...end]
+        offset += UInt64(lines.count)
+        all += String(decoding: lines, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// Waits until there are so many lines; a limit of time is reached only by a hang.
+    mutating func wait(for count: Int) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        try read()
+        while all.count < count {
+            guard ContinuousClock.now < end else { throw Missing(path: path) }
+            try await Task.sleep(for: .milliseconds(1))
+            try read()
+        }
+    }
+}

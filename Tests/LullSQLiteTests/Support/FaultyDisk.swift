@@ -1,0 +1,107 @@
+import FaultVFS
+import Synchronization
+
+/// A disk that can be made to fail, for the files of one test.
+final class FaultyDisk: @unchecked Sendable {
+    // Proof of @unchecked Sendable: the pointer never changes, and the disk has a lock of its own.
+    private let disk: OpaquePointer
+    /// What SQLite calls it.
+    let name: String
+    private static let numbers = Mutex(0)
+
+    /// Calls of SQLite.
+    struct Calls: OptionSet {
+        let rawValue: UInt32
+
+        static let open = Calls(rawValue: FAULT_OPEN.rawValue)
+        static let read = Calls(rawValue: FAULT_READ.rawValue)
+        static let write = Calls(rawValue: FAULT_WRITE.rawValue)
+        static let sync = Calls(rawValue: FAULT_SYNC.rawValue)
+        static let truncate = Calls(rawValue: FAULT_TRUNCATE.rawValue)
+        static let delete = Calls(rawValue: FAULT_DELETE.rawValue)
+        static let lock = Calls(rawValue: FAULT_LOCK.rawValue)
+        static let sharedMemory = Calls(rawValue: FAULT_SHARED_MEMORY.rawValue)
+        static let any = Calls(rawValue: FAULT_ANY.rawValue)
+    }
+
+    /// Kinds of files.
+    struct Files: OptionSet {
+        let rawValue: UInt32
+
+        static let database = Files(rawValue: FAULT_DATABASE.rawValue)
+        static let log = Files(rawValue: FAULT_LOG.rawValue)
+        static let any = Files(rawValue: FAULT_ANY_FILE.rawValue)
+    }
+
+    /// What happens at the call.
+    enum Effect: CaseIterable {
+        case cut, kill, error, errorAndLoss, full
+
+        fileprivate var raw: fault_effect {
+            switch self {
+            case .cut: FAULT_CUT
+            case .kill: FAULT_KILL
+            case .error: FAULT_ERROR
+            case .errorAndLoss: FAULT_ERROR_AND_LOSS
+            case .full: FAULT_FULL
+            }
+        }
+    }
+
+    init(seed: UInt64 = 1) {
+        let number = Self.numbers.withLock { number in
+            number += 1
+            return number
+        }
+        name = "faulty-\(number)"
+        guard let disk = fault_disk_make(name, seed) else { preconditionFailure("there is no memory for a disk") }
+        self.disk = disk
+    }
+
+    deinit {
+        precondition(openFiles == 0, "a disk ends after what uses it")
+        fault_disk_remove(disk)
+    }
+
+    /// Lets a call fail, or all from that one on, until the disk is mended.
+    ///
+    /// - Parameter cut: The number of calls after which the power goes, too.
+    func arm(
+        _ effect: Effect, at calls: Calls = .any, of files: Files = .any, after others: Int = 0, lasts: Bool = false,
+        cut: Int? = nil
+    ) {
+        fault_disk_arm(disk, Int64(others), Int32(calls.rawValue), Int32(files.rawValue), effect.raw, lasts)
+        if let cut { fault_disk_cut_after(disk, Int64(cut)) }
+    }
+
+    func mend() { fault_disk_mend(disk) }
+
+    /// Whether what it was armed with has happened.
+    var hasFailed: Bool { fault_disk_has_failed(disk) }
+
+    func cut() { fault_disk_cut(disk) }
+
+    /// Whether the power was cut, or the process killed.
+    var isOff: Bool { fault_disk_is_off(disk) }
+
+    /// Starts again, with what has survived. Nothing may be open.
+    ///
+    /// - Returns: How many writes were lost at least in part.
+    @discardableResult
+    func start() -> Int {
+        let lost = fault_disk_start(disk)
+        precondition(lost >= 0, "files are restored while nobody has them open")
+        return Int(lost)
+    }
+
+    func protect(_ isProtected: Bool) { fault_disk_protect(disk, isProtected) }
+
+    func calls(_ calls: Calls, of files: Files = .any) -> Int {
+        Int(fault_disk_calls(disk, Int32(calls.rawValue), Int32(files.rawValue)))
+    }
+
+    /// The number of writes that are not certain to be on the disk.
+    var uncertain: Int { Int(fault_disk_uncertain(disk)) }
+
+    var openFiles: Int { Int(fault_disk_open_files(disk)) }
+}

@@ -115,8 +115,8 @@ public func nextDue(_ session: Int32, _ key: Int32, _ now: Int64) -> Int64 {
     sessions[Int(session)]?.nextDue(key < 0 ? nil : key, at: CoreInstant(nanoseconds: now))?.nanoseconds ?? .max
 }
 
-/// What became of the submits: submitted, executed, superseded, absorbed, cancelled, rejected, failed, pending, running; then
-/// the number of open keys, and whether the counts add up.
+/// What became of the submits: submitted, executed, superseded, absorbed, cancelled, rejected, failed, pending,
+/// running; then the number of open keys, and whether the counts add up.
 @c(lull_counters)
 public func counters(_ session: Int32) {
     call(session) { session, out in session.count(&out) }

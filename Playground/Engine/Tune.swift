@@ -1,7 +1,7 @@
 internal import LullCore
 
-// A recorded trace under a ladder of waits: what `lull tune` does, with the same code for the gates of all candidates, for the
-// percentiles, the ladder and the choice.
+// A recorded trace under a ladder of waits: what `lull tune` does, with the same code for the gates of all candidates,
+// for the percentiles, the ladder and the choice.
 
 // One call after the other, as with the outbox.
 nonisolated(unsafe) private var trials = Trials([], talliesKeys: false)
@@ -47,8 +47,9 @@ public func finishTuning() {
     trials.finish()
 }
 
-/// Writes a row for each candidate: whether it is a throttle, wait, executions, premature ones, delays after the last submit
-/// (p50, p90, p99) and after the first, the longest, whether it is efficient, and why it is suggested (0 if it is not).
+/// Writes a row for each candidate: whether it is a throttle, wait, executions, premature ones, delays after the
+/// last submit (p50, p90, p99) and after the first, the longest, whether it is efficient, and why it is suggested (0 if
+/// it is not).
 ///
 /// `saving` is a share from 0 to 1, and `delay` in nanoseconds; negative ones are no target.
 @c(lull_tune_outcomes)

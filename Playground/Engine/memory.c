@@ -1,4 +1,5 @@
-// Memory for the module, which grows as it needs it: blocks of powers of two, kept in lists by size when they are given back.
+// Memory for the module, which grows as it needs it: blocks of powers of two, kept in lists by size when they are given
+// back.
 typedef __SIZE_TYPE__ size_t;
 
 enum { page = 65536, smallest = 4, classes = 28 };

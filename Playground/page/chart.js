@@ -29,8 +29,9 @@ function drawChart(result, width) {
         parts.push(`<line class="axis" x1="${x(tick)}" x2="${x(tick)}" y1="${bottom}" y2="${bottom + 5}"/>`);
         text(shownDuration(tick), x(tick), bottom + 20, "middle", 'class="faint"');
     }
-    text(isNarrow ? "delay after the last submit (p90)" : "delay from the last submit to the execution (nine of ten are shorter)",
-        (left + width - right) / 2, bottom + 42, "middle", 'font-weight="600"');
+    const across = isNarrow
+        ? "delay after the last submit (p90)" : "delay from the last submit to the execution (nine of ten are shorter)";
+    text(across, (left + width - right) / 2, bottom + 42, "middle", 'font-weight="600"');
 
     // The names at the ends keep apart.
     const ends = series.map((kind) => y(result[kind].at(-1).saved));
@@ -51,7 +52,8 @@ function drawChart(result, width) {
             const [px, py] = [place.x.toFixed(1), place.y.toFixed(1)];
             parts.push(index === 0
                 ? `<circle cx="${px}" cy="${py}" r="4.5" fill="${colour}" stroke="var(--paper)"/>`
-                : `<rect x="${place.x - 4}" y="${place.y - 4}" width="8" height="8" fill="${colour}" stroke="var(--paper)"/>`);
+                : `<rect x="${place.x - 4}" y="${place.y - 4}" width="8" height="8" fill="${colour}"
+                    stroke="var(--paper)"/>`);
             if (place.row.reason) {
                 parts.push(`<circle cx="${px}" cy="${py}" r="9.5" fill="none" stroke="${colour}" stroke-width="2"/>`);
             }
@@ -60,16 +62,20 @@ function drawChart(result, width) {
             taken.push(place);
             const isAbove = index === 0 || place.y > bottom - 24;
             const isLeft = isAbove && place.x - left > 50;
-            text(durationText(place.row.wait), place.x + (isLeft ? -9 : 9), place.y + (isAbove ? -9 : 18), isLeft ? "end" : "start",
-                place.row.reason ? 'font-weight="600"' : 'class="faint"');
+            text(durationText(place.row.wait), place.x + (isLeft ? -9 : 9), place.y + (isAbove ? -9 : 18),
+                isLeft ? "end" : "start", place.row.reason ? 'font-weight="600"' : 'class="faint"');
         }
-        if (!isNarrow) text(kind, width - right + 14, ends[index] + 4.5, "start", `style="fill:${colour}" font-weight="600"`);
-        else text(kind, left + index * 90, 46, "start", `style="fill:${colour}" font-weight="600"`);
+        if (!isNarrow) {
+            text(kind, width - right + 14, ends[index] + 4.5, "start", `style="fill:${colour}" font-weight="600"`);
+        } else {
+            text(kind, left + index * 90, 46, "start", `style="fill:${colour}" font-weight="600"`);
+        }
     });
     const summary = series.map((kind) => {
         const [first, last] = [result[kind][0], result[kind].at(-1)];
         return `${kind}: from ${(first.saved * 100).toFixed(0)} % saved at ${shownDuration(first.wait)} to `
             + `${(last.saved * 100).toFixed(0)} % at ${shownDuration(last.wait)}`;
     }).join("; ");
-    return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="What each wait costs and saves. ${summary}.">${parts.join("")}</svg>`;
+    const label = `What each wait costs and saves. ${summary}.`;
+    return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${parts.join("")}</svg>`;
 }

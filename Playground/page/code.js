@@ -6,7 +6,8 @@ function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
     const isKeyed = hasKeys || policy.maxConcurrent != null || policy.capacity != null;
     const collects = policy.combine === "collect";
     const type = (isKeyed ? "Keyed" : "") + (policy.kind === "debounce" ? "Debouncer" : "Throttler");
-    const first = policy.kind === "debounce" ? (collects ? "collectingFor" : "for") : (collects ? "collectingEvery" : "every");
+    const [plain, collecting] = policy.kind === "debounce" ? ["for", "collectingFor"] : ["every", "collectingEvery"];
+    const first = collects ? collecting : plain;
     const list = [`${first}: ${durationCode(policy.wait)}`];
     if (policy.maxWait != null) list.push(`maxWait: ${durationCode(policy.maxWait)}`);
     if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) {
@@ -18,7 +19,7 @@ function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
     if (policy.combine === "first") list.push("combining: .first");
     if (policy.combine === "merge") list.push("combining: .merge { pending, value in pending += value }");
     if (policy.whileRunning !== "queue") {
-        list.push(`whileRunning: .${{ cancel: "cancelRunning", concurrent: "concurrent", skip: "skip" }[policy.whileRunning]}`);
+        list.push(`whileRunning: .${policy.whileRunning === "cancel" ? "cancelRunning" : policy.whileRunning}`);
     }
     if (policy.maxConcurrent != null) list.push(`maxConcurrent: ${policy.maxConcurrent}`);
     if (policy.capacity != null) list.push(`capacity: ${policy.capacity}`);
@@ -38,7 +39,9 @@ function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
 /** What a command line cannot say of a policy; empty where it says it all. */
 function commandNote(policy) {
     const notes = [];
-    if (policy.combine === "merge") notes.push("A merge is code: the command hands over all values, to be folded by who reads them.");
+    if (policy.combine === "merge") {
+        notes.push("A merge is code: the command hands over all values, to be folded by who reads them.");
+    }
     if (policy.whileRunning !== "queue" && policy.maxConcurrent == null) {
         notes.push("Without --jobs at most as many commands run at once as the machine has cores.");
     }
@@ -49,9 +52,12 @@ function commandNote(policy) {
 function commandLine(policy, { hasKeys = false } = {}) {
     const usual = makePolicy(policy.kind, policy.wait);
     const runs = policy.whileRunning !== "queue" || policy.maxConcurrent != null;
-    const words = ["lull", runs ? "run" : "filter", policy.kind === "debounce" ? "--wait" : "--throttle", durationText(policy.wait)];
+    const words = ["lull", runs ? "run" : "filter", policy.kind === "debounce" ? "--wait" : "--throttle",
+        durationText(policy.wait)];
     if (policy.maxWait != null) words.push("--max-wait", durationText(policy.maxWait));
-    if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) words.push("--edges", edgeNames(policy).join(","));
+    if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) {
+        words.push("--edges", edgeNames(policy).join(","));
+    }
     if (policy.delayRule === "extend") words.push("--delay-rule", "extend");
     if (policy.maxCount != null) words.push("--max-count", policy.maxCount);
     if (policy.combine !== "latest") words.push("--combine", policy.combine === "merge" ? "collect" : policy.combine);

@@ -26,8 +26,13 @@ function connectInputs(stage, timeline) {
     };
 
     element("submit").addEventListener("click", (event) => submit(++clicks, event));
-    element("type").addEventListener("input", (event) => submit(event.target.value, event, event.target.value.slice(-1)));
-    element("pointer").addEventListener("pointermove", (event) => submit(`${event.offsetX},${event.offsetY}`, event, ""));
+    element("type").addEventListener("input", (event) => {
+        const { value } = event.target;
+        submit(value, event, value.slice(-1));
+    });
+    element("pointer").addEventListener("pointermove", (event) => {
+        submit(`${event.offsetX},${event.offsetY}`, event, "");
+    });
 
     if (innerWidth < 600) element("window").value = "5000";
     timeline.span = Number(element("window").value);
@@ -93,8 +98,10 @@ function connectVisits(stage, timeline) {
         timeline.ask();
     };
     canvas.addEventListener("keydown", (event) => {
-        const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-Infinity, 0],
-            End: [Infinity, 0] };
+        const steps = {
+            ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-Infinity, 0],
+            End: [Infinity, 0],
+        };
         if (event.key === "Escape") return select(null);
         const step = steps[event.key];
         if (!step || stage.lanes.length === 0) return;
@@ -108,9 +115,10 @@ function connectVisits(stage, timeline) {
             return;
         }
         // From lane to lane to the one that is nearest in time; without any, the latest.
-        let place = current ? Math.min(firstPlace(executions, "at", current.at), executions.length - 1) : executions.length;
-        if (step[1] === 0) place = Math.min(Math.max(place + step[0], 0), executions.length - 1);
-        select(executions[Math.min(place, executions.length - 1)]);
+        const last = executions.length - 1;
+        let place = current ? Math.min(firstPlace(executions, "at", current.at), last) : executions.length;
+        if (step[1] === 0) place = Math.max(place + step[0], 0);
+        select(executions[Math.min(place, last)]);
     });
     canvas.addEventListener("click", (event) => {
         const execution = timeline.executionAt(event.offsetX, event.offsetY);

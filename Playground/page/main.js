@@ -15,8 +15,8 @@ function connectCounters() {
     const show = () => {
         while (body.rows.length > stage.lanes.length) body.lastChild.remove();
         stage.lanes.forEach((lane, index) => {
-            const row = body.rows[index] ?? body.appendChild(
-                make("tr", {}, make("th", { scope: "row" }), ...columns.map((name) => make("td", { "data-count": name }))));
+            const cells = () => columns.map((name) => make("td", { "data-count": name }));
+            const row = body.rows[index] ?? body.appendChild(make("tr", {}, make("th", { scope: "row" }), ...cells()));
             const { counters } = lane;
             const due = lane.coalescer.nextDue();
             const shown = { ...counters, addUp: counters.addUp ? "✓" : "no", executions: lane.executions.length,
@@ -101,8 +101,8 @@ function begin() {
 loadModule(element("module").textContent).then(() => {
     /** For the tests, and for whoever plays with the console. */
     window.playground = {
-        Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, readTrace, tuneTrace, stage,
-        sceneClock, ...begin(),
+        Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, readTrace, tuneTrace,
+        stage, sceneClock, ...begin(),
     };
     document.body.dataset.ready = "yes";
 }, (error) => showNotice(`The engine does not start in this browser: ${error.message}`));

@@ -1,4 +1,5 @@
-// The policies: a tab for each, all options of the semantics, and what says the same in Swift, in the shell and as a link.
+// The policies: a tab for each, all options of the semantics, and what says the same in Swift, in the shell and in a
+// link.
 
 class Panel {
     #stage;
@@ -29,7 +30,9 @@ class Panel {
 
     #makeForm() {
         const text = (name, placeholder) =>
-            make("input", { name, class: "short", placeholder, "aria-describedby": `${name}-hint`, spellcheck: "false" });
+            make("input", {
+                name, class: "short", placeholder, "aria-describedby": `${name}-hint`, spellcheck: "false",
+            });
         const select = (name, words) =>
             make("select", { name, "aria-describedby": `${name}-hint` },
                 ...words.map(([value, shown]) => make("option", { value }, shown ?? value)));
@@ -40,27 +43,37 @@ class Panel {
             return rows;
         };
         const box = (name) => make("label", { class: "check" }, make("input", { type: "checkbox", name }), ` ${name}`);
+        const uses = presets.map(([name], index) => [index, name]);
         element("form").append(
             make("fieldset", {},
-                ...row("preset", "Usual uses", select("preset", [["", "choose …"], ...presets.map(([name], index) => [index, name])]), " "),
+                ...row("preset", "Usual uses", select("preset", [["", "choose …"], ...uses]), " "),
                 ...row("kind", "Kind", select("kind", [["debounce"], ["throttle"]]), " "),
                 ...row("wait", "Wait", text("wait", "300ms"), " "),
-                ...row("maxWait", "Longest wait", text("maxWait", "none"), "No value waits longer. With debounce only."),
+                ...row("maxWait", "Longest wait", text("maxWait", "none"),
+                    "No value waits longer. With debounce only."),
                 make("span", { id: "edges-label" }, "Edges"),
                 make("span", { role: "group", "aria-labelledby": "edges-label" }, box("leading"), box("trailing")),
                 ...row("delayRule", "A shorter delay", select("delayRule", [["restart", "replaces a longer one"],
                     ["extend", "never shortens a longer one"]]), "Of a single call. With debounce only."),
-                ...row("maxCount", "At most pending", text("maxCount", "any number"), "So many submits are executed at once."),
-                ...row("combine", "Combine", select("combine", [["latest", "latest: the last value"], ["first", "first: the first value"],
-                    ["collect", "collect: all, in order"], ["merge", "merge: folded by a function"]]),
+                ...row("maxCount", "At most pending", text("maxCount", "any number"),
+                    "So many submits are executed at once."),
+                ...row("combine", "Combine", select("combine", [
+                    ["latest", "latest: the last value"], ["first", "first: the first value"],
+                    ["collect", "collect: all, in order"], ["merge", "merge: folded by a function"],
+                ]),
                 "What is left of the values behind one execution."),
-                ...row("whileRunning", "While running", select("whileRunning", [["queue", "queue: the next one waits"],
-                    ["cancel", "cancel: the latest wins"], ["concurrent", "concurrent: both run"], ["skip", "skip: it is dropped"]]),
+                ...row("whileRunning", "While running", select("whileRunning", [
+                    ["queue", "queue: the next one waits"], ["cancel", "cancel: the latest wins"],
+                    ["concurrent", "concurrent: both run"], ["skip", "skip: it is dropped"],
+                ]),
                 "What a value that falls due does while its key is busy. Let the handler take some time to see it."),
-                ...row("maxConcurrent", "Run at once", text("maxConcurrent", "any number"), "So many executions of all keys."),
-                ...row("capacity", "Open keys", text("capacity", "any number"), "A submit that would open one more is rejected."),
-                ...row("atEnd", "At the end", select("atEnd", [["when-due", "executed when due"], ["flush", "executed at once"],
-                    ["drop", "dropped"]]), "What is pending when the last handle goes away.")),
+                ...row("maxConcurrent", "Run at once", text("maxConcurrent", "any number"),
+                    "So many executions of all keys."),
+                ...row("capacity", "Open keys", text("capacity", "any number"),
+                    "A submit that would open one more is rejected."),
+                ...row("atEnd", "At the end", select("atEnd", [
+                    ["when-due", "executed when due"], ["flush", "executed at once"], ["drop", "dropped"],
+                ]), "What is pending when the last handle goes away.")),
             make("p", { id: "wrong", class: "wrong", role: "alert" }));
         element("form").addEventListener("change", (event) => this.#edit(event.target));
         element("form").addEventListener("submit", (event) => event.preventDefault());
@@ -132,7 +145,9 @@ class Panel {
         const { policy } = this;
         for (const name of ["kind", "delayRule", "combine", "whileRunning", "atEnd"]) form[name].value = policy[name];
         for (const name of ["leading", "trailing"]) form[name].checked = policy[name];
-        for (const name of ["wait", "maxWait"]) form[name].value = policy[name] == null ? "" : durationText(policy[name]);
+        for (const name of ["wait", "maxWait"]) {
+            form[name].value = policy[name] == null ? "" : durationText(policy[name]);
+        }
         for (const name of ["maxCount", "maxConcurrent", "capacity"]) form[name].value = policy[name] ?? "";
         for (const control of form.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
         for (const name of ["maxWait", "delayRule"]) form[name].disabled = policy.kind === "throttle";
@@ -158,8 +173,9 @@ class Panel {
         const tabs = lanes.map((lane, index) => {
             const isChosen = index === this.#chosen;
             const tab = make("button", {
-                type: "button", role: "tab", id: `tab-${index}`, "aria-selected": String(isChosen), "aria-controls": "panel",
-                tabindex: isChosen ? "0" : "-1", click: () => this.choose(index), keydown: move,
+                type: "button", role: "tab", id: `tab-${index}`, "aria-selected": String(isChosen),
+                "aria-controls": "panel", tabindex: isChosen ? "0" : "-1", click: () => this.choose(index),
+                keydown: move,
             }, `${index + 1}  ${policyName(lane.policy)}`);
             tab.style.setProperty("--tab", `var(--c${index})`);
             return tab;

@@ -34,8 +34,8 @@ const choices = {
 
 // The names in links are those of the command's options.
 const linkNames = {
-    maxWait: "max-wait", maxCount: "max-count", delayRule: "delay-rule", combine: "combine", whileRunning: "while-running",
-    maxConcurrent: "jobs", capacity: "max-keys", atEnd: "at-end",
+    maxWait: "max-wait", maxCount: "max-count", delayRule: "delay-rule", combine: "combine",
+    whileRunning: "while-running", maxConcurrent: "jobs", capacity: "max-keys", atEnd: "at-end",
 };
 
 /** A policy in a link: `debounce,300ms,max-wait=2s`. */
@@ -89,11 +89,15 @@ function policyName(policy) {
     const parts = [`${policy.kind} ${shownDuration(policy.wait)}`];
     if (policy.maxWait != null) parts.push(`at most ${shownDuration(policy.maxWait)}`);
     const usual = makePolicy(policy.kind, policy.wait);
-    if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) parts.push(edgeNames(policy).join(" and "));
+    if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) {
+        parts.push(edgeNames(policy).join(" and "));
+    }
     if (policy.maxCount != null) parts.push(`at most ${policy.maxCount} submits`);
     if (policy.delayRule === "extend") parts.push("extending");
     if (policy.combine !== "latest") parts.push(policy.combine);
-    if (policy.whileRunning !== "queue") parts.push(policy.whileRunning === "cancel" ? "latest wins" : policy.whileRunning);
+    if (policy.whileRunning !== "queue") {
+        parts.push(policy.whileRunning === "cancel" ? "latest wins" : policy.whileRunning);
+    }
     if (policy.maxConcurrent != null) parts.push(`${policy.maxConcurrent} at once`);
     if (policy.capacity != null) parts.push(plural(policy.capacity, "key"));
     return parts.join(", ");

@@ -1,4 +1,5 @@
-// The scenes that Lull comes from. Each file in `scenes` adds one: small, working, and with the Swift that does the same.
+// The scenes that Lull comes from. Each file in `scenes` adds one: small, working, and with the Swift that does the
+// same.
 
 const scenes = [];
 

@@ -1,4 +1,5 @@
-// The timeline: a marble diagram that scrolls. Only what is visible is drawn, and what would fall on the same pixels once.
+// The timeline: a marble diagram that scrolls. Only what is visible is drawn, and what would fall on the same pixels
+// once.
 
 /** The first place in a list, ordered by a member, at which the member is at least that. */
 function firstPlace(list, member, least) {
@@ -275,7 +276,8 @@ class Timeline {
             const place = x(drop.at);
             if (place - last < 4) continue;
             last = place;
-            this.#text("×", place, bar(drop.key).y + 4, "center", drop.fate === "absorbed" ? theme.quiet : theme.bad, "600");
+            const colour = drop.fate === "absorbed" ? theme.quiet : theme.bad;
+            this.#text("×", place, bar(drop.key).y + 4, "center", colour, "600");
         }
     }
 

@@ -35,7 +35,9 @@ function* readTrace(text) {
         if (line.trim() === "") continue;
         try {
             const entry = JSON.parse(line, written);
-            if (typeof entry !== "object" || entry === null || Array.isArray(entry)) throw new Error("this is no object");
+            if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
+                throw new Error("this is no object");
+            }
             const { at, key = null, op, wait } = entry;
             if (at == null) throw new Error("“at” is missing");
             const instant = typeof at === "string" ? calendarNanoseconds(at) : exactNanoseconds(at.at ?? "");

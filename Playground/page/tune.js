@@ -21,7 +21,8 @@ function tuneTrace(text, ladder, targets) {
         }
     }
     lull.lull_tune_finish();
-    return { submits, keys: keys.size, span: submits ? Number(last - first) / 1e6 : 0, ...tuneOutcomes(submits, targets) };
+    const span = submits ? Number(last - first) / 1e6 : 0;
+    return { submits, keys: keys.size, span, ...tuneOutcomes(submits, targets) };
 }
 
 /** What the ladder that was tried last came to; other targets need no second try. */
@@ -34,8 +35,8 @@ function tuneOutcomes(submits, { saving, delay }) {
         const row = numbers.slice(place, place + 13);
         const times = row.map((number) => number / 1e6);
         rows[row[0] === 0 ? "debounce" : "throttle"].push({
-            wait: times[1], executions: row[2], premature: row[3], afterLast: times.slice(4, 7), afterFirst: times.slice(7, 10),
-            longest: times[10], isEfficient: row[11] === 1, reason: reasons[row[12]],
+            wait: times[1], executions: row[2], premature: row[3], afterLast: times.slice(4, 7),
+            afterFirst: times.slice(7, 10), longest: times[10], isEfficient: row[11] === 1, reason: reasons[row[12]],
             saved: submits === 0 ? 0 : (submits - row[2]) / submits,
         });
     }

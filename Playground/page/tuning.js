@@ -13,8 +13,10 @@ function connectTuning(stage, gaps) {
     const run = () => {
         if (!trace) return;
         try {
-            const ladder = { first: parseDuration(element("ladder-first").value), last: parseDuration(element("ladder-last").value),
-                maxWait: setting("ladder-max", parseDuration) };
+            const ladder = {
+                first: parseDuration(element("ladder-first").value), last: parseDuration(element("ladder-last").value),
+                maxWait: setting("ladder-max", parseDuration),
+            };
             if (ladder.first <= 0) throw new Error("a ladder begins above zero");
             if (ladder.last < ladder.first) throw new Error("the first wait of the ladder must be the shorter one");
             const saving = setting("target-saving", (text) => {
@@ -35,8 +37,9 @@ function connectTuning(stage, gaps) {
             + `in ${shownDuration(result.span)}.`;
         element("tune").hidden = result.submits === 0;
         if (result.submits === 0) return;
-        element("suggestions").replaceChildren(...["debounce", "throttle"].map((kind) => suggestion(kind, result[kind])));
-        element("ladders").replaceChildren(...["debounce", "throttle"].map((kind) => ladderTable(kind, result[kind])));
+        const kinds = ["debounce", "throttle"];
+        element("suggestions").replaceChildren(...kinds.map((kind) => suggestion(kind, result[kind])));
+        element("ladders").replaceChildren(...kinds.map((kind) => ladderTable(kind, result[kind])));
         draw();
     };
     const draw = () => {
@@ -87,23 +90,28 @@ function suggestion(kind, rows) {
     const gain = `saves ${(row.saved * 100).toFixed(1)} %, nine of ten within ${shownDuration(row.afterLast[1])}`;
     const words = {
         knee: [`: ${gain}; more waiting saves little (the knee).`], target: [`: ${gain}, which meets the target.`],
-        most: [row.saved === 0 ? `: no ${kind} of the ladder saves anything.` : `: ${gain}; saving grows with the delay all along.`],
+        most: [row.saved === 0
+            ? `: no ${kind} of the ladder saves anything.` : `: ${gain}; saving grows with the delay all along.`],
         nearest: [`: none meets the target; this comes nearest, ${gain}.`],
     }[row.reason];
     return make("p", { "data-suggested": kind }, make("code", {}, option), ...words);
 }
 
 function ladderTable(kind, rows) {
-    const times = (list) => list.map(shownDuration).join(" / ");
-    const table = make("table", { "data-ladder": kind }, make("caption", {}, kind === "debounce" ? "Debounce" : "Throttle"),
-        make("thead", {}, make("tr", {}, ...["wait", "", "executions", "saved", "after the last", "premature", "longest"]
-            .map((name) => make("th", { scope: "col" }, name)))));
+    const columns = ["wait", "", "executions", "saved", "after the last", "premature", "longest"];
+    const heads = columns.map((name) => make("th", { scope: "col" }, name));
+    const table = make("table", { "data-ladder": kind },
+        make("caption", {}, kind === "debounce" ? "Debounce" : "Throttle"),
+        make("thead", {}, make("tr", {}, ...heads)));
     const body = table.appendChild(make("tbody"));
+    const cell = (text) => make("td", {}, text);
     for (const row of rows) {
-        body.append(make("tr", { class: row.reason ? "chosen" : "" }, make("th", { scope: "row" }, durationText(row.wait)),
+        body.append(make("tr", { class: row.reason ? "chosen" : "" },
+            make("th", { scope: "row" }, durationText(row.wait)),
             make("td", row.isEfficient ? { "aria-label": "efficient" } : {}, row.isEfficient ? "✓" : ""),
-            make("td", {}, String(row.executions)), make("td", {}, `${(row.saved * 100).toFixed(1)} %`), make("td", {}, times(row.afterLast)),
-            make("td", {}, String(row.premature)), make("td", {}, shownDuration(row.longest))));
+            cell(String(row.executions)), cell(`${(row.saved * 100).toFixed(1)} %`),
+            cell(row.afterLast.map(shownDuration).join(" / ")), cell(String(row.premature)),
+            cell(shownDuration(row.longest))));
     }
     return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Ladder, ${kind}` }, table);
 }

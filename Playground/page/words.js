@@ -38,7 +38,7 @@ class Words {
         if (name === "started") {
             this.#heard.executions.push(about);
             const item = make("li", {}, Words.sentence(about, this.#stage.lanes[about.lane].policy));
-            item.style.borderColor = theme.lanes[about.lane];
+            item.style.borderColor = `var(--c${about.lane})`;
             this.#shown.unshift({ execution: about, item });
             this.#list.prepend(item);
             while (this.#shown.length > 6) this.#shown.pop().item.remove();

@@ -83,15 +83,16 @@ let package = Package(
             for (const link of arguments[0].concat(presets.map(([, , policy]) => playground.policyToLink(policy)))) {
                 const policy = policyFromLink(link);
                 // What depends on how long work takes is none of the simulator's business.
-                Object.assign(policy, { maxConcurrent: null, capacity: null, whileRunning: "queue", atEnd: "when-due" });
+                const plain = { maxConcurrent: null, capacity: null, whileRunning: "queue", atEnd: "when-due" };
+                Object.assign(policy, plain);
                 stage.clock.hold();
                 stage.policies = [policy];
                 inputs.replay.key = () => "AB"[stage.submits.length % 2];
                 inputs.replay.play(inputs.gaps.slice(0, 150));
                 stage.clock.advance(200_000);
                 stage.flush();
-                const [start] = [stage.origin];
-                found.push(stage.lanes[0].executions.map(({ at, key, count, edge }) => [Math.round((at - start) * 1e6), key, count, edge]));
+                found.push(stage.lanes[0].executions.map(({ at, key, count, edge }) =>
+                    [Math.round((at - stage.origin) * 1e6), key, count, edge]));
                 commands.push(commandLine(policy));
                 trace = stage.trace;
             }
@@ -101,19 +102,20 @@ let package = Package(
             file.write(trace)
             file.flush()
             for line, executions in zip(shown, found):
-                words = line.split(" -- ")[0].replace("lull filter", "lull simulate").replace("lull run", "lull simulate")
+                words = line.split(" -- ")[0].replace("filter", "simulate").replace("lull run", "lull simulate")
                 result = self.lull(f"{words} --format jsonl {file.name}")
                 self.assertEqual(result.returncode, 0, result.stderr)
                 simulated = [json.loads(entry, parse_float=str, parse_int=str) for entry in result.stdout.splitlines()]
-                self.assertEqual(
-                    [[nanoseconds(one["at"]), one["key"], int(one["count"]), one["edge"]] for one in simulated], executions, line)
+                came = [[nanoseconds(one["at"]), one["key"], int(one["count"]), one["edge"]] for one in simulated]
+                self.assertEqual(came, executions, line)
                 self.assertGreater(len(executions), 1, line)
 
     def test_the_ladder_is_that_of_lull_tune(self):
         path = os.path.join(ROOT, "data/typing-article.jsonl")
         for ladder, targets, options in (
             ((50, 5000, None), {}, []),
-            ((100, 2000, 10_000), {"saving": 0.8}, ["--waits", "100ms..2s", "--max-wait", "10s", "--target-saving", "80%"]),
+            ((100, 2000, 10_000), {"saving": 0.8},
+             ["--waits", "100ms..2s", "--max-wait", "10s", "--target-saving", "80%"]),
             ((50, 5000, None), {"delay": 300}, ["--target-delay", "300ms"]),
         ):
             with open(path, encoding="utf-8") as file:
@@ -128,16 +130,18 @@ let package = Package(
             for kind in ("debounce", "throttle"):
                 wanted = [
                     [milliseconds(row["wait"]), row["executions"], row["premature"],
-                     *(milliseconds(row[name][p]) for name in ("delayFromLast", "delayFromFirst") for p in ("p50", "p90", "p99")),
+                     *(milliseconds(row[name][p])
+                       for name in ("delayFromLast", "delayFromFirst") for p in ("p50", "p90", "p99")),
                      milliseconds(row["longest"]), row["efficient"], round(row["saved"], 12)]
                     for row in expected[kind]["waits"]]
                 got = [
-                    [row["wait"], row["executions"], row["premature"], *row["afterLast"], *row["afterFirst"], row["longest"],
-                     row["isEfficient"], round(row["saved"], 12)] for row in found[kind]]
+                    [row["wait"], row["executions"], row["premature"], *row["afterLast"], *row["afterFirst"],
+                     row["longest"], row["isEfficient"], round(row["saved"], 12)] for row in found[kind]]
                 self.assertEqual(got, wanted)
                 [chosen] = [row for row in found[kind] if row["reason"]]
                 suggested = expected[kind]["suggested"]
-                self.assertEqual([chosen["wait"], chosen["reason"]], [milliseconds(suggested["wait"]), suggested["because"]])
+                self.assertEqual(
+                    [chosen["wait"], chosen["reason"]], [milliseconds(suggested["wait"]), suggested["because"]])
 
     def lull(self, line, text=""):
         words = line.split(" ")

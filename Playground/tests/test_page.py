@@ -8,7 +8,8 @@ from harness import PAGE, PageTest
 class EverybodyTest(PageTest):
     def test_everything_that_can_be_used_has_a_name(self):
         nameless = self.browser.run("""
-            return [...document.querySelectorAll("button, input, select, textarea, canvas, progress")].filter((control) =>
+            const controls = document.querySelectorAll("button, input, select, textarea, canvas, progress");
+            return [...controls].filter((control) =>
                 !(control.getAttribute("aria-label") || control.labels?.[0]?.textContent.trim()
                     || (control.tagName === "BUTTON" && control.textContent.trim())))
                 .map((control) => control.outerHTML);

@@ -27,8 +27,9 @@ class SceneTest(PageTest):
         """, scene, field, text)
 
     def fact(self, scene, name):
-        return self.browser.run(
-            "return document.querySelector(`#scene-${arguments[0]} [data-fact=${arguments[1]}]`).textContent", scene, name)
+        return self.browser.run("""
+            return document.querySelector(`#scene-${arguments[0]} [data-fact=${arguments[1]}]`).textContent;
+        """, scene, name)
 
     def events(self, scene, place=0):
         return self.browser.run("""
@@ -62,7 +63,8 @@ class SceneTest(PageTest):
         self.advance(400)
         self.edit("search", "input", "lull")
         self.advance(5000)
-        self.assertEqual(self.events("search", 1), ["got “lull”", "asked for “lull”", "“lu” cancelled", "asked for “lu”"])
+        self.assertEqual(
+            self.events("search", 1), ["got “lull”", "asked for “lull”", "“lu” cancelled", "asked for “lu”"])
 
     def delays(self, seconds):
         self.edit("delay", "input", str(seconds))

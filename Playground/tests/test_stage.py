@@ -51,7 +51,8 @@ class StageTest(PageTest):
         self.advance(5000)
         self.assertEqual(self.executions(0), [[30, 30, "trailing", 30]])
         self.assertEqual([edge for _, _, edge, _ in self.executions(1)], ["maxWait", "trailing"])
-        self.assertEqual([edge for _, _, edge, _ in self.executions(2)], ["leading", "trailing", "trailing", "trailing"])
+        edges = [edge for _, _, edge, _ in self.executions(2)]
+        self.assertEqual(edges, ["leading", "trailing", "trailing", "trailing"])
         for lane in range(3):
             counters = self.counters(lane)
             self.assertTrue(counters["addUp"])
@@ -61,7 +62,7 @@ class StageTest(PageTest):
     def test_every_outcome_is_counted_and_shown(self):
         self.hold()
         self.browser.run("""
-            const { panel, policyFromLink } = playground;
+            const { panel } = playground;
             panel.replace({ ...panel.policy, capacity: 2, whileRunning: "skip" });
         """)
         self.set("takes", "1s")
@@ -84,13 +85,15 @@ class StageTest(PageTest):
         self.browser.click("#submit")
         self.advance(5000)
         counters = self.counters(0)
+        names = ("submitted", "executed", "absorbed", "cancelled", "superseded", "failed", "rejected")
         self.assertEqual(
-            {name: counters.get(name) for name in ("submitted", "executed", "absorbed", "cancelled", "superseded", "failed", "rejected")},
+            {name: counters.get(name) for name in names},
             {"submitted": 8, "executed": 2, "absorbed": 1, "cancelled": 1, "superseded": 1, "failed": 1, "rejected": 2})
         self.browser.wait("return document.querySelector('#counters td[data-count=rejected]').textContent === '2'")
         row = self.browser.run("""
             const row = document.querySelector("#counters tbody tr");
-            return Object.fromEntries([...row.querySelectorAll("td")].map((cell) => [cell.dataset.count, cell.textContent]));
+            const cells = [...row.querySelectorAll("td")];
+            return Object.fromEntries(cells.map((cell) => [cell.dataset.count, cell.textContent]));
         """)
         self.assertEqual(row["addUp"], "✓")
         outcomes = ("executed", "superseded", "absorbed", "cancelled", "rejected", "failed", "pending", "running")
@@ -139,7 +142,9 @@ class StageTest(PageTest):
         self.hold()
         self.browser.click("#submit")
         self.advance(100)
-        self.browser.wait("return document.querySelector('#counters td[data-count=nextDue]').textContent === 'in 0.20 s'")
+        self.browser.wait("""
+            return document.querySelector("#counters td[data-count=nextDue]").textContent === "in 0.20 s";
+        """)
 
     def test_words_say_what_happens(self):
         self.hold()

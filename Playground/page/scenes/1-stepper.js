@@ -1,8 +1,8 @@
 scenes.push({
     id: "stepper",
     title: "A stepper and its device",
-    says: "Press + and − as fast as you like: the number follows at once, and the device is told once, when your hand has rested for a "
-        + "second. Every press that is not sent is a request saved.",
+    says: "Press + and − as fast as you like: the number follows at once, and the device is told once, when your "
+        + "hand has rested for a second. Every press that is not sent is a request saved.",
     mount(root, clock) {
         let [level, presses, sent] = [0, 0, 0];
         const shown = make("output", { class: "big", "aria-live": "off" }, "0");
@@ -27,8 +27,11 @@ scenes.push({
             show();
         };
         root.append(
-            make("p", {}, make("button", { "aria-label": "less", "data-do": "less", click: () => step(-1) }, "−"), " ", shown, " ",
-                make("button", { "aria-label": "more", "data-do": "more", click: () => step(1) }, "+"), "  The device is at ", device, "."),
+            make("p", {},
+                make("button", { "aria-label": "less", "data-do": "less", click: () => step(-1) }, "−"), " ", shown,
+                " ",
+                make("button", { "aria-label": "more", "data-do": "more", click: () => step(1) }, "+"),
+                "  The device is at ", device, "."),
             facts, events.list);
     },
 });

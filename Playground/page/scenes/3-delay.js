@@ -1,16 +1,19 @@
 scenes.push({
     id: "delay",
     title: "Delayed preemptive dispatch",
-    says: "Each Submit asks for a delay and brings a task: the last task runs when all the delays that were asked for have run out. A "
-        + "shorter delay never shortens a longer one, and Cancel drops them all.",
+    says: "Each Submit asks for a delay and brings a task: the last task runs when all the delays that were "
+        + "asked for have run out. A shorter delay never shortens a longer one, and Cancel drops them all.",
     mount(root, clock) {
         let submitted = 0;
         let range = null;
-        const slider = make("input", { type: "range", min: "0", max: "5", step: "0.5", value: "2", id: "delay-slider" });
+        const slider = make("input",
+            { type: "range", min: "0", max: "5", step: "0.5", value: "2", id: "delay-slider" });
         const shown = make("output", { for: "delay-slider" }, "2 s");
         slider.addEventListener("input", () => { shown.textContent = `${slider.value} s`; });
         const bar = make("progress", { max: "1", value: "0", "aria-label": "Until the task runs" });
-        const [facts, set] = makeFacts({ submitted: "task submitted last", executed: "task executed last", cancelled: "task cancelled last" });
+        const [facts, set] = makeFacts({
+            submitted: "task submitted last", executed: "task executed last", cancelled: "task cancelled last",
+        });
         for (const name of ["submitted", "executed", "cancelled"]) set(name, "–");
         const delay = new Coalescer(makePolicy("debounce", 0, { delayRule: "extend" }), clock, ({ value }) => {
             set("executed", value);

@@ -1,16 +1,18 @@
 scenes.push({
     id: "passcode",
     title: "The passcode lock",
-    says: "The code is 1234. Three wrong codes lock the door if there are less than ten seconds from each to the next; a longer pause, "
-        + "or the right code, makes it forget them.",
+    says: "The code is 1234. Three wrong codes lock the door if there are less than ten seconds from each to the "
+        + "next; a longer pause, or the right code, makes it forget them.",
     mount(root, clock) {
         const dots = make("output", { class: "big", "aria-label": "Digits entered", "data-fact": "digits" }, "○○○○");
         const state = make("output", { "data-fact": "lock", "aria-live": "polite" }, "closed");
-        const memory = make("output", { "data-fact": "memory", class: "quiet", "aria-live": "polite" }, "No wrong code is remembered.");
+        const memory = make("output", { "data-fact": "memory", class: "quiet", "aria-live": "polite" },
+            "No wrong code is remembered.");
         let [digits, wrongOnes, isLocked] = ["", 0, false];
         const remember = () => {
             memory.textContent = wrongOnes === 0
-                ? "No wrong code is remembered." : `${plural(wrongOnes, "wrong code")} remembered, until ten seconds pass.`;
+                ? "No wrong code is remembered."
+                : `${plural(wrongOnes, "wrong code")} remembered, until ten seconds pass.`;
         };
         const recent = new Coalescer(makePolicy("debounce", 10_000), clock, () => {
             wrongOnes = 0;
@@ -42,7 +44,9 @@ scenes.push({
             show();
         };
         const pad = make("div", { class: "pad", role: "group", "aria-label": "Digits" });
-        for (const digit of "123456") pad.append(make("button", { "data-digit": digit, click: () => press(digit) }, digit));
+        for (const digit of "123456") {
+            pad.append(make("button", { "data-digit": digit, click: () => press(digit) }, digit));
+        }
         const reset = make("button", { "data-do": "reset", hidden: true, click: () => {
             isLocked = false;
             recent.cancel();

@@ -1,8 +1,9 @@
 scenes.push({
     id: "notifications",
     title: "A hundred notifications of three kinds",
-    says: "A burst of a hundred notifications comes in, of accounts, messages and settings. Each kind is synchronised once, when its "
-        + "own notifications have paused for a second, and none of them waits longer than five.",
+    says: "A burst of a hundred notifications comes in, of accounts, messages and settings. Each kind is "
+        + "synchronised once, when its own notifications have paused for a second, and none of them waits longer "
+        + "than five.",
     mount(root, clock) {
         const kinds = ["accounts", "messages", "settings"];
         const received = Object.fromEntries(kinds.map((kind) => [kind, 0]));

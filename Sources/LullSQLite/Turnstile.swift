@@ -11,6 +11,11 @@ final class Turnstile {
     private let write: Int32
     private let path: String
     private(set) var isHeld = false
+    /// When it was left, if somebody else was there.
+    private var left: ContinuousClock.Instant?
+    private var hadToWait = false
+    /// Who waits looks again after so many nanoseconds, at most.
+    private static let longestPause: Int64 = 250_000
 
     /// Makes the files if they are not there. Nothing is ever written into them, and they are never removed.
     init(besides path: String) throws(DurableError) {
@@ -32,24 +37,31 @@ final class Turnstile {
     /// - Parameter patience: How long to wait for it.
     func enter(within patience: Duration) throws(DurableError) {
         precondition(!isHeld, "the turnstile is held already")
-        let end = ContinuousClock.now.advanced(by: patience)
-        try take(want, until: end)
+        let now = ContinuousClock.now
+        let end = now.advanced(by: patience)
+        // Whoever comes back at once would be quicker than all who only look again now and then: they go first.
+        if let left, patience > .zero, now - left < .nanoseconds(Self.longestPause) { lull_pause(Self.longestPause) }
+        left = nil
+        let hasWaited = try take(want, until: end)
         defer { lull_lock_release(want) }
-        try take(write, until: end)
+        hadToWait = try take(write, until: end) || hasWaited
         isHeld = true
     }
 
     func leave() {
         lull_lock_release(write)
         isHeld = false
+        left = hadToWait ? .now : nil
     }
 
     /// Tries again and again: a call that waits in the kernel has no limit of time.
-    private func take(_ lock: Int32, until end: ContinuousClock.Instant) throws(DurableError) {
+    ///
+    /// - Returns: Whether somebody else had it.
+    private func take(_ lock: Int32, until end: ContinuousClock.Instant) throws(DurableError) -> Bool {
         var pause: Int64 = 50_000
         while true {
             let code = lull_lock_try(lock)
-            if code == 0 { return }
+            if code == 0 { return pause > 50_000 }
             guard lull_lock_is_busy(code) != 0 else {
                 throw .refused("\(path) cannot be locked (error \(code))")
             }
@@ -57,7 +69,7 @@ final class Turnstile {
                 throw .refused("\(path) is locked by another process for too long")
             }
             lull_pause(pause)
-            pause = min(2 * pause, 1_000_000)
+            pause = min(2 * pause, Self.longestPause)
         }
     }
 }

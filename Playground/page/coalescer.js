@@ -138,13 +138,14 @@ class Coalescer {
             run: action.run, key: this.#keys[action.key], count: action.count, edge: action.edge,
             at: Number(action.at) / 1e6, first: Number(action.first) / 1e6, startedAt: this.#clock.now, endedAt: null,
             outcome: "running", ids: action.values, behind: queue.splice(0, action.count),
-            values: submits.map((submit) => submit.value), timer: null,
+            values: submits.map((submit) => submit.value), takes: 0, timer: null,
         };
         execution.value = this.#combine(execution.values);
         for (const submit of submits) submit.outcome = "running";
         this.#running.set(action.run, execution);
         this.#observer.started?.(execution);
         const { takes = 0, throws = false } = this.#handler?.(execution) ?? {};
+        execution.takes = takes;
         if (takes <= 0) return this.#end(execution, throws);
         execution.timer = this.#clock.at(this.#clock.now + takes, () => this.#end(execution, throws));
     }

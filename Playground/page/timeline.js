@@ -239,8 +239,8 @@ class Timeline {
     /** How long the handler runs. */
     #drawWork(execution, y, colour, view) {
         const context = this.#context;
+        if (execution.takes === 0 && execution.outcome === "executed") return;
         const end = execution.endedAt ?? this.#stage.clock.now;
-        if (end - execution.startedAt < 1) return;
         const [from, to] = [view.x(execution.startedAt), view.x(end)];
         const isBad = execution.endedAt !== null && execution.outcome !== "executed";
         context.fillStyle = isBad ? theme.bad : colour;

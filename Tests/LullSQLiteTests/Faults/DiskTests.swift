@@ -11,7 +11,7 @@ import Testing
 
     @Test("nothing acknowledged is lost, nothing else is done twice, and the file stays whole")
     func trialsOnAFailingDisk() throws {
-        var sum = FaultTrial.Figures()
+        var sum = FaultFigures()
         for trial in 0..<trials {
             let run = try FaultTrial(seed: seed &+ trial, syncs: true)
             let finding = try run.run()
@@ -34,20 +34,5 @@ import Testing
             if try run.run()?.hasPrefix("lost: ") == true { lost += 1 }
         }
         #expect(lost > 5, "a test that finds nothing then finds nothing at all")
-    }
-}
-
-extension FaultTrial.Figures: CustomStringConvertible {
-    static func + (left: Self, right: Self) -> Self {
-        Self(
-            accepted: left.accepted + right.accepted, refused: left.refused + right.refused,
-            unknown: left.unknown + right.unknown, executed: left.executed + right.executed,
-            incidents: left.incidents + right.incidents, starts: left.starts + right.starts,
-            lostWrites: left.lostWrites + right.lostWrites)
-    }
-
-    var description: String {
-        "\(incidents) incidents, \(starts) restarts, \(lostWrites) writes lost; submits: \(accepted) accepted, "
-            + "\(refused) refused, \(unknown) unknown; \(executed) executions"
     }
 }

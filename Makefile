@@ -4,10 +4,10 @@ SCRATCH ?= .build
 FLAGS ?=
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK
 
-.PHONY: help run test bench check format lint embedded docs ci clean
+.PHONY: help run test bench check format lint embedded playground test-playground docs ci clean
 
 help: ## Show this list.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 run: ## Install what is missing, build the lull command, and show it at work.
 	@scripts/install-missing
@@ -34,6 +34,12 @@ lint: ## Complain about sources in any other style.
 embedded: ## Build the core as Embedded Swift, and run it in WebAssembly.
 	@scripts/embedded
 
+playground: ## Build the page on which people can try Lull: docs/playground/index.html.
+	@scripts/playground
+
+test-playground: ## Test that page in a headless browser, which is installed if it is missing.
+	@scripts/test-playground
+
 docs: ## Build the documentation; a warning is an error.
 	@swift build --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/docs
@@ -44,4 +50,4 @@ ci: ## Everything that has to pass before a change is taken.
 clean: ## Remove everything that was built.
 	@rm -rf $(SCRATCH) Benchmarks/.build
 
-SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+SOURCES = Package.swift Sources Tests Playground/Engine Benchmarks/Package.swift Benchmarks/Sources

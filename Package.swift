@@ -58,11 +58,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "LullChartsTests", dependencies: ["LullCharts"], swiftSettings: settings),
         .target(
-            name: "DurableConformance", dependencies: ["LullDurable", "LullReference"],
+            name: "DurableConformance", dependencies: ["Lull", "LullDurable", "LullReference"],
             path: "Tests/DurableConformance", swiftSettings: settings),
-        .target(name: "FaultVFS", dependencies: ["CLullSQLite"], path: "Tests/FaultVFS"),
         .executableTarget(
             name: "DurableChild", dependencies: ["LullSQLite"], path: "Tests/DurableChild", swiftSettings: settings),
+        .target(name: "FaultVFS", dependencies: ["CLullSQLite"], path: "Tests/FaultVFS"),
         .testTarget(
             name: "LullSQLiteTests",
             dependencies: [

@@ -88,7 +88,8 @@ public struct LineChart: Sendable, Panel {
         drawAxes(frame, &svg)
         for index in series.indices.reversed() { drawBand(index, frame, &svg) }
         for index in series.indices.reversed() { drawLine(index, frame, &svg) }
-        for index in series.indices.reversed() { drawLabels(index, frame, &svg) }
+        var taken = series.flatMap(\.points).filter(\.isChosen).map { frame.point($0) }
+        for index in series.indices { drawLabels(index, frame, &taken, &svg) }
         drawNames(frame, &svg)
         svg.write(source, at: (Frame.padding, Frame.height - 16), "quiet note start")
     }
@@ -124,9 +125,11 @@ public struct LineChart: Sendable, Panel {
         for point in points.count <= 30 ? points[...] : points.suffix(1) { mark(index, at: point, &svg) }
     }
 
-    /// Writes what stands beside the points: of the chosen one always, of the others where they are not too close. Every
-    /// second series has its labels on the other side, where the first does not.
-    private func drawLabels(_ index: Int, _ frame: Frame, _ svg: inout SVG) {
+    /// Writes what stands beside the points: of the chosen one always, of the others where they are not too close to those
+    /// that have a label. Every second series has its labels on the other side, where the first does not.
+    private func drawLabels(
+        _ index: Int, _ frame: Frame, _ taken: inout [(x: Double, y: Double)], _ svg: inout SVG
+    ) {
         let points = series[index].points
         func write(_ label: String, at place: (x: Double, y: Double), _ distance: Double, _ style: String) {
             // Below the axis are its own labels.
@@ -135,7 +138,6 @@ public struct LineChart: Sendable, Panel {
             let y = place.y + (isAbove ? 2 - distance : distance + 7)
             svg.write(label, at: (x, y), style + (isAbove ? " end" : " start"))
         }
-        var taken = points.filter(\.isChosen).map { frame.point($0) }
         for point in points {
             guard let label = point.label else { continue }
             let place = frame.point(point)

@@ -206,22 +206,10 @@ public final class SQLiteStore: DurableStore {
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         if desk.isClosed { throw .closed }
         let number = desk.withBell { $0.number() }
-        await withTaskGroup { group in
-            group.addTask { await self.sleep(number, in: namespace, after: mark) }
-            group.addTask { [clock] in try? await clock.sleep(time) }
-            await group.next()
-            group.cancelAll()
-        }
-    }
-
-    /// Sleeps until the bell rings, or the task is cancelled.
-    private func sleep(_ number: Int64, in namespace: String, after mark: Int64) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { sleeper in
-                if !desk.lay(sleeper, number, in: namespace, after: mark) { sleeper.resume() }
-            }
-        } onCancel: {
-            desk.withBell { $0.raise(number, in: namespace) }?.resume()
+        await Bell.wait(atMost: time, by: clock) { [desk] sleeper in
+            desk.lay(sleeper, number, in: namespace, after: mark)
+        } raise: { [desk] in
+            desk.withBell { $0.raise(number, in: namespace) }
         }
     }
 

@@ -1,6 +1,6 @@
 internal import LullCore
 public import LullDurable
-internal import Synchronization
+internal import Lull
 
 /// A store on the workbench: short words for its calls, in whole milliseconds, in one namespace and by a clock that is moved
 /// by hand.
@@ -14,13 +14,13 @@ public struct Bench: Sendable {
     let limits: DurableLimits
 
     static let namespace = "n"
-    private static let places = Mutex(0)
+    private static let places = Guarded(0)
 
     /// Opens an empty store, does something with it, and removes it.
     public static func with(
         _ maker: any StoreMaker, limits: DurableLimits = DurableLimits(), _ body: (Bench) async throws -> Void
     ) async throws {
-        let number = places.withLock { number in
+        let number = places.change { number in
             number += 1
             return number
         }

@@ -1,6 +1,6 @@
 internal import LullCore
 public import LullDurable
-internal import Synchronization
+internal import Lull
 
 /// The clocks of a machine that a test moves: what was slept for is over when the time has been moved that far.
 public final class ManualTime: Sendable {
@@ -14,13 +14,13 @@ public final class ManualTime: Sendable {
         var numbers = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// A machine that has been running for a while.
     public init() {}
 
     /// What the clocks show.
-    public var reading: StoreTime.Reading { state.withLock { $0.reading } }
+    public var reading: StoreTime.Reading { state.change { $0.reading } }
 
     /// The machine's clocks as a store reads them, and waits by.
     public var clock: StoreClock {
@@ -37,7 +37,7 @@ public final class ManualTime: Sendable {
 
     /// Somebody sets the wall clock.
     public func setWall(by time: Duration) {
-        state.withLock { $0.reading.wall = $0.reading.wall.advanced(by: CoreDuration(passed: time)) }
+        state.change { $0.reading.wall = $0.reading.wall.advanced(by: CoreDuration(passed: time)) }
     }
 
     /// The machine is off for a while, and starts again.
@@ -46,7 +46,7 @@ public final class ManualTime: Sendable {
             reading.sinceBoot = .seconds(3)
             reading.wall = reading.wall.advanced(by: CoreDuration(passed: time))
         }
-        state.withLock { state in
+        state.change { state in
             state.boots += 1
             state.reading.boot = "boot \(state.boots)"
         }
@@ -54,14 +54,14 @@ public final class ManualTime: Sendable {
 
     /// The machine goes on from a snapshot that was made so long ago in the life of its boot clock; the wall clock is right.
     public func restore(from time: Duration) {
-        state.withLock { state in
+        state.change { state in
             let back = CoreDuration(passed: time).nanoseconds
             state.reading.sinceBoot = .nanoseconds(state.reading.sinceBoot.nanoseconds - back)
         }
     }
 
     private func pass(_ time: Duration, _ change: (inout StoreTime.Reading) -> Void) {
-        let woken = state.withLock { state in
+        let woken = state.change { state in
             change(&state.reading)
             state.passed += time
             let due = state.sleepers.filter { $0.value.until <= state.passed }
@@ -72,13 +72,13 @@ public final class ManualTime: Sendable {
     }
 
     private func sleep(_ time: Duration) async throws {
-        let number = state.withLock { state in
+        let number = state.change { state in
             state.numbers += 1
             return state.numbers
         }
         let isOver = await withTaskCancellationHandler {
             await withCheckedContinuation { sleeper in
-                let answer: Bool? = state.withLock { state in
+                let answer: Bool? = state.change { state in
                     if Task.isCancelled { return false }
                     if time <= .zero { return true }
                     state.sleepers[number] = (state.passed + time, sleeper)
@@ -87,14 +87,14 @@ public final class ManualTime: Sendable {
                 if let answer { sleeper.resume(returning: answer) }
             }
         } onCancel: {
-            state.withLock { $0.sleepers.removeValue(forKey: number) }?.sleeper.resume(returning: false)
+            state.change { $0.sleepers.removeValue(forKey: number) }?.sleeper.resume(returning: false)
         }
         if !isOver { throw CancellationError() }
     }
 
     /// Waits until somebody sleeps by this clock.
     public func somebodySleeps() async {
-        while state.withLock({ $0.sleepers.isEmpty }) { await Task.yield() }
+        while state.change({ $0.sleepers.isEmpty }) { await Task.yield() }
     }
 }
 

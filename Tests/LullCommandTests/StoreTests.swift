@@ -95,7 +95,9 @@ struct StoreTests {
         #expect(second.ending == 0)
         let third = try run(
             "run --wait 0 --key-field 1", ["--", "sh", "-c", "echo $LULL_KEY $LULL_ATTEMPT $(cat)"], input: "")
-        #expect(second.lines + third.lines == ["lamp 2 lamp 1"])
+        // At its end the first process may have tried it once more: a flush makes ready what waits for another attempt.
+        let done = second.lines + third.lines
+        #expect(done == ["lamp 2 lamp 1"] || done == ["lamp 3 lamp 1"], "\(done)")
         #expect(try status() == [:])
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 import LullDurable
-import Synchronization
+import Lull
 import TestSupport
 import Testing
 
@@ -39,17 +39,17 @@ import Testing
     }
 
     @Test func whoCommitsWithoutPauseLetsOthersIn() throws {
-        let turns = Mutex(0)
-        let isOver = Mutex(false)
+        let turns = Guarded(0)
+        let isOver = Guarded(false)
         let path = place.path
         let ended = DispatchSemaphore(value: 0)
         let busy = Thread {
             defer { ended.signal() }
             guard let turnstile = try? Turnstile(besides: path) else { return }
-            while !isOver.withLock({ $0 }) {
+            while !isOver.value {
                 guard (try? turnstile.enter(within: .seconds(10))) != nil else { return }
                 usleep(1000)
-                turns.withLock { $0 += 1 }
+                turns.change { $0 += 1 }
                 turnstile.leave()
             }
         }
@@ -57,14 +57,14 @@ import Testing
         let turnstile = try Turnstile(besides: path)
         var most = 0
         for _ in 0..<20 {
-            let before = turns.withLock { $0 }
-            while turns.withLock({ $0 }) == before { usleep(100) }
-            let start = turns.withLock { $0 }
+            let before = turns.value
+            while turns.value == before { usleep(100) }
+            let start = turns.value
             try turnstile.enter(within: .seconds(10))
-            most = max(most, turns.withLock { $0 } - start)
+            most = max(most, turns.value - start)
             turnstile.leave()
         }
-        isOver.withLock { $0 = true }
+        isOver.change { $0 = true }
         ended.wait()
         // The turn that was under way, and few more: without order it had hundreds.
         #expect(most <= 10)

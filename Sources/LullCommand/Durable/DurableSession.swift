@@ -98,16 +98,9 @@ struct DurableSession<Work: Performer>: ~Copyable {
 
     /// Waits until something happens, and deals with it.
     private mutating func turn() {
-        let isBlocked = !streams.areEmpty
-        let outputEvents = streams.output.isEmpty ? 0 : POLLOUT
-        let watchesOutput = work.writesOutput || outputEvents != 0
-        var interests = [
-            pollfd(descriptor: signals.descriptor, Int32(POLLIN)),
-            pollfd(descriptor: alarm.descriptor, Int32(POLLIN)),
-            pollfd(descriptor: isReading && !isBlocked ? reader.descriptor : -1, Int32(POLLIN)),
-            pollfd(descriptor: watchesOutput ? streams.output.descriptor : -1, Int32(outputEvents)),
-            pollfd(descriptor: streams.log.isEmpty ? -1 : streams.log.descriptor, Int32(POLLOUT)),
-        ]
+        var interests = streams.interests(
+            signals: signals.descriptor, alarm: alarm.descriptor, input: isReading ? reader.descriptor : -1,
+            watchesOutput: work.writesOutput)
         work.addInterests(to: &interests)
         let next = min(worker.alarm, work.alarm, listening.map { min($0, nextLook) } ?? .farFuture)
         let limit = alarm.set(to: next)

@@ -56,6 +56,22 @@ struct Streams {
     var log = Outlet(STDERR_FILENO)
 
     var areEmpty: Bool { output.isEmpty && log.isEmpty }
+
+    /// What a session polls for, in this order: signals, its alarm, its input, the output, the messages.
+    ///
+    /// - Parameters:
+    ///   - input: Where it reads, or -1; nothing is read while something waits to be written.
+    ///   - watchesOutput: Whether it wants to know when nobody reads the output any more.
+    func interests(signals: Int32, alarm: Int32, input: Int32, watchesOutput: Bool) -> [pollfd] {
+        let isWriting = !output.isEmpty
+        return [
+            pollfd(descriptor: signals, Int32(POLLIN)),
+            pollfd(descriptor: alarm, Int32(POLLIN)),
+            pollfd(descriptor: areEmpty ? input : -1, Int32(POLLIN)),
+            pollfd(descriptor: watchesOutput || isWriting ? output.descriptor : -1, isWriting ? Int32(POLLOUT) : 0),
+            pollfd(descriptor: log.isEmpty ? -1 : log.descriptor, Int32(POLLOUT)),
+        ]
+    }
 }
 
 /// What a session does with an execution: write it, or run a command.

@@ -2,54 +2,11 @@ internal import LullCore
 
 /// The waits that are tried side by side, from the shortest to the longest.
 enum Ladder {
-    /// Why a text is no ladder.
-    enum Fault: Error, Equatable {
-        case duration(String, DurationText.Fault)
-        case backwards
-        case zero
-        case tooMany
-    }
-
     /// As many as are worth reading.
     static let limit = 40
 
     /// The usual one: what people feel, and a little more.
     static let usual = steps(from: .milliseconds(50), to: .seconds(5))
-
-    /// Reads `50ms..5s`, or a list such as `100ms,300ms,1s`.
-    static func parse(_ text: String) throws(Fault) -> [CoreDuration] {
-        if let dots = ends(of: text) {
-            let first = try duration(dots.first)
-            let last = try duration(dots.last)
-            guard first > .zero else { throw .zero }
-            guard first <= last else { throw .backwards }
-            return steps(from: first, to: last)
-        }
-        var waits: Set<CoreDuration> = []
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            waits.insert(try duration(String(part)))
-        }
-        guard waits.count <= limit else { throw .tooMany }
-        return waits.sorted()
-    }
-
-    private static func ends(of text: String) -> (first: String, last: String)? {
-        let bytes = Array(text.utf8)
-        let point = UInt8(ascii: ".")
-        guard let dots = bytes.indices.dropLast().first(where: { bytes[$0] == point && bytes[$0 + 1] == point })
-        else { return nil }
-        return (
-            String(decoding: bytes[..<dots], as: UTF8.self), String(decoding: bytes[(dots + 2)...], as: UTF8.self)
-        )
-    }
-
-    private static func duration(_ text: String) throws(Fault) -> CoreDuration {
-        do {
-            return try DurationText.parse(text)
-        } catch {
-            throw .duration(text, error)
-        }
-    }
 
     /// Round waits between two, both included: ten to a decade, or fewer if that were too many.
     static func steps(from first: CoreDuration, to last: CoreDuration) -> [CoreDuration] {
@@ -70,17 +27,5 @@ enum Ladder {
             if steps.count <= limit { return steps }
         }
         return [first, last]
-    }
-}
-
-extension Ladder.Fault {
-    /// What is wrong, for the end of a message.
-    var explanation: String {
-        switch self {
-        case .duration(let text, let fault): "\"\(text)\" \(fault.explanation(of: text))"
-        case .backwards: "the first of the two must be the shorter one"
-        case .zero: "a ladder begins above zero: nothing is coalesced with a wait of zero"
-        case .tooMany: "at most \(Ladder.limit) waits can be compared at once"
-        }
     }
 }

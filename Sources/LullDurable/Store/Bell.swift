@@ -78,3 +78,31 @@ package struct Bell: Sendable {
     /// Whether anybody sleeps.
     package var hasSleepers: Bool { lines.values.contains { !$0.sleepers.isEmpty } }
 }
+
+extension Bell {
+    /// Sleeps until the bell rings, the time is up, or the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - lay: Lays the sleeper down, under the lock of the store, if it has to sleep; says whether it has. It does not where
+    ///     the task has been cancelled: that found nobody to wake.
+    ///   - raise: Takes the sleeper out again.
+    package static func wait(
+        atMost time: Duration, by clock: StoreClock, lay: @escaping @Sendable (Sleeper) -> Bool,
+        raise: @escaping @Sendable () -> Sleeper?
+    ) async {
+        await withTaskGroup { group in
+            group.addTask {
+                await withTaskCancellationHandler {
+                    await withCheckedContinuation { sleeper in
+                        if !lay(sleeper) { sleeper.resume() }
+                    }
+                } onCancel: {
+                    raise()?.resume()
+                }
+            }
+            group.addTask { try? await clock.sleep(time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

@@ -29,21 +29,24 @@ extension DurableTable {
     public mutating func flush(
         _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> Int {
-        var count = 0
-        let keys = if let key { [key] } else { try keys(in: namespace) }
-        for key in keys {
-            guard let old = try find(key, in: namespace) else { continue }
-            var row = old.row
-            var endings: [DurableEnding] = []
-            if row.flush(at: now, by: namespace.rules, &endings) { count += 1 }
-            try keep(row, of: key, from: old, isWorkers: false, endings, at: now, in: namespace)
+        try change(key, in: namespace, at: now) { row, endings in
+            row.flush(at: now, by: namespace.rules, &endings) ? 1 : 0
         }
-        return count
     }
 
     /// Cancels a key, or all.
     public mutating func cancel(
         _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) -> Int {
+        try change(key, in: namespace, at: now) { row, endings in
+            row.cancel(at: now, by: namespace.rules, &endings)
+        }
+    }
+
+    /// Does something with the row of a key, or of all keys, and adds up what it counts.
+    private mutating func change(
+        _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant,
+        _ body: (inout DurableRow, inout [DurableEnding]) -> Int
     ) throws(DurableError) -> Int {
         var count = 0
         let keys = if let key { [key] } else { try keys(in: namespace) }
@@ -51,7 +54,7 @@ extension DurableTable {
             guard let old = try find(key, in: namespace) else { continue }
             var row = old.row
             var endings: [DurableEnding] = []
-            count += row.cancel(at: now, by: namespace.rules, &endings)
+            count += body(&row, &endings)
             try keep(row, of: key, from: old, isWorkers: false, endings, at: now, in: namespace)
         }
         return count

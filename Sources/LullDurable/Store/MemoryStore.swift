@@ -165,27 +165,13 @@ public final class MemoryStore: DurableStore {
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         try step(in: namespace) { (_, _, _) in }
         let number = state.change { $0.bell.number() }
-        await withTaskGroup { group in
-            group.addTask { await self.sleep(number, in: namespace, after: mark) }
-            group.addTask { [clock] in try? await clock.sleep(time) }
-            await group.next()
-            group.cancelAll()
-        }
-    }
-
-    /// Sleeps until the bell rings, or the task is cancelled.
-    private func sleep(_ number: Int64, in namespace: String, after mark: Int64) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { sleeper in
-                let sleeps = state.change { state in
-                    // A cancellation that came before would find nobody to wake.
-                    !Task.isCancelled && !state.isClosed
-                        && state.bell.lay(sleeper, number, in: namespace, after: mark)
-                }
-                if !sleeps { sleeper.resume() }
+        await Bell.wait(atMost: time, by: clock) { [state] sleeper in
+            state.change { state in
+                !Task.isCancelled && !state.isClosed
+                    && state.bell.lay(sleeper, number, in: namespace, after: mark)
             }
-        } onCancel: {
-            state.change { $0.bell.raise(number, in: namespace) }?.resume()
+        } raise: { [state] in
+            state.change { $0.bell.raise(number, in: namespace) }
         }
     }
 

@@ -1,5 +1,5 @@
 internal import LullReference
-internal import Synchronization
+internal import Lull
 
 /// Random calls on a store and on the reference model: producers and workers that lose answers, repeat themselves, die and come
 /// back late, on a machine whose clocks jump and that restarts, in a time that is moved by hand.
@@ -7,7 +7,7 @@ internal import Synchronization
 /// Everything follows from the seed. After every step the answers are compared with those of the model and with books that
 /// the simulation keeps for itself; at the end a healthy worker does what is left.
 public struct DurableSimulation: Sendable {
-    private static let places = Mutex(0)
+    private static let places = Guarded(0)
 
     private let maker: any StoreMaker
 
@@ -31,7 +31,7 @@ public struct DurableSimulation: Sendable {
     private func run(
         _ trial: SimulationTrial
     ) async throws -> (figures: SimulationFigures, finding: String?, steps: Int) {
-        let number = Self.places.withLock { number in
+        let number = Self.places.change { number in
             number += 1
             return number
         }

@@ -1,10 +1,9 @@
 import Foundation
-import Lull
 import LullCore
 import LullDurable
 import LullSQLite
 import LullTesting
-import Synchronization
+import Lull
 
 /// A directory that is there for one test.
 final class Place: Sendable {
@@ -25,23 +24,23 @@ final class Place: Sendable {
 
 /// The clocks of a machine, moved by hand.
 final class Machine: Sendable {
-    private let reading = Mutex(
+    private let reading = Guarded(
         StoreTime.Reading(
             boot: "first", sinceBoot: .seconds(100), wall: CoreInstant(nanoseconds: 1_700_000_000_000_000_000)))
 
     var clock: StoreClock {
-        StoreClock(read: { self.reading.withLock { $0 } }, sleep: { try await Task.sleep(for: $0) })
+        StoreClock(read: { self.reading.value }, sleep: { try await Task.sleep(for: $0) })
     }
 
     func pass(_ seconds: Int64) {
-        reading.withLock { reading in
+        reading.change { reading in
             reading.sinceBoot.nanoseconds += seconds * 1_000_000_000
             reading.wall = reading.wall.advanced(by: .seconds(seconds))
         }
     }
 
     func reboot(as name: String, wallPasses seconds: Int64) {
-        reading.withLock { reading in
+        reading.change { reading in
             reading.boot = name
             reading.sinceBoot = .seconds(1)
             reading.wall = reading.wall.advanced(by: .seconds(seconds))
@@ -49,7 +48,7 @@ final class Machine: Sendable {
     }
 
     func setWall(by seconds: Int64) {
-        reading.withLock { $0.wall = $0.wall.advanced(by: .seconds(seconds)) }
+        reading.change { $0.wall = $0.wall.advanced(by: .seconds(seconds)) }
     }
 }
 

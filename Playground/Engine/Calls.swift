@@ -1,0 +1,130 @@
+internal import LullCore
+
+// The functions that the page calls. Instants and durations are nanoseconds; a negative duration, count, key or delay
+// stands for none. Answers of more than one number lie in the outbox.
+
+// A module of WebAssembly without threads runs one call after the other, so that nobody can meet another here.
+nonisolated(unsafe) var outbox = Outbox()
+nonisolated(unsafe) private var sessions: [Session?] = []
+
+/// Where the outbox lies.
+@c(lull_answer)
+public func answer() -> UnsafeMutablePointer<Int64> { outbox.numbers }
+
+/// How many numbers are in it.
+@c(lull_answer_count)
+public func answerCount() -> Int32 { Int32(outbox.count) }
+
+/// Makes an engine.
+///
+/// - Returns: Its number; -1 if the setting breaks a rule, which is in the outbox as a text.
+@c(lull_create)
+public func create(
+    _ throttles: Int32, _ wait: Int64, _ maxWait: Int64, _ edges: Int32, _ extends: Int32, _ maxCount: Int32,
+    _ combination: Int32, _ whileRunning: Int32, _ maxConcurrent: Int32, _ capacity: Int32
+) -> Int32 {
+    outbox.clear()
+    do throws(PolicyError) {
+        let setup = try Setup(
+            throttles != 0
+                ? .throttle(
+                    interval: CoreDuration(nanoseconds: wait), edges: Edges(rawValue: UInt8(truncatingIfNeeded: edges)),
+                    maxCount: given(maxCount))
+                : .debounce(
+                    wait: CoreDuration(nanoseconds: wait),
+                    maxWait: maxWait < 0 ? nil : CoreDuration(nanoseconds: maxWait),
+                    edges: Edges(rawValue: UInt8(truncatingIfNeeded: edges)),
+                    delayRule: extends != 0 ? .extend : .restart, maxCount: given(maxCount)),
+            combination: Combination(number: combination), whileRunning: WhileRunning(number: whileRunning),
+            maxConcurrent: given(maxConcurrent), capacity: given(capacity))
+        let free = sessions.firstIndex { $0 == nil } ?? sessions.count
+        if free == sessions.count { sessions.append(nil) }
+        sessions[free] = Session(setup)
+        return Int32(free)
+    } catch {
+        outbox.append(error.description)
+        return -1
+    }
+}
+
+/// Gives an engine back.
+@c(lull_destroy)
+public func destroy(_ session: Int32) {
+    sessions[Int(session)] = nil
+}
+
+/// Offers a value under a key.
+@c(lull_submit)
+public func submit(_ session: Int32, _ key: Int32, _ value: Int64, _ now: Int64, _ wait: Int64) {
+    call(session) { session, out in
+        session.submit(
+            value, for: key, at: CoreInstant(nanoseconds: now),
+            wait: wait < 0 ? nil : CoreDuration(nanoseconds: wait), &out)
+    }
+}
+
+/// Does everything that was due by now.
+@c(lull_advance)
+public func advance(_ session: Int32, _ now: Int64) {
+    call(session) { session, out in session.advance(to: CoreInstant(nanoseconds: now), &out) }
+}
+
+/// Executes what is pending now, of a key or of all.
+@c(lull_flush)
+public func flush(_ session: Int32, _ key: Int32, _ now: Int64) {
+    call(session) { session, out in session.flush(key < 0 ? nil : key, at: CoreInstant(nanoseconds: now), &out) }
+}
+
+/// Drops what is pending or waiting, of a key or of all.
+@c(lull_cancel)
+public func cancel(_ session: Int32, _ key: Int32, _ running: Int32, _ now: Int64) {
+    call(session) { session, out in
+        session.cancel(key < 0 ? nil : key, running: running != 0, at: CoreInstant(nanoseconds: now), &out)
+    }
+}
+
+/// Takes no more submits, and flushes or drops what is pending.
+@c(lull_shut_down)
+public func shutDown(_ session: Int32, _ flushing: Int32, _ now: Int64) {
+    call(session) { session, out in
+        session.shutDown(flushing: flushing != 0, at: CoreInstant(nanoseconds: now), &out)
+    }
+}
+
+/// Reports the end of an execution.
+///
+/// - Returns: 1, or 0 if there is no such execution.
+@c(lull_ended)
+public func ended(_ session: Int32, _ run: Int64, _ threw: Int32) -> Int32 {
+    var wasRunning = false
+    call(session) { session, out in
+        wasRunning = session.ended(UInt64(bitPattern: run), threw: threw != 0, &out)
+    }
+    return wasRunning ? 1 : 0
+}
+
+/// When ``advance(_:_:)`` is to be called next; the largest number for never.
+@c(lull_alarm)
+public func alarm(_ session: Int32) -> Int64 {
+    sessions[Int(session)]?.alarm.nanoseconds ?? .max
+}
+
+/// When the next value falls due, of a key or of all; the largest number for never.
+@c(lull_next_due)
+public func nextDue(_ session: Int32, _ key: Int32, _ now: Int64) -> Int64 {
+    sessions[Int(session)]?.nextDue(key < 0 ? nil : key, at: CoreInstant(nanoseconds: now))?.nanoseconds ?? .max
+}
+
+/// What became of the submits: submitted, executed, superseded, absorbed, cancelled, rejected, failed, pending, running; then
+/// the number of open keys, and whether the counts add up.
+@c(lull_counters)
+public func counters(_ session: Int32) {
+    call(session) { session, out in session.count(&out) }
+}
+
+private func given(_ number: Int32) -> Int? { number < 0 ? nil : Int(number) }
+
+private func call(_ session: Int32, _ body: (Session, inout Outbox) -> Void) {
+    outbox.clear()
+    if let session = sessions[Int(session)] { body(session, &outbox) }
+}

@@ -1,0 +1,64 @@
+internal import LullCore
+
+// What the page and the module call things: `page/engine.js` has the same numbers.
+
+/// What a record in the outbox begins with.
+enum Record {
+    /// run, key, count, edge, at, first, number of values, values
+    static let start: Int64 = 1
+    /// run
+    static let cancel: Int64 = 2
+    /// key, fate, number of values, values
+    static let settle: Int64 = 3
+    /// key, the value that lost its place or -1, its fate. What was due before the submit comes before it.
+    static let submitted: Int64 = 4
+    /// run, verdict
+    static let verdict: Int64 = 5
+}
+
+extension Edge {
+    var number: Int64 {
+        switch self {
+        case .leading: 0
+        case .trailing: 1
+        case .maxWait: 2
+        case .maxCount: 3
+        case .flush: 4
+        }
+    }
+}
+
+extension Fate {
+    var number: Int64 {
+        switch self {
+        case .superseded: 0
+        case .absorbed: 1
+        case .cancelled: 2
+        case .rejected(.shutDown): 3
+        case .rejected(.overCapacity): 4
+        }
+    }
+}
+
+extension Verdict {
+    var number: Int64 {
+        switch self {
+        case .executed: 0
+        case .failed: 1
+        case .superseded: 2
+        case .cancelled: 3
+        }
+    }
+}
+
+extension Combination {
+    init(number: Int32) {
+        self = number == 0 ? .latest : number == 1 ? .first : .collect
+    }
+}
+
+extension WhileRunning {
+    init(number: Int32) {
+        self = number == 0 ? .queue : number == 1 ? .cancelRunning : number == 2 ? .concurrent : .skip
+    }
+}

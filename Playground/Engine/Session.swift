@@ -1,0 +1,108 @@
+internal import LullCore
+
+/// One engine, and the executions of it that the page has not yet reported as ended.
+///
+/// Values stay in the page: here they are numbers that it has given them, and so are keys.
+final class Session {
+    typealias Core = Engine<Int32, Int64>
+
+    private var core: Core
+    private var running: [RunID] = []
+
+    init(_ setup: Setup) {
+        core = Core(setup)
+    }
+
+    // MARK: - Calls: each answers with what there is to do
+
+    func submit(_ value: Int64, for key: Int32, at now: CoreInstant, wait: CoreDuration?, _ out: inout Outbox) {
+        hand(core.submit(value, for: key, at: now, wait: wait), of: key, &out)
+    }
+
+    func advance(to now: CoreInstant, _ out: inout Outbox) {
+        hand(core.advance(to: now), &out)
+    }
+
+    func flush(_ key: Int32?, at now: CoreInstant, _ out: inout Outbox) {
+        hand(key.map { core.flush($0, at: now) } ?? core.flush(at: now), &out)
+    }
+
+    func cancel(_ key: Int32?, running: Bool, at now: CoreInstant, _ out: inout Outbox) {
+        hand(key.map { core.cancel($0, running: running, at: now) } ?? core.cancel(running: running, at: now), &out)
+    }
+
+    func shutDown(flushing: Bool, at now: CoreInstant, _ out: inout Outbox) {
+        hand(core.shutDown(flushing: flushing, at: now), &out)
+    }
+
+    /// - Returns: Whether there was such an execution.
+    func ended(_ serial: UInt64, threw: Bool, _ out: inout Outbox) -> Bool {
+        guard let place = running.firstIndex(where: { $0.serial == serial }) else { return false }
+        let (verdict, actions) = core.ended(running.remove(at: place), threw ? .threw : .returned)
+        out.append(Record.verdict)
+        out.append(Int64(serial))
+        out.append(verdict.number)
+        hand(actions, &out)
+        return true
+    }
+
+    // MARK: - Questions
+
+    var alarm: CoreInstant { core.alarm }
+
+    func nextDue(_ key: Int32?, at now: CoreInstant) -> CoreInstant? {
+        key.map { core.nextDue($0, at: now) } ?? core.nextDue(at: now)
+    }
+
+    func count(_ out: inout Outbox) {
+        let counters = core.counters
+        for count in [
+            counters.submitted, counters.executed, counters.superseded, counters.absorbed, counters.cancelled,
+            counters.rejected, counters.failed, counters.pending, counters.running, core.openKeys,
+        ] { out.append(count) }
+        out.append(counters.addUp ? 1 : 0)
+    }
+
+    // MARK: - Parts
+
+    /// - Parameter submitted: The key of the submit that this is the answer to, if it is one.
+    private func hand(_ actions: Actions<Int32, Int64>, of submitted: Int32? = nil, _ out: inout Outbox) {
+        for action in actions.more.prefix(actions.dueBefore) { hand(action, &out) }
+        if let submitted {
+            out.append(Record.submitted)
+            out.append(Int64(submitted))
+            out.append(actions.displaced ?? -1)
+            out.append(actions.fate.number)
+        }
+        for action in actions.more.dropFirst(actions.dueBefore) { hand(action, &out) }
+    }
+
+    private func hand(_ action: Action<Int32, Int64>, _ out: inout Outbox) {
+        switch action {
+        case .start(let execution):
+            running.append(execution.run)
+            out.append(Record.start)
+            out.append(Int64(execution.run.serial))
+            out.append(Int64(execution.key))
+            out.append(execution.count)
+            out.append(execution.edge.number)
+            out.append(execution.at.nanoseconds)
+            out.append(execution.first.nanoseconds)
+            append(execution.batch, &out)
+        case .cancel(let run):
+            out.append(Record.cancel)
+            out.append(Int64(run.serial))
+        case .settle(let key, let batch, let fate):
+            out.append(Record.settle)
+            out.append(Int64(key))
+            out.append(fate.number)
+            append(batch, &out)
+        case .resume, .release: break  // Nobody waits under a ticket, and keys are plain numbers.
+        }
+    }
+
+    private func append(_ batch: Batch<Int64>, _ out: inout Outbox) {
+        out.append(batch.size)
+        for value in batch.values { out.append(value) }
+    }
+}

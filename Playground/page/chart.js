@@ -1,0 +1,74 @@
+// Saving over delay, each wait a point: the chart of `lull tune`, in the colours of the page.
+
+function drawChart(result, width) {
+    const isNarrow = width < 560;
+    const [height, left, right, top, bottom] = [isNarrow ? 340 : 400, 52, isNarrow ? 14 : 90, 40, isNarrow ? 300 : 344];
+    const series = ["debounce", "throttle"].filter((kind) => result[kind].length > 0);
+    const points = series.flatMap((kind) => result[kind]);
+    const shortest = Math.min(...points.map((row) => row.wait));
+    const delay = (row) => Math.max(row.afterLast[1], shortest / 5, 1e-6);
+    const delays = points.map(delay);
+    const [low, high] = [Math.min(...delays) / 1.15, Math.max(...delays) * 1.15];
+    const x = (value) => left + (Math.log(value / low) / Math.log(high / low)) * (width - left - right);
+    const y = (share) => bottom - Math.max(0, share) * (bottom - top);
+    const parts = [];
+    const text = (content, x, y, anchor = "middle", extra = "") =>
+        parts.push(`<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}" ${extra}>${content}</text>`);
+    text("submits that needed no execution", 4, 20, "start", 'font-weight="600"');
+    for (let share = 0; share <= 1.001; share += 0.2) {
+        parts.push(`<line class="grid" x1="${left}" x2="${width - right}" y1="${y(share)}" y2="${y(share)}"/>`);
+        text(`${Math.round(share * 100)} %`, left - 8, y(share) + 4.5, "end", 'class="faint"');
+    }
+    parts.push(`<line class="axis" x1="${left}" x2="${width - right}" y1="${bottom}" y2="${bottom}"/>`);
+    const ticks = [];
+    for (let decade = 1e-6; decade <= high; decade *= 10) ticks.push(...[1, 2, 5].map((factor) => factor * decade));
+    let lastTick = -Infinity;
+    for (const tick of ticks.filter((tick) => tick >= low && tick <= high)) {
+        if (x(tick) - lastTick < 52) continue;
+        lastTick = x(tick);
+        parts.push(`<line class="axis" x1="${x(tick)}" x2="${x(tick)}" y1="${bottom}" y2="${bottom + 5}"/>`);
+        text(shownDuration(tick), x(tick), bottom + 20, "middle", 'class="faint"');
+    }
+    text(isNarrow ? "delay after the last submit (p90)" : "delay from the last submit to the execution (nine of ten are shorter)",
+        (left + width - right) / 2, bottom + 42, "middle", 'font-weight="600"');
+
+    // The names at the ends keep apart.
+    const ends = series.map((kind) => y(result[kind].at(-1).saved));
+    if (ends.length === 2 && Math.abs(ends[0] - ends[1]) < 18) {
+        const [upper, lower] = ends[0] <= ends[1] ? [0, 1] : [1, 0];
+        const middle = (ends[0] + ends[1]) / 2;
+        [ends[upper], ends[lower]] = [middle - 9, middle + 9];
+    }
+    // Labels of both lines that are too close to each other are left out, but never those of the suggested waits.
+    const taken = series.flatMap((kind) => result[kind].filter((row) => row.reason))
+        .map((row) => ({ x: x(delay(row)), y: y(row.saved), row }));
+    series.forEach((kind, index) => {
+        const colour = `var(--c${index})`;
+        const places = result[kind].map((row) => ({ x: x(delay(row)), y: y(row.saved), row }));
+        parts.push(`<path d="M${places.map((place) => `${place.x.toFixed(1)},${place.y.toFixed(1)}`).join("L")}"
+            fill="none" stroke="${colour}" stroke-width="2.25" stroke-linejoin="round"/>`);
+        for (const place of [...places].sort((one, other) => Boolean(other.row.reason) - Boolean(one.row.reason))) {
+            const [px, py] = [place.x.toFixed(1), place.y.toFixed(1)];
+            parts.push(index === 0
+                ? `<circle cx="${px}" cy="${py}" r="4.5" fill="${colour}" stroke="var(--paper)"/>`
+                : `<rect x="${place.x - 4}" y="${place.y - 4}" width="8" height="8" fill="${colour}" stroke="var(--paper)"/>`);
+            if (place.row.reason) {
+                parts.push(`<circle cx="${px}" cy="${py}" r="9.5" fill="none" stroke="${colour}" stroke-width="2"/>`);
+            }
+            const isClose = (other) => Math.abs(other.x - place.x) < 52 && Math.abs(other.y - place.y) < 22;
+            if (!place.row.reason && taken.some(isClose)) continue;
+            taken.push(place);
+            const isAbove = index === 0 || place.y > bottom - 24;
+            text(durationText(place.row.wait), place.x + (isAbove ? -9 : 9), place.y + (isAbove ? -9 : 18), isAbove ? "end" : "start",
+                place.row.reason ? 'font-weight="600"' : 'class="faint"');
+        }
+        if (!isNarrow) text(kind, width - right + 14, ends[index] + 4.5, "start", `style="fill:${colour}" font-weight="600"`);
+        else text(kind, width - 150 + index * 76, 20 + 16, "start", `style="fill:${colour}" font-weight="600"`);
+    });
+    const summary = series.map((kind) => {
+        const [first, last] = [result[kind][0], result[kind].at(-1)];
+        return `${kind}: from ${(first.saved * 100).toFixed(0)} % saved at ${shownDuration(first.wait)} to `
+            + `${(last.saved * 100).toFixed(0)} % at ${shownDuration(last.wait)}`;
+    }).join("; ");
+    return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="What each wait costs and saves. ${summary}.">${parts.join("")}</svg>`;
+}

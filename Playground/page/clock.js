@@ -1,0 +1,93 @@
+// Time in milliseconds, with fractions: it goes as the machine's does, or faster, or only when it is told to.
+
+class Clock {
+    #at = 0;
+    #anchor = performance.now();
+    #rate = 1;
+    #tasks = [];
+    #timer = 0;
+    #isManual = false;
+
+    get now() {
+        return this.#isManual ? this.#at : this.#at + (performance.now() - this.#anchor) * this.#rate;
+    }
+
+    /** The instant of an event, which may be a little before that at which the page gets round to it. */
+    instant(event) {
+        const late = performance.now() - event.timeStamp;
+        // The times of events that a script makes up are anybody's guess.
+        return this.#isManual || !(late > 0 && late < 1000) ? this.now : this.now - late * this.#rate;
+    }
+
+    get rate() {
+        return this.#rate;
+    }
+
+    set rate(rate) {
+        this.#at = this.now;
+        this.#anchor = performance.now();
+        this.#rate = rate;
+        this.#arm();
+    }
+
+    /** From now on time stands still but for `advance`, at a whole millisecond. */
+    hold() {
+        this.#at = Math.ceil(this.now);
+        this.#isManual = true;
+        this.#arm();
+    }
+
+    /** Lets a held clock go on by itself. */
+    release() {
+        this.#anchor = performance.now();
+        this.#isManual = false;
+        this.#arm();
+    }
+
+    /** Does everything that is to be done within that time, at its instant. */
+    advance(duration) {
+        const end = this.#at + duration;
+        while (this.#tasks.length > 0 && this.#tasks[0].at <= end) {
+            const task = this.#tasks.shift();
+            this.#at = Math.max(this.#at, task.at);
+            task.body(task.at);
+        }
+        this.#at = end;
+    }
+
+    /** Calls `body` with the instant when it has come. Equal instants keep their order. */
+    at(instant, body) {
+        const task = { at: instant, body };
+        let [low, high] = [0, this.#tasks.length];
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (this.#tasks[middle].at <= instant) low = middle + 1; else high = middle;
+        }
+        this.#tasks.splice(low, 0, task);
+        if (low === 0) this.#arm();
+        return task;
+    }
+
+    after(duration, body) {
+        return this.at(this.now + duration, body);
+    }
+
+    drop(task) {
+        const place = this.#tasks.indexOf(task);
+        if (place >= 0) this.#tasks.splice(place, 1);
+    }
+
+    #arm() {
+        clearTimeout(this.#timer);
+        if (this.#isManual || this.#tasks.length === 0) return;
+        this.#timer = setTimeout(() => this.#run(), Math.max(0, (this.#tasks[0].at - this.now) / this.#rate));
+    }
+
+    #run() {
+        while (this.#tasks.length > 0 && this.#tasks[0].at <= this.now) {
+            const task = this.#tasks.shift();
+            task.body(task.at);
+        }
+        this.#arm();
+    }
+}

@@ -1,0 +1,205 @@
+// A shell around the engine, as `Debouncer` is in Swift: it owns the alarm, keeps the values, and runs the handlers.
+
+class Coalescer {
+    #engine;
+    #clock;
+    #handler;
+    #observer;
+    #values = new Map();
+    #keys = [];
+    #running = new Map();
+    /** For each key the submits that are pending or waiting, oldest first. */
+    #queues = [];
+    #next = 0;
+    #alarm = null;
+    #todo = [];
+    #isBusy = false;
+
+    /**
+     * @param handler Called with each execution. It may return how long it takes, and whether it throws in the end:
+     *     `{ takes: 500, throws: false }`; nothing for no time at all.
+     * @param observer Functions `started`, `ended`, `dropped`, all of them optional.
+     */
+    constructor(policy, clock, handler, observer = {}) {
+        this.policy = policy;
+        this.#engine = new Engine(policy);
+        this.#clock = clock;
+        this.#handler = handler;
+        this.#observer = observer;
+    }
+
+    /** Offers a value; returns the submit's own record. */
+    submit(value, { key = "", wait = null, at = this.#clock.now } = {}) {
+        const submit = { id: this.#next++, value, key, at, outcome: "pending" };
+        const delay = wait == null ? -1n : nanoseconds(wait);
+        this.#values.set(submit.id, submit);
+        this.#perform(this.#engine.submit(submit.id, this.#number(key), nanoseconds(at), delay), at, submit);
+        return submit;
+    }
+
+    flush(key, at = this.#clock.now) {
+        this.#perform(this.#engine.flush(this.#existing(key), nanoseconds(at)), at);
+    }
+
+    cancel(key, { running = false, at = this.#clock.now } = {}) {
+        this.#perform(this.#engine.cancel(this.#existing(key), running, nanoseconds(at)), at);
+    }
+
+    shutDown({ flushing = true, at = this.#clock.now } = {}) {
+        this.#perform(this.#engine.shutDown(flushing, nanoseconds(at)), at);
+    }
+
+    /** Takes the engine away; nothing is called any more. */
+    dispose() {
+        if (this.#alarm) this.#clock.drop(this.#alarm);
+        for (const execution of this.#running.values()) if (execution.timer) this.#clock.drop(execution.timer);
+        this.#running.clear();
+        this.#engine.destroy();
+        this.#engine = null;
+    }
+
+    get counters() {
+        return this.#engine.counters;
+    }
+
+    get runningExecutions() {
+        return [...this.#running.values()];
+    }
+
+    /** When something falls due next, in milliseconds; null for never. */
+    nextDue(key) {
+        const due = this.#engine.nextDue(this.#existing(key), nanoseconds(this.#clock.now));
+        return due === never ? null : Number(due) / 1e6;
+    }
+
+    /** What is pending: for each key the instant of its oldest submit and the instant at which it is due. */
+    get pending() {
+        return this.#keys.flatMap((key, number) => {
+            const due = this.nextDue(key);
+            const queue = this.#queues[number];
+            return due == null || queue.length === 0 ? [] : [{ key, first: queue[0].at, due, count: queue.length }];
+        });
+    }
+
+    // MARK: - Parts
+
+    #number(key) {
+        let number = this.#keys.indexOf(key);
+        if (number < 0) {
+            number = this.#keys.push(key) - 1;
+            this.#queues.push([]);
+        }
+        return number;
+    }
+
+    #existing(key) {
+        return key === undefined ? null : this.#number(key);
+    }
+
+    /** Does what the engine says, in order, also if a handler calls something meanwhile. */
+    #perform(actions, at, submit = null) {
+        this.#todo.push(...actions.map((action) => ({ action, at, submit })));
+        if (this.#isBusy) return;
+        this.#isBusy = true;
+        try {
+            while (this.#engine && this.#todo.length > 0) {
+                const { action, at, submit } = this.#todo.shift();
+                this.#perform1(action, at, submit);
+            }
+        } finally {
+            this.#isBusy = false;
+        }
+        this.#setAlarm();
+    }
+
+    #perform1(action, at, submit) {
+        switch (action.do) {
+        case "submitted": return this.#submitted(action, submit);
+        case "start": return this.#start(action);
+        case "settle": return this.#settle(action, at);
+        case "cancel": return this.#stop(action.run);
+        case "verdict": return this.#ended(action);
+        }
+    }
+
+    #submitted(action, submit) {
+        const lost = action.displaced == null ? null : this.#values.get(action.displaced);
+        if (lost) this.#lose(lost, action.fate);
+        const isKept = lost !== submit || (action.fate === "absorbed" && this.policy.trailing);
+        // Under `first` a value that is not kept stands behind the execution all the same.
+        if (isKept) this.#queues[action.key].push(submit);
+        if (lost === submit) this.#observer.dropped?.([submit], submit.outcome, submit.at);
+    }
+
+    #start(action) {
+        const queue = this.#queues[action.key];
+        const submits = action.values.map((id) => this.#values.get(id));
+        const execution = {
+            run: action.run, key: this.#keys[action.key], count: action.count, edge: action.edge,
+            at: Number(action.at) / 1e6, first: Number(action.first) / 1e6, startedAt: this.#clock.now, endedAt: null,
+            outcome: "running", ids: action.values, behind: queue.splice(0, action.count),
+            values: submits.map((submit) => submit.value), timer: null,
+        };
+        execution.value = this.#combine(execution.values);
+        for (const submit of submits) submit.outcome = "running";
+        this.#running.set(action.run, execution);
+        this.#observer.started?.(execution);
+        const { takes = 0, throws = false } = this.#handler?.(execution) ?? {};
+        if (takes <= 0) return this.#end(execution, throws);
+        execution.timer = this.#clock.at(this.#clock.now + takes, () => this.#end(execution, throws));
+    }
+
+    #combine(values) {
+        if (this.policy.combine === "collect") return values;
+        return this.policy.combine === "merge" ? values.reduce((pending, value) => pending + value) : values.at(-1);
+    }
+
+    /** A handler that is told to stop does so at once, by throwing. */
+    #stop(run) {
+        const execution = this.#running.get(run);
+        if (!execution) return;
+        this.#clock.drop(execution.timer);
+        this.#end(execution, true);
+    }
+
+    #end(execution, threw) {
+        if (this.#engine) this.#perform(this.#engine.ended(execution.run, threw), this.#clock.now);
+    }
+
+    #ended(action) {
+        const execution = this.#running.get(action.run);
+        this.#running.delete(action.run);
+        execution.endedAt = this.#clock.now;
+        execution.outcome = action.verdict;
+        for (const id of execution.ids) this.#lose(this.#values.get(id), action.verdict);
+        this.#observer.ended?.(execution);
+    }
+
+    #settle(action, at) {
+        const lost = action.values.map((id) => this.#values.get(id));
+        for (const submit of lost) this.#lose(submit, action.fate);
+        // What lost its place to a later value that waits still stands behind that one.
+        const isGone = action.fate === "cancelled" || this.policy.whileRunning === "skip";
+        if (isGone) this.#queues[action.key] = [];
+        this.#observer.dropped?.(lost, action.fate, at);
+    }
+
+    #lose(submit, outcome) {
+        submit.outcome = outcome;
+        this.#values.delete(submit.id);
+    }
+
+    #setAlarm() {
+        if (!this.#engine) return;
+        const alarm = this.#engine.alarm;
+        const instant = alarm === never ? null : Number(alarm) / 1e6;
+        if (this.#alarm?.at === instant) return;
+        if (this.#alarm) this.#clock.drop(this.#alarm);
+        this.#alarm = instant == null ? null : this.#clock.at(instant, (due) => {
+            this.#alarm = null;
+            // A timer may be early by a rounding: the engine is never told an earlier instant than it asked for.
+            const now = nanoseconds(Math.max(due, this.#clock.now));
+            this.#perform(this.#engine.advance(now < alarm ? alarm : now), due);
+        });
+    }
+}

@@ -1,0 +1,56 @@
+// The Swift code and the command for exactly one policy.
+
+/** The Swift that makes a policy, and a call of it. */
+function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
+    const usual = makePolicy(policy.kind, policy.wait);
+    const isKeyed = hasKeys || policy.maxConcurrent != null || policy.capacity != null;
+    const collects = policy.combine === "collect";
+    const type = (isKeyed ? "Keyed" : "") + (policy.kind === "debounce" ? "Debouncer" : "Throttler");
+    const first = policy.kind === "debounce" ? (collects ? "collectingFor" : "for") : (collects ? "collectingEvery" : "every");
+    const list = [`${first}: ${durationCode(policy.wait)}`];
+    if (policy.maxWait != null) list.push(`maxWait: ${durationCode(policy.maxWait)}`);
+    if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) {
+        const names = edgeNames(policy).map((name) => `.${name}`);
+        list.push(`edges: ${names.length === 1 ? names[0] : `[${names.join(", ")}]`}`);
+    }
+    if (policy.delayRule === "extend") list.push("delayRule: .extend");
+    if (policy.maxCount != null) list.push(`maxCount: ${policy.maxCount}`);
+    if (policy.combine === "first") list.push("combining: .first");
+    if (policy.combine === "merge") list.push("combining: .merge { pending, value in pending += value }");
+    if (policy.whileRunning !== "queue") {
+        list.push(`whileRunning: .${{ cancel: "cancelRunning", concurrent: "concurrent", skip: "skip" }[policy.whileRunning]}`);
+    }
+    if (policy.maxConcurrent != null) list.push(`maxConcurrent: ${policy.maxConcurrent}`);
+    if (policy.capacity != null) list.push(`capacity: ${policy.capacity}`);
+    if (policy.atEnd !== "when-due") list.push(`atEnd: .${policy.atEnd}`);
+
+    const value = collects ? "values: [String]" : "value: String";
+    const parameters = isKeyed ? `(key: String, ${value})` : `(${value})`;
+    const one = `let work = ${type}(${list.join(", ")}) { ${parameters} in`;
+    const head = one.length <= 80 ? one : `let work = ${type}(\n    ${list.join(",\n    ")}\n) { ${parameters} in`;
+    const call = `try await handle(${collects ? "values" : "value"}${isKeyed ? ", for: key" : ""})`;
+    const rest = [isKeyed ? ", for: \"A\"" : "", delay == null ? "" : `, after: ${durationCode(delay)}`].join("");
+    // A throttle ignores the delay of a call, and has no such parameter.
+    const submit = `work.submit("a"${policy.kind === "throttle" ? (isKeyed ? ", for: \"A\"" : "") : rest})`;
+    return `import Lull\n\n${head}\n    ${call}\n}\n${submit}\n`;
+}
+
+/** The command line for a policy: a filter, or `lull run` where it matters what happens while work is running. */
+function commandLine(policy, { hasKeys = false } = {}) {
+    const usual = makePolicy(policy.kind, policy.wait);
+    const runs = policy.whileRunning !== "queue" || policy.maxConcurrent != null;
+    const words = ["lull", runs ? "run" : "filter", policy.kind === "debounce" ? "--wait" : "--throttle", durationText(policy.wait)];
+    if (policy.maxWait != null) words.push("--max-wait", durationText(policy.maxWait));
+    if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) words.push("--edges", edgeNames(policy).join(","));
+    if (policy.delayRule === "extend") words.push("--delay-rule", "extend");
+    if (policy.maxCount != null) words.push("--max-count", policy.maxCount);
+    // A merge is code. What there is to merge comes with `collect`.
+    if (policy.combine !== "latest") words.push("--combine", policy.combine === "merge" ? "collect" : policy.combine);
+    if (policy.whileRunning !== "queue") words.push("--while-running", policy.whileRunning);
+    if (policy.maxConcurrent != null) words.push("--jobs", policy.maxConcurrent);
+    if (policy.capacity != null) words.push("--max-keys", policy.capacity);
+    if (hasKeys || policy.capacity != null || policy.maxConcurrent != null) words.push("--key-field", 1);
+    words.push("--at-end", { "when-due": "wait", flush: "flush", drop: "drop" }[policy.atEnd]);
+    if (runs) words.push("--", "cat");
+    return words.join(" ");
+}

@@ -1,0 +1,120 @@
+// The hands of the reader on the stage: buttons, keys, the pointer, and the recording.
+
+function connectInputs(stage, timeline) {
+    let clicks = 0;
+    let turn = 0;
+    const key = () => {
+        const chosen = element("key").value;
+        return chosen === "*" ? "ABC"[turn++ % 3] : chosen;
+    };
+    const duration = (id, none) => {
+        const field = element(id);
+        try {
+            const value = field.value.trim() === "" ? none : parseDuration(field.value);
+            field.removeAttribute("aria-invalid");
+            field.title = "";
+            return value;
+        } catch (error) {
+            field.setAttribute("aria-invalid", "true");
+            field.title = error.message;
+            return none;
+        }
+    };
+    const wait = () => duration("delay", null);
+    const submit = (value, event, label) => {
+        stage.submit(value, { key: key(), wait: wait(), at: stage.clock.instant(event), label });
+    };
+
+    element("submit").addEventListener("click", (event) => submit(++clicks, event));
+    element("type").addEventListener("input", (event) => submit(event.target.value, event, event.target.value.slice(-1)));
+    element("pointer").addEventListener("pointermove", (event) => submit(`${event.offsetX},${event.offsetY}`, event, ""));
+
+    if (innerWidth < 600) element("window").value = "5000";
+    timeline.span = Number(element("window").value);
+
+    const replay = new Replay(stage, () => {
+        element("replay").textContent = "Replay real typing";
+        timeline.ask();
+    });
+    replay.key = key;
+    replay.wait = wait;
+    const gaps = JSON.parse(element("typing").textContent);
+    const speed = element("speed");
+    element("burst").addEventListener("click", () => {
+        replay.play(Array.from({ length: 30 }, (_, index) => (index === 0 ? 0 : 40)));
+    });
+    element("replay").addEventListener("click", () => {
+        if (replay.isPlaying) return replay.stop();
+        element("replay").textContent = "Stop the replay";
+        replay.play(gaps, Number(speed.value));
+    });
+    speed.addEventListener("input", () => {
+        element("speed-shown").textContent = `${speed.value}×`;
+        if (replay.isPlaying) stage.clock.rate = Number(speed.value);
+    });
+
+    element("flush").addEventListener("click", () => stage.flush());
+    element("cancel").addEventListener("click", () => stage.cancel(element("cancel-running").checked));
+    element("shut-down").addEventListener("click", () => stage.shutDown());
+    element("gone").addEventListener("click", () => { replay.stop(); stage.letGo(); });
+    element("anew").addEventListener("click", () => { replay.stop(); stage.startAnew(); });
+    const setHandler = () => {
+        stage.takes = duration("takes", 0);
+        stage.throws = element("throws").value;
+    };
+    element("takes").addEventListener("change", setHandler);
+    element("throws").addEventListener("change", setHandler);
+
+    element("window").addEventListener("change", (event) => {
+        timeline.span = Number(event.target.value);
+        timeline.ask();
+    });
+    element("pause").addEventListener("click", (event) => {
+        timeline.isPaused = !timeline.isPaused;
+        event.target.setAttribute("aria-pressed", timeline.isPaused);
+    });
+    element("save-trace").addEventListener("click", () => {
+        const link = make("a", { download: "trace.jsonl" });
+        link.href = URL.createObjectURL(new Blob([stage.trace], { type: "application/jsonl" }));
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+    connectVisits(stage, timeline);
+    return { replay, gaps };
+}
+
+/** Lets arrow keys and the pointer look at single executions. */
+function connectVisits(stage, timeline) {
+    const canvas = element("timeline");
+    let lane = 0;
+    const select = (execution) => {
+        timeline.selected = execution;
+        element("detail").textContent = execution ? Words.sentence(execution, stage.lanes[execution.lane].policy) : "";
+        timeline.ask();
+    };
+    canvas.addEventListener("keydown", (event) => {
+        const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-Infinity, 0],
+            End: [Infinity, 0] };
+        if (event.key === "Escape") return select(null);
+        const step = steps[event.key];
+        if (!step || stage.lanes.length === 0) return;
+        event.preventDefault();
+        const current = timeline.selected;
+        lane = Math.min(Math.max(lane + step[1], 0), stage.lanes.length - 1);
+        const { executions } = stage.lanes[lane];
+        if (executions.length === 0) {
+            select(null);
+            element("detail").textContent = `${policyName(stage.lanes[lane].policy)}: nothing has been executed.`;
+            return;
+        }
+        // From lane to lane to the one that is nearest in time; without any, the latest.
+        let place = current ? Math.min(firstPlace(executions, "at", current.at), executions.length - 1) : executions.length;
+        if (step[1] === 0) place = Math.min(Math.max(place + step[0], 0), executions.length - 1);
+        select(executions[Math.min(place, executions.length - 1)]);
+    });
+    canvas.addEventListener("click", (event) => {
+        const execution = timeline.executionAt(event.offsetX, event.offsetY);
+        if (execution) lane = execution.lane;
+        select(execution);
+    });
+}

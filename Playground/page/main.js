@@ -1,0 +1,108 @@
+// The beginning.
+
+const stage = new Stage();
+const sceneClock = new Clock();
+
+function showNotice(text) {
+    element("notice").textContent = text;
+    element("notice").hidden = text === "";
+}
+
+/** The counters of each policy, once a frame at most. */
+function connectCounters() {
+    const body = element("counters").tBodies[0];
+    const columns = [...counterNames, "addUp", "executions", "nextDue"];
+    const show = () => {
+        while (body.rows.length > stage.lanes.length) body.lastChild.remove();
+        stage.lanes.forEach((lane, index) => {
+            const row = body.rows[index] ?? body.appendChild(
+                make("tr", {}, make("th", { scope: "row" }), ...columns.map((name) => make("td", { "data-count": name }))));
+            const { counters } = lane;
+            const due = lane.coalescer.nextDue();
+            const shown = { ...counters, addUp: counters.addUp ? "✓" : "no", executions: lane.executions.length,
+                nextDue: due == null ? "–" : `in ${(Math.max(0, due - stage.clock.now) / 1000).toFixed(2)} s` };
+            const name = policyName(lane.policy);
+            if (row.cells[0].textContent !== name) {
+                const swatch = make("span", { class: "swatch" });
+                swatch.style.background = `var(--c${index})`;
+                row.cells[0].replaceChildren(swatch, name);
+            }
+            columns.forEach((column, place) => {
+                const text = String(shown[column]);
+                if (row.cells[place + 1].textContent !== text) row.cells[place + 1].textContent = text;
+            });
+        });
+    };
+    let isAsked = false;
+    const ask = () => {
+        if (isAsked) return;
+        isAsked = true;
+        const later = wantsLessMotion.matches ? (body) => setTimeout(body, 250) : requestAnimationFrame;
+        later(() => {
+            isAsked = false;
+            show();
+            if (stage.lanes.some((lane) => lane.coalescer.nextDue() != null)) ask();
+        });
+    };
+    return ask;
+}
+
+function begin() {
+    readTheme();
+    const timeline = new Timeline(element("timeline"), stage);
+    const words = new Words(stage, element("log"), element("spoken"));
+    const showCounters = connectCounters();
+    stage.changed = (name, about) => {
+        if (name === "over") return showNotice("Nobody has a handle any more. Start anew to go on.");
+        if (name === "anew") {
+            timeline.selected = null;
+            element("detail").textContent = "";
+            showNotice("");
+        }
+        words.happened(name, about);
+        showCounters();
+        timeline.ask();
+    };
+    isDark.addEventListener("change", () => { readTheme(); timeline.ask(); });
+    stage.policies = usualPolicies();
+    const inputs = connectInputs(stage, timeline);
+    let lastLink = null;
+    const panel = new Panel(stage, () => {
+        lastLink = stageLink(stage);
+        history.replaceState(null, "", lastLink);
+        panel.showCode();
+    });
+    element("add").addEventListener("click", () => panel.add());
+    element("remove").addEventListener("click", () => panel.remove());
+    const follow = () => {
+        if (location.hash === lastLink) return;
+        try {
+            if (followLink(location.hash, stage)) lastLink = location.hash;
+        } catch (error) {
+            showNotice(`This link was not understood: ${error.message}.`);
+        }
+        panel.choose(0);
+    };
+    addEventListener("hashchange", follow);
+    follow();
+    for (const id of ["takes", "throws", "key", "delay"]) {
+        element(id).addEventListener("change", () => {
+            lastLink = stageLink(stage);
+            if (location.hash.startsWith("#!")) history.replaceState(null, "", lastLink);
+            panel.showCode();
+        });
+    }
+    mountScenes(element("scene-list"), sceneClock);
+    connectTuning(stage, inputs.gaps);
+    timeline.ask();
+    return { timeline, panel, inputs };
+}
+
+loadModule(element("module").textContent).then(() => {
+    /** For the tests, and for whoever plays with the console. */
+    window.playground = {
+        Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, readTrace, tuneTrace, stage,
+        sceneClock, ...begin(),
+    };
+    document.body.dataset.ready = "yes";
+}, (error) => showNotice(`The engine does not start in this browser: ${error.message}`));

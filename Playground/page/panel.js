@@ -1,0 +1,195 @@
+// The policies: a tab for each, all options of the semantics, and what says the same in Swift, in the shell and as a link.
+
+class Panel {
+    #stage;
+    #chosen = 0;
+    #changed;
+
+    constructor(stage, changed) {
+        this.#stage = stage;
+        this.#changed = changed;
+        this.#makeForm();
+        for (const button of document.querySelectorAll("[data-copy]")) {
+            button.addEventListener("click", () => this.#copy(button.dataset.copy));
+        }
+        element("key").addEventListener("change", () => this.showCode());
+        element("delay").addEventListener("change", () => this.showCode());
+    }
+
+    get policy() {
+        return this.#stage.lanes[this.#chosen].policy;
+    }
+
+    choose(index) {
+        this.#chosen = Math.max(0, Math.min(index, this.#stage.lanes.length - 1));
+        this.show();
+    }
+
+    // MARK: - The form
+
+    #makeForm() {
+        const text = (name, placeholder) =>
+            make("input", { name, class: "short", placeholder, "aria-describedby": `${name}-hint`, spellcheck: "false" });
+        const select = (name, words) =>
+            make("select", { name, "aria-describedby": `${name}-hint` },
+                ...words.map(([value, shown]) => make("option", { value }, shown ?? value)));
+        const row = (name, label, control, hint) => {
+            control.id = `option-${name}`;
+            const rows = [make("label", { for: control.id }, label), control];
+            if (hint) rows.push(make("span", { class: "hint", id: `${name}-hint` }, hint));
+            return rows;
+        };
+        const box = (name) => make("label", { class: "check" }, make("input", { type: "checkbox", name }), ` ${name}`);
+        element("form").append(
+            make("fieldset", {},
+                ...row("preset", "Usual uses", select("preset", [["", "choose …"], ...presets.map(([name], index) => [index, name])]), " "),
+                ...row("kind", "Kind", select("kind", [["debounce"], ["throttle"]]), " "),
+                ...row("wait", "Wait", text("wait", "300ms"), " "),
+                ...row("maxWait", "Longest wait", text("maxWait", "none"), "No value waits longer. With debounce only."),
+                make("span", { id: "edges-label" }, "Edges"),
+                make("span", { role: "group", "aria-labelledby": "edges-label" }, box("leading"), box("trailing")),
+                ...row("delayRule", "A shorter delay", select("delayRule", [["restart", "replaces a longer one"],
+                    ["extend", "never shortens a longer one"]]), "Of a single call. With debounce only."),
+                ...row("maxCount", "At most pending", text("maxCount", "any number"), "So many submits are executed at once."),
+                ...row("combine", "Combine", select("combine", [["latest", "latest: the last value"], ["first", "first: the first value"],
+                    ["collect", "collect: all, in order"], ["merge", "merge: folded by a function"]]),
+                "What is left of the values behind one execution."),
+                ...row("whileRunning", "While running", select("whileRunning", [["queue", "queue: the next one waits"],
+                    ["cancel", "cancel: the latest wins"], ["concurrent", "concurrent: both run"], ["skip", "skip: it is dropped"]]),
+                "What a value that falls due does while its key is busy. Let the handler take some time to see it."),
+                ...row("maxConcurrent", "Run at once", text("maxConcurrent", "any number"), "So many executions of all keys."),
+                ...row("capacity", "Open keys", text("capacity", "any number"), "A submit that would open one more is rejected."),
+                ...row("atEnd", "At the end", select("atEnd", [["when-due", "executed when due"], ["flush", "executed at once"],
+                    ["drop", "dropped"]]), "What is pending when the last handle goes away.")),
+            make("p", { id: "wrong", class: "wrong", role: "alert" }));
+        element("form").addEventListener("change", (event) => this.#edit(event.target));
+        element("form").addEventListener("submit", (event) => event.preventDefault());
+    }
+
+    #edit(control) {
+        if (control.name === "preset") {
+            if (control.value !== "") this.replace(presets[control.value][2]);
+            return;
+        }
+        try {
+            this.replace(this.#read(control));
+        } catch (error) {
+            element("wrong").textContent = `Not taken: ${error.message}.`;
+            control.setAttribute("aria-invalid", "true");
+        }
+    }
+
+    #read(changed) {
+        const form = element("form");
+        const number = (name) => {
+            const text = form[name].value.trim();
+            if (text === "") return null;
+            if (!/^\d{1,9}$/.test(text)) throw new Error(`“${text}” is no number`);
+            return Number(text);
+        };
+        const isThrottle = form.kind.value === "throttle";
+        const policy = {
+            kind: form.kind.value, wait: parseDuration(form.wait.value),
+            maxWait: isThrottle || form.maxWait.value.trim() === "" ? null : parseDuration(form.maxWait.value),
+            leading: form.leading.checked, trailing: form.trailing.checked,
+            delayRule: isThrottle ? "restart" : form.delayRule.value, maxCount: number("maxCount"),
+            combine: form.combine.value, whileRunning: form.whileRunning.value, maxConcurrent: number("maxConcurrent"),
+            capacity: number("capacity"), atEnd: form.atEnd.value,
+        };
+        // Each kind has its own usual edges.
+        if (changed.name === "kind") Object.assign(policy, { leading: isThrottle, trailing: true });
+        return policy;
+    }
+
+    /** Puts a policy in the place of the chosen one; throws what the engine says of it. */
+    replace(policy) {
+        const policies = this.#stage.policies;
+        policies[this.#chosen] = policy;
+        this.#stage.policies = policies;
+        this.show();
+        this.#changed();
+    }
+
+    add() {
+        this.#stage.policies = [...this.#stage.policies, makePolicy("throttle", 1000)];
+        this.choose(this.#stage.lanes.length - 1);
+        this.#changed();
+    }
+
+    remove() {
+        const policies = this.#stage.policies;
+        policies.splice(this.#chosen, 1);
+        this.#stage.policies = policies;
+        this.choose(this.#chosen);
+        this.#changed();
+    }
+
+    // MARK: - What is shown
+
+    show() {
+        this.#showTabs();
+        const form = element("form");
+        const { policy } = this;
+        for (const name of ["kind", "delayRule", "combine", "whileRunning", "atEnd"]) form[name].value = policy[name];
+        for (const name of ["leading", "trailing"]) form[name].checked = policy[name];
+        for (const name of ["wait", "maxWait"]) form[name].value = policy[name] == null ? "" : durationText(policy[name]);
+        for (const name of ["maxCount", "maxConcurrent", "capacity"]) form[name].value = policy[name] ?? "";
+        for (const control of form.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
+        for (const name of ["maxWait", "delayRule"]) form[name].disabled = policy.kind === "throttle";
+        const preset = presets.findIndex(([, , preset]) => policyToLink(preset) === policyToLink(policy));
+        form.preset.value = preset < 0 ? "" : preset;
+        element("preset-hint").textContent = preset < 0 ? "" : presets[preset][1];
+        element("kind-hint").textContent = policy.kind === "debounce"
+            ? "Executes when no submit has come for the wait." : "Executes at most once in the interval.";
+        form.querySelector("[for=option-wait]").textContent = policy.kind === "debounce" ? "Wait" : "Interval";
+        element("wait-hint").textContent = "A number with a unit: 300ms, 1.5s, 2m.";
+        element("wrong").textContent = "";
+        this.showCode();
+    }
+
+    #showTabs() {
+        const { lanes } = this.#stage;
+        const move = (event) => {
+            const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+            if (!step) return;
+            this.choose((this.#chosen + step + lanes.length) % lanes.length);
+            element("tabs").querySelector("[aria-selected=true]").focus();
+        };
+        const tabs = lanes.map((lane, index) => {
+            const isChosen = index === this.#chosen;
+            const tab = make("button", {
+                type: "button", role: "tab", id: `tab-${index}`, "aria-selected": String(isChosen), "aria-controls": "panel",
+                tabindex: isChosen ? "0" : "-1", click: () => this.choose(index), keydown: move,
+            }, `${index + 1}  ${policyName(lane.policy)}`);
+            tab.style.setProperty("--tab", `var(--c${index})`);
+            return tab;
+        });
+        element("tabs").replaceChildren(...tabs);
+        element("panel").setAttribute("aria-labelledby", `tab-${this.#chosen}`);
+        element("add").disabled = lanes.length === Stage.most;
+        element("remove").disabled = lanes.length === 1;
+    }
+
+    showCode() {
+        const hasKeys = element("key").value !== "";
+        let delay = null;
+        try {
+            if (element("delay").value.trim() !== "") delay = parseDuration(element("delay").value);
+        } catch { /* The field says so itself. */ }
+        element("swift").textContent = swiftCode(this.policy, { hasKeys, delay });
+        element("command").textContent = commandLine(this.policy, { hasKeys });
+        element("link").textContent = location.href.split("#")[0] + stageLink(this.#stage);
+    }
+
+    async #copy(id) {
+        const text = element(id).textContent;
+        try {
+            await navigator.clipboard.writeText(text);
+            element("copied").textContent = "Copied.";
+        } catch {
+            // Not allowed, as for pages from disk in some browsers: what can be done is to select it.
+            getSelection().selectAllChildren(element(id));
+            element("copied").textContent = "Selected: copy it with the keyboard.";
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// A policy with everything that an engine is set up with, presets, and how a link writes them.
+
+const plainPolicy = {
+    kind: "debounce", wait: 300, maxWait: null, leading: false, trailing: true, delayRule: "restart", maxCount: null,
+    combine: "latest", whileRunning: "queue", maxConcurrent: null, capacity: null, atEnd: "when-due",
+};
+
+/** The policy of a kind, with what differs from the usual. */
+function makePolicy(kind, wait, changes = {}) {
+    return { ...plainPolicy, kind, wait, leading: kind === "throttle", ...changes };
+}
+
+const presets = [
+    ["A search field", "asks when typing pauses; a newer query cancels the older one",
+        makePolicy("debounce", 300, { whileRunning: "cancel" })],
+    ["A draft that is saved", "two seconds after the last key, at the latest after ten",
+        makePolicy("debounce", 2000, { maxWait: 10_000 })],
+    ["A knob and its device", "the device is told once the hand has come to rest", makePolicy("debounce", 2000)],
+    ["A button pressed twice", "counts the first press and ignores the rest",
+        makePolicy("debounce", 500, { leading: true, trailing: false })],
+    ["A delay that may only grow", "a shorter delay never shortens a longer one that is running",
+        makePolicy("debounce", 1000, { delayRule: "extend" })],
+    ["A position that is followed", "at once, then ten times a second, the last one included",
+        makePolicy("throttle", 100)],
+    ["A server that counts calls", "at most one call a second", makePolicy("throttle", 1000, { leading: false })],
+    ["A log sent in batches", "all lines together: after a pause, after five seconds, or when there are 50",
+        makePolicy("debounce", 1000, { maxWait: 5000, maxCount: 50, combine: "collect" })],
+];
+
+const choices = {
+    kind: ["debounce", "throttle"], delayRule: ["restart", "extend"], combine: ["latest", "first", "collect", "merge"],
+    whileRunning: ["queue", "cancel", "concurrent", "skip"], atEnd: ["when-due", "flush", "drop"],
+};
+
+// The names in links are those of the command's options.
+const linkNames = {
+    maxWait: "max-wait", maxCount: "max-count", delayRule: "delay-rule", combine: "combine", whileRunning: "while-running",
+    maxConcurrent: "jobs", capacity: "max-keys", atEnd: "at-end",
+};
+
+/** A policy in a link: `debounce,300ms,max-wait=2s`. */
+function policyToLink(policy) {
+    const usual = makePolicy(policy.kind, policy.wait);
+    const parts = [policy.kind, durationText(policy.wait)];
+    if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) {
+        parts.push("edges=" + edgeNames(policy).join("+"));
+    }
+    for (const [member, name] of Object.entries(linkNames)) {
+        if (policy[member] === usual[member]) continue;
+        parts.push(`${name}=${member === "maxWait" ? durationText(policy[member]) : policy[member]}`);
+    }
+    return parts.join(",");
+}
+
+/** The policy that a link means; throws with what is wrong. */
+function policyFromLink(text) {
+    const [kind, wait, ...rest] = text.split(",");
+    if (!choices.kind.includes(kind)) throw new Error(`“${kind}” is neither debounce nor throttle`);
+    const policy = makePolicy(kind, parseDuration(wait ?? ""));
+    for (const part of rest) {
+        const [name, value = ""] = part.split("=");
+        if (name === "edges") {
+            const names = value.split(/[+ ]/);
+            policy.leading = names.includes("leading");
+            policy.trailing = names.includes("trailing");
+            continue;
+        }
+        const member = Object.keys(linkNames).find((member) => linkNames[member] === name);
+        if (!member) throw new Error(`“${name}” is no option of a policy`);
+        if (member === "maxWait") {
+            policy.maxWait = parseDuration(value);
+        } else if (member in choices) {
+            if (!choices[member].includes(value)) throw new Error(`“${value}” is no ${name}`);
+            policy[member] = value;
+        } else {
+            if (!/^\d{1,9}$/.test(value)) throw new Error(`“${value}” is no number for ${name}`);
+            policy[member] = Number(value);
+        }
+    }
+    return policy;
+}
+
+function edgeNames(policy) {
+    return [policy.leading && "leading", policy.trailing && "trailing"].filter(Boolean);
+}
+
+/** What a policy is called: its kind and wait, and what else is not as usual. */
+function policyName(policy) {
+    const parts = [`${policy.kind} ${shownDuration(policy.wait)}`];
+    if (policy.maxWait != null) parts.push(`at most ${shownDuration(policy.maxWait)}`);
+    const usual = makePolicy(policy.kind, policy.wait);
+    if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) parts.push(edgeNames(policy).join(" and "));
+    if (policy.maxCount != null) parts.push(`at most ${policy.maxCount} submits`);
+    if (policy.delayRule === "extend") parts.push("extending");
+    if (policy.combine !== "latest") parts.push(policy.combine);
+    if (policy.whileRunning !== "queue") parts.push(policy.whileRunning === "cancel" ? "latest wins" : policy.whileRunning);
+    return parts.join(", ");
+}

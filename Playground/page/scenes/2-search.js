@@ -1,0 +1,43 @@
+// The server: the shorter a query, the more it finds and the longer it takes, so that answers overtake each other.
+const searchTakes = (query) => Math.max(300, 2100 - 300 * query.length);
+
+scenes.push({
+    id: "search",
+    title: "A search field before a slow server",
+    says: "Type “lull” quickly: this server takes longer for short queries, so that answers overtake each other, and without Lull a "
+        + "stale one stays. With it the server is asked when typing pauses, and a newer query cancels the older one.",
+    mount(root, clock) {
+        const field = make("input", { type: "search", "aria-label": "Search", placeholder: "search", style: "width:100%" });
+        const side = (name, title) => {
+            const asked = make("output", { "data-fact": `${name}-asked` }, "0");
+            const answer = make("output", { "data-fact": `${name}-answer`, "aria-live": "polite" }, "nothing yet");
+            const events = new Events(4, title);
+            root.querySelector(".pair").append(make("div", {}, make("h4", {}, title), "Shows ", answer, make("br"), "Asked ", asked,
+                events.list));
+            let count = 0;
+            return {
+                ask(query) { asked.textContent = ++count; events.add(`asked for “${query}”`); },
+                answer(query) {
+                    const isStale = query !== field.value;
+                    answer.textContent = `“${query}”`;
+                    answer.className = isStale ? "stale" : "";
+                    events.add(`got “${query}”${isStale ? ", stale" : ""}`, isStale ? "stale" : "");
+                },
+                stop(query) { events.add(`“${query}” cancelled`); },
+            };
+        };
+        root.append(field, make("div", { class: "pair", style: "margin-top:.5rem" }));
+        const without = side("without", "Without Lull");
+        const having = side("with", "With Lull");
+        const search = new Coalescer(makePolicy("debounce", 300, { whileRunning: "cancel" }), clock, ({ value }) => {
+            having.ask(value);
+            return { takes: searchTakes(value) };
+        }, { ended: ({ value, outcome }) => (outcome === "executed" ? having.answer(value) : having.stop(value)) });
+        field.addEventListener("input", () => {
+            const query = field.value;
+            search.submit(query);
+            without.ask(query);
+            clock.after(searchTakes(query), () => without.answer(query));
+        });
+    },
+});

@@ -1,0 +1,22 @@
+scenes.push({
+    id: "draft",
+    title: "A draft that is saved",
+    says: "The draft is saved two seconds after the last key, and while you go on writing at the latest after ten. When you leave the "
+        + "screen, what is not yet saved is saved at once.",
+    mount(root, clock) {
+        const why = { trailing: "you paused", maxWait: "ten seconds had passed", flush: "you left the screen" };
+        const text = make("textarea", { "aria-label": "Draft", placeholder: "Write something" });
+        const state = make("output", { "data-fact": "state", "aria-live": "polite" }, "nothing to save");
+        const events = new Events(3, "Saves");
+        const save = new Coalescer(makePolicy("debounce", 2000, { maxWait: 10_000 }), clock, ({ value, count, edge }) => {
+            state.textContent = "saved";
+            events.add(`saved ${plural(value.length, "character")} after ${plural(count, "edit")}: ${why[edge]}`);
+        });
+        text.addEventListener("input", () => {
+            state.textContent = "not saved yet";
+            save.submit(text.value);
+        });
+        root.append(text, make("p", {}, make("button", { "data-do": "leave", click: () => save.flush() }, "Leave the screen"), " ", state),
+            events.list);
+    },
+});

@@ -1,0 +1,35 @@
+// The colours of the page for what is drawn, and whether the reader wants things to move.
+
+const theme = {};
+const wantsLessMotion = matchMedia("(prefers-reduced-motion: reduce)");
+const isDark = matchMedia("(prefers-color-scheme: dark)");
+
+function readTheme() {
+    const style = getComputedStyle(document.documentElement);
+    for (const name of ["paper", "raised", "ink", "quiet", "line", "base", "bad", "c0", "c1", "c2", "c3"]) {
+        theme[name] = style.getPropertyValue(`--${name}`).trim();
+    }
+    theme.lanes = [theme.c0, theme.c1, theme.c2, theme.c3];
+    theme.font = getComputedStyle(document.body).fontFamily;
+}
+
+/** The element with an id. */
+function element(id) {
+    return document.getElementById(id);
+}
+
+/** Makes an element, with attributes, functions for events, and children. */
+function make(name, attributes = {}, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+        if (typeof value === "function") made.addEventListener(key, value);
+        else if (value === true) made.setAttribute(key, "");
+        else if (value !== false && value != null) made.setAttribute(key, value);
+    }
+    made.append(...children.filter((child) => child != null));
+    return made;
+}
+
+function plural(count, word) {
+    return `${count} ${word}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,305 @@
+// The timeline: a marble diagram that scrolls. Only what is visible is drawn, and what would fall on the same pixels once.
+
+/** The first place in a list, ordered by a member, at which the member is at least that. */
+function firstPlace(list, member, least) {
+    let [low, high] = [0, list.length];
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (list[middle][member] < least) low = middle + 1; else high = middle;
+    }
+    return low;
+}
+
+class Timeline {
+    static top = 46;
+    static row = 80;
+
+    #canvas;
+    #context;
+    #stage;
+    #isAsked = false;
+    #isVisible = true;
+    #pausedAt = null;
+    span = 10_000;
+    /** The execution that is looked at. */
+    selected = null;
+
+    constructor(canvas, stage) {
+        this.#canvas = canvas;
+        this.#context = canvas.getContext("2d");
+        this.#stage = stage;
+        new ResizeObserver(() => this.ask()).observe(canvas.parentElement);
+        new IntersectionObserver(([entry]) => {
+            this.#isVisible = entry.isIntersecting;
+            this.ask();
+        }).observe(canvas);
+        // Whoever wants less motion gets a picture a second instead, and one for everything that happens.
+        setInterval(() => wantsLessMotion.matches && this.#isVisible && this.isLively && this.ask(), 1000);
+    }
+
+    get isPaused() {
+        return this.#pausedAt !== null;
+    }
+
+    set isPaused(isPaused) {
+        this.#pausedAt = isPaused ? this.#stage.clock.now : null;
+        this.ask();
+    }
+
+    /** Whether anything moves. */
+    get isLively() {
+        const { clock, lanes, lastEvent } = this.#stage;
+        if (this.isPaused) return false;
+        return clock.now - lastEvent < this.span || lanes.some((lane) => lane.isBusy);
+    }
+
+    /** The instants at both ends. What is due next lies at the right. */
+    get bounds() {
+        let right = (this.#pausedAt ?? this.#stage.clock.now) + 0.18 * this.span;
+        if (this.selected && this.selected.first < right - this.span) right = this.selected.at + this.span / 2;
+        return { left: right - this.span, right };
+    }
+
+    /** Asks for a new picture, with the next frame. */
+    ask() {
+        if (this.#isAsked || !this.#isVisible) return;
+        this.#isAsked = true;
+        requestAnimationFrame(() => {
+            this.#isAsked = false;
+            this.draw();
+            if (this.isLively && !wantsLessMotion.matches) this.ask();
+        });
+    }
+
+    draw() {
+        const { lanes } = this.#stage;
+        const context = this.#context;
+        const scale = devicePixelRatio || 1;
+        const width = this.#canvas.clientWidth;
+        const height = Timeline.top + Timeline.row * lanes.length + 22;
+        if (this.#canvas.width !== Math.round(width * scale) || this.#canvas.height !== Math.round(height * scale)) {
+            this.#canvas.width = Math.round(width * scale);
+            this.#canvas.height = Math.round(height * scale);
+            this.#canvas.style.height = `${height}px`;
+        }
+        context.setTransform(scale, 0, 0, scale, 0, 0);
+        context.clearRect(0, 0, width, height);
+        const { left, right } = this.bounds;
+        const view = { left, right, width, height, x: (instant) => ((instant - left) / (right - left)) * width };
+        this.#drawGrid(view);
+        this.#drawSubmits(view);
+        lanes.forEach((lane, index) => this.#drawLane(lane, index, view));
+        const now = view.x(this.#pausedAt ?? this.#stage.clock.now);
+        context.fillStyle = theme.quiet;
+        context.fillRect(Math.round(now), 0, 1, height - 20);
+        this.#text("now", now, height - 6, "center", theme.quiet);
+    }
+
+    #text(text, x, y, align, colour, weight = "") {
+        this.#context.font = `${weight} 12px ${theme.font}`;
+        this.#context.textAlign = align;
+        this.#context.fillStyle = colour;
+        this.#context.fillText(text, x, y);
+    }
+
+    #drawGrid({ left, right, width, height, x }) {
+        const context = this.#context;
+        const step = [250, 500, 1000, 2000, 5000, 10_000, 20_000, 60_000]
+            .find((step) => (step / (right - left)) * width >= 70) ?? 60_000;
+        const { origin, clock } = this.#stage;
+        for (let at = Math.ceil((left - origin) / step) * step; origin + at <= right; at += step) {
+            if (at < 0) continue;
+            const place = Math.round(x(origin + at));
+            context.fillStyle = theme.line;
+            context.fillRect(place, 0, 1, height - 20);
+            // Not where "now" stands.
+            if (Math.abs(place - x(this.#pausedAt ?? clock.now)) > 34) {
+                this.#text(`${at / 1000} s`, Math.max(12, place), height - 6, "center", theme.quiet);
+            }
+        }
+    }
+
+    #drawSubmits({ left, x, right }) {
+        const context = this.#context;
+        const { submits, marks } = this.#stage;
+        const y = Timeline.top - 18;
+        let last = -Infinity;
+        let lastText = -Infinity;
+        for (let index = firstPlace(submits, "at", left - 100); index < submits.length; index++) {
+            const submit = submits[index];
+            const place = x(submit.at);
+            if (place - last < 0.5) continue;
+            last = place;
+            context.fillStyle = theme.ink;
+            context.beginPath();
+            context.arc(place, y, 4.5, 0, 7);
+            context.fill();
+            const { label } = submit;
+            const next = submits[index + 1];
+            if (place - lastText >= 6 + 6 * label.length && (!next || x(next.at) - place >= 5)) {
+                lastText = place;
+                this.#text(label, place, y - 9, "center", theme.quiet);
+            }
+        }
+        for (let index = firstPlace(marks, "at", left); index < marks.length; index++) {
+            const place = x(marks[index].at);
+            context.fillStyle = theme.bad;
+            context.fillRect(place, 8, 1.5, Timeline.top - 16);
+            this.#text(marks[index].name, place + 4, 14, "left", theme.bad);
+        }
+        context.fillStyle = theme.base;
+        context.fillRect(0, Timeline.top - 0.5, x(right), 1);
+        this.#label("you", 2, theme.ink);
+    }
+
+    #drawLane(lane, index, view) {
+        const context = this.#context;
+        const top = Timeline.top + index * Timeline.row;
+        const colour = theme.lanes[index];
+        const keys = this.#stage.keys;
+        const bar = (key) => ({ y: top + 46 + (keys.length > 1 ? (keys.indexOf(key) - (keys.length - 1) / 2) * 14 : 0) });
+        context.fillStyle = theme.line;
+        context.fillRect(0, top + Timeline.row - 0.5, view.width, 1);
+        this.#drawExecutions(lane, colour, bar, view);
+        this.#drawDrops(lane, bar, view);
+        this.#drawPending(lane, colour, bar, view);
+        this.#label(`${index + 1}  ${policyName(lane.policy)}`, top + 3, colour);
+    }
+
+    /** A name at the left end, over all else and on a ground of its own. */
+    #label(name, top, colour) {
+        const context = this.#context;
+        context.font = `600 12px ${theme.font}`;
+        context.globalAlpha = 0.88;
+        context.fillStyle = theme.paper;
+        context.fillRect(4, top, context.measureText(name).width + 8, 17);
+        context.globalAlpha = 1;
+        this.#text(name, 8, top + 13, "left", colour, "600");
+    }
+
+    #drawExecutions(lane, colour, bar, view) {
+        const context = this.#context;
+        const { executions } = lane;
+        const start = firstPlace(executions, "startedAt", view.left - this.#stage.longestTakes - 100);
+        let last = new Map();
+        let lastText = -Infinity;
+        for (let index = start; index < executions.length; index++) {
+            const execution = executions[index];
+            const { y } = bar(execution.key);
+            const [first, at] = [view.x(execution.first), view.x(execution.at)];
+            const isSelected = execution === this.selected;
+            if (!isSelected && at - (last.get(execution.key) ?? -Infinity) < 1) continue;
+            last.set(execution.key, at);
+            context.fillStyle = colour;
+            context.globalAlpha = isSelected ? 0.6 : 0.3;
+            context.fillRect(first, y - 5, Math.max(0, at - first), 10);
+            context.globalAlpha = 1;
+            this.#drawTicks(execution, y, colour, view, isSelected);
+            this.#drawWork(execution, y, colour, view);
+            this.#drawMark(execution.edge, at, y, isSelected ? 9 : 7, colour);
+            if (isSelected) {
+                context.strokeStyle = theme.ink;
+                context.lineWidth = 2;
+                context.beginPath();
+                context.arc(at, y, 13, 0, 7);
+                context.stroke();
+            }
+            const text = this.#stage.keys.length > 1 ? `${execution.key} ${execution.count}` : String(execution.count);
+            if (at - lastText > 22) {
+                lastText = at;
+                this.#text(text, at, y - 11, "center", theme.ink, "600");
+            }
+        }
+    }
+
+    /** The submits behind an execution, on its bar; of the one that is looked at with a line from each of them. */
+    #drawTicks(execution, y, colour, view, isSelected) {
+        const context = this.#context;
+        context.fillStyle = isSelected ? theme.ink : colour;
+        let last = -Infinity;
+        for (const submit of execution.behind) {
+            const place = view.x(submit.at);
+            if (place - last < 1.5) continue;
+            last = place;
+            context.fillRect(place - 0.75, y - 5, 1.5, 10);
+            if (isSelected) context.fillRect(place - 0.25, Timeline.top - 14, 0.5, y - Timeline.top + 9);
+        }
+    }
+
+    /** How long the handler runs. */
+    #drawWork(execution, y, colour, view) {
+        const context = this.#context;
+        const end = execution.endedAt ?? this.#stage.clock.now;
+        if (end - execution.startedAt < 1) return;
+        const [from, to] = [view.x(execution.startedAt), view.x(end)];
+        const isBad = execution.endedAt !== null && execution.outcome !== "executed";
+        context.fillStyle = isBad ? theme.bad : colour;
+        context.fillRect(from, y + 7, Math.max(1, to - from), 3);
+        if (isBad) this.#text("×", to + 5, y + 13, "center", theme.bad, "600");
+    }
+
+    #drawMark(edge, x, y, size, colour) {
+        const context = this.#context;
+        context.fillStyle = colour;
+        context.strokeStyle = theme.paper;
+        context.lineWidth = 1.25;
+        context.beginPath();
+        const corners = {
+            leading: [[-0.8, -1], [1, 0], [-0.8, 1]], trailing: [[0, -1], [0.9, 0], [0, 1], [-0.9, 0]],
+            maxWait: [[-0.8, -0.8], [0.8, -0.8], [0.8, 0.8], [-0.8, 0.8]], flush: [[-1, -0.8], [1, -0.8], [0, 1]],
+        }[edge];
+        if (corners) {
+            corners.forEach(([dx, dy], index) => context[index ? "lineTo" : "moveTo"](x + dx * size, y + dy * size));
+            context.closePath();
+        } else {
+            context.arc(x, y, size * 0.85, 0, 7);
+        }
+        context.fill();
+        context.stroke();
+    }
+
+    /** Submits of which nothing came, apart from those whose place a later one took. */
+    #drawDrops(lane, bar, { left, x }) {
+        let last = -Infinity;
+        for (let index = firstPlace(lane.drops, "at", left); index < lane.drops.length; index++) {
+            const drop = lane.drops[index];
+            const place = x(drop.at);
+            if (place - last < 4) continue;
+            last = place;
+            this.#text("×", place, bar(drop.key).y + 4, "center", drop.fate === "absorbed" ? theme.quiet : theme.bad, "600");
+        }
+    }
+
+    #drawPending(lane, colour, bar, view) {
+        const context = this.#context;
+        for (const { key, first, due, count } of lane.pending) {
+            const { y } = bar(key);
+            const [from, to] = [view.x(first), Math.min(view.x(due), view.width + 20)];
+            context.strokeStyle = colour;
+            context.lineWidth = 1.5;
+            context.setLineDash([4, 3]);
+            context.strokeRect(from, y - 5, Math.max(0, to - from), 10);
+            context.setLineDash([]);
+            context.globalAlpha = 0.5;
+            this.#drawMark("trailing", to, y, 7, colour);
+            context.globalAlpha = 1;
+            if (to < view.width - 10) this.#text(String(count), to, y - 11, "center", theme.quiet, "600");
+        }
+    }
+
+    /** The execution at a place on the canvas. */
+    executionAt(x, y) {
+        const lane = this.#stage.lanes[Math.floor((y - Timeline.top) / Timeline.row)];
+        if (!lane) return null;
+        const { left, right } = this.bounds;
+        const instant = left + (x / this.#canvas.clientWidth) * (right - left);
+        const near = (12 / this.#canvas.clientWidth) * (right - left);
+        const place = firstPlace(lane.executions, "startedAt", instant - near - this.#stage.longestTakes);
+        let best = null;
+        for (const execution of lane.executions.slice(place, place + 500)) {
+            if (execution.first - near > instant || execution.at + near < instant) continue;
+            if (!best || Math.abs(execution.at - instant) < Math.abs(best.at - instant)) best = execution;
+        }
+        return best;
+    }
+}

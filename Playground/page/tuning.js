@@ -1,0 +1,109 @@
+// The part of the page that takes a trace: from a file, from a drop, from the recording or from the stage.
+
+function connectTuning(stage, gaps) {
+    let trace = null;
+    let result = null;
+    const status = element("tune-status");
+
+    const setting = (id, read) => {
+        const field = element(id);
+        const text = field.value.trim();
+        return text === "" ? null : read(text);
+    };
+    const run = () => {
+        if (!trace) return;
+        try {
+            const ladder = { first: parseDuration(element("ladder-first").value), last: parseDuration(element("ladder-last").value),
+                maxWait: setting("ladder-max", parseDuration) };
+            if (ladder.first <= 0) throw new Error("a ladder begins above zero");
+            if (ladder.last < ladder.first) throw new Error("the first wait of the ladder must be the shorter one");
+            const saving = setting("target-saving", (text) => {
+                const number = Number(text.replace(/\s*%$/, ""));
+                if (!(number >= 0 && number <= 100)) throw new Error(`“${text}” is no share: write 80 %`);
+                return number / 100;
+            });
+            result = tuneTrace(trace.text, ladder, { saving, delay: setting("target-delay", parseDuration) });
+            show();
+        } catch (error) {
+            result = null;
+            element("tune").hidden = true;
+            status.textContent = error instanceof TraceError ? `${trace.name}, ${error.message}.` : `${error.message}.`;
+        }
+    };
+    const show = () => {
+        status.textContent = `${trace.name}: ${plural(result.submits, "submit")} of ${plural(result.keys, "key")} `
+            + `in ${shownDuration(result.span)}.`;
+        element("tune").hidden = result.submits === 0;
+        if (result.submits === 0) return;
+        element("suggestions").replaceChildren(...["debounce", "throttle"].map((kind) => suggestion(kind, result[kind])));
+        element("ladders").replaceChildren(...["debounce", "throttle"].map((kind) => ladderTable(kind, result[kind])));
+        draw();
+    };
+    const draw = () => {
+        if (result) element("chart").innerHTML = drawChart(result, Math.min(900, element("chart").clientWidth || 320));
+    };
+    const take = (name, text) => {
+        trace = { name, text };
+        status.textContent = `${name} …`;
+        run();
+    };
+
+    let width = 0;
+    new ResizeObserver(([entry]) => {
+        if (Math.abs(entry.contentRect.width - width) < 1) return;
+        width = entry.contentRect.width;
+        draw();
+    }).observe(element("chart"));
+    element("file").addEventListener("change", async (event) => {
+        const [file] = event.target.files;
+        if (file) take(file.name, await file.text());
+        event.target.value = "";
+    });
+    const drop = element("trace");
+    drop.addEventListener("dragover", (event) => {
+        event.preventDefault();
+        element("drop").classList.add("over");
+    });
+    drop.addEventListener("dragleave", () => element("drop").classList.remove("over"));
+    drop.addEventListener("drop", async (event) => {
+        event.preventDefault();
+        element("drop").classList.remove("over");
+        const [file] = event.dataTransfer.files;
+        if (file) take(file.name, await file.text());
+    });
+    element("sample").addEventListener("click", () => {
+        let at = 0;
+        take("Two minutes of typing", gaps.map((gap) => `{"at":${(at += gap) / 1000},"key":"article"}`).join("\n"));
+    });
+    element("own").addEventListener("click", () => take("The stage", stage.trace));
+    element("targets").addEventListener("change", run);
+    element("targets").addEventListener("submit", (event) => event.preventDefault());
+}
+
+function suggestion(kind, rows) {
+    const row = rows.find((row) => row.reason);
+    if (!row) return make("p", {}, `No ${kind} in this ladder.`);
+    const option = `${kind === "debounce" ? "--wait" : "--throttle"} ${durationText(row.wait)}`;
+    const gain = `saves ${(row.saved * 100).toFixed(1)} %, nine of ten within ${shownDuration(row.afterLast[1])}`;
+    const words = {
+        knee: [`: ${gain}; more waiting saves little (the knee).`], target: [`: ${gain}, which meets the target.`],
+        most: [row.saved === 0 ? `: no ${kind} of the ladder saves anything.` : `: ${gain}; saving grows with the delay all along.`],
+        nearest: [`: none meets the target; this comes nearest, ${gain}.`],
+    }[row.reason];
+    return make("p", { "data-suggested": kind }, make("code", {}, option), ...words);
+}
+
+function ladderTable(kind, rows) {
+    const times = (list) => list.map(shownDuration).join(" / ");
+    const table = make("table", { "data-ladder": kind }, make("caption", {}, kind === "debounce" ? "Debounce" : "Throttle"),
+        make("thead", {}, make("tr", {}, ...["wait", "", "executions", "saved", "after the last", "premature", "longest"]
+            .map((name) => make("th", { scope: "col" }, name)))));
+    const body = table.appendChild(make("tbody"));
+    for (const row of rows) {
+        body.append(make("tr", { class: row.reason ? "chosen" : "" }, make("th", { scope: "row" }, durationText(row.wait)),
+            make("td", row.isEfficient ? { "aria-label": "efficient" } : {}, row.isEfficient ? "✓" : ""),
+            make("td", {}, String(row.executions)), make("td", {}, `${(row.saved * 100).toFixed(1)} %`), make("td", {}, times(row.afterLast)),
+            make("td", {}, String(row.premature)), make("td", {}, shownDuration(row.longest))));
+    }
+    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Ladder, ${kind}` }, table);
+}

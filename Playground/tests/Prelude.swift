@@ -1,0 +1,26 @@
+// What the snippets of the playground expect of the app that they stand in.
+
+func handle(_ value: String) async throws {}
+func handle(_ value: String, for key: String) async throws {}
+func handle(_ values: [String]) async throws {}
+func handle(_ values: [String], for key: String) async throws {}
+
+struct Device: Sendable {
+    func set(_ level: Int) async throws {}
+}
+
+struct Server: Sendable {
+    func search(_ query: String) async throws -> [String] { [query] }
+    func save(_ draft: String) async throws {}
+}
+
+enum Kind: Hashable, Sendable { case accounts, messages, settings }
+
+struct Store: Sendable {
+    func synchronise(_ kind: Kind) async throws {}
+}
+
+let device = Device()
+let server = Server()
+let store = Store()
+@MainActor var results: [String] = []

@@ -1,0 +1,82 @@
+"""The page for everybody: keyboard, screen reader, narrow screens, less motion."""
+
+import unittest
+
+from harness import PAGE, PageTest
+
+
+class EverybodyTest(PageTest):
+    def test_everything_that_can_be_used_has_a_name(self):
+        nameless = self.browser.run("""
+            return [...document.querySelectorAll("button, input, select, textarea, canvas, progress")].filter((control) =>
+                !(control.getAttribute("aria-label") || control.labels?.[0]?.textContent.trim()
+                    || (control.tagName === "BUTTON" && control.textContent.trim())))
+                .map((control) => control.outerHTML);
+        """)
+        self.assertEqual(nameless, [])
+
+    def test_ids_that_are_referred_to_exist_and_are_unique(self):
+        wrong = self.browser.run("""
+            const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
+            const names = ["for", "aria-describedby", "aria-labelledby", "aria-controls"];
+            const missing = names.flatMap((name) => [...document.querySelectorAll(`[${name}]`)]
+                .flatMap((element) => element.getAttribute(name).split(" ")).filter((id) => !ids.includes(id)));
+            return [...missing, ...ids.filter((id, index) => ids.indexOf(id) !== index)];
+        """)
+        self.assertEqual(wrong, [])
+
+    def test_the_page_can_be_used_by_keyboard(self):
+        # From the top through everything, until the first button of the stage.
+        self.browser.run("document.querySelector('.skip').focus()")
+        self.browser.keys("\ue004", "\ue004", "\ue004", "\ue004", "\ue004")
+        self.assertEqual(self.browser.run("return document.activeElement.id"), "submit")
+        self.browser.keys(" ", " ")
+        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 2)
+        self.browser.run("document.querySelector('[role=tab][aria-selected=true]').focus()")
+        self.browser.keys("\ue014")
+        self.assertEqual(self.browser.run("return document.activeElement.id"), "tab-1")
+
+    def test_a_phone_needs_no_scrolling_sideways(self):
+        for width in (390, 320):
+            self.browser.resize(width, 800)
+            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
+
+    def test_text_can_be_read_in_light_and_in_dark(self):
+        for scheme in ("light", "dark"):
+            self.browser.emulate(prefers_color_scheme=scheme)
+            ratios = self.browser.run("""
+                const style = getComputedStyle(document.documentElement);
+                const light = (name) => {
+                    const text = style.getPropertyValue(`--${name}`).trim();
+                    const parts = [1, 3, 5].map((place) => parseInt(text.slice(place, place + 2), 16) / 255)
+                        .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+                    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+                };
+                const ratio = (one, other) => {
+                    const [low, high] = [light(one), light(other)].sort((one, other) => one - other);
+                    return (high + 0.05) / (low + 0.05);
+                };
+                return [["ink", "paper"], ["ink", "raised"], ["quiet", "paper"], ["quiet", "raised"], ["bad", "paper"],
+                    ["on-accent", "c0"], ["c0", "paper"], ["c1", "paper"], ["c2", "paper"], ["c3", "paper"]]
+                    .map(([one, other]) => [one, other, ratio(one, other)]);
+            """)
+            self.assertEqual([pair for pair in ratios if pair[2] < 4.5], [], scheme)
+
+    def test_less_motion_is_a_picture_a_second(self):
+        self.browser.emulate(prefers_reduced_motion="reduce")
+        self.browser.open(PAGE)
+        frames = self.browser.run("""
+            return new Promise((done) => {
+                let frames = 0;
+                const draw = playground.timeline.draw.bind(playground.timeline);
+                playground.timeline.draw = () => { frames += 1; draw(); };
+                document.getElementById("submit").click();
+                setTimeout(() => done(frames), 1500);
+            });
+        """)
+        self.assertLess(frames, 20)
+        self.assertGreater(frames, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,255 @@
+"""The stage: inputs, timeline, counters, words, and the link that reproduces it all."""
+
+import json
+import unittest
+
+from harness import PAGE, PageTest
+
+
+class StageTest(PageTest):
+    def hold(self):
+        self.browser.run("playground.stage.clock.hold()")
+
+    def advance(self, milliseconds):
+        self.browser.run("playground.stage.clock.advance(arguments[0])", milliseconds)
+
+    def set(self, field, value):
+        self.browser.run("""
+            const field = document.getElementById(arguments[0]);
+            field.value = arguments[1];
+            field.dispatchEvent(new Event("change", { bubbles: true }));
+        """, field, value)
+
+    def executions(self, lane):
+        return self.browser.run("""
+            return playground.stage.lanes[arguments[0]].executions.map(({ value, count, edge, behind }) =>
+                [value, count, edge, behind.length]);
+        """, lane)
+
+    def counters(self, lane):
+        return self.browser.run("""
+            const { counters } = playground.stage.lanes[arguments[0]].coalescer;
+            return Object.fromEntries(Object.entries(counters).filter(([, count]) => count));
+        """, lane)
+
+    def test_clicks_and_keys_and_the_pointer_are_submits(self):
+        self.browser.click("#submit")
+        self.browser.type("#type", "abc")
+        self.assertEqual(
+            self.browser.run("return playground.stage.submits.map((submit) => submit.value)"), [1, "a", "ab", "abc"])
+        self.browser.run("""
+            const event = new PointerEvent("pointermove", { bubbles: true });
+            document.getElementById("pointer").dispatchEvent(event);
+        """)
+        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 5)
+        # Time is the real one here, whatever it takes.
+        self.browser.wait("return playground.stage.lanes[0].counters.executed === 1")
+
+    def test_a_burst_is_thirty_submits_under_each_policy(self):
+        self.hold()
+        self.browser.click("#burst")
+        self.advance(5000)
+        self.assertEqual(self.executions(0), [[30, 30, "trailing", 30]])
+        self.assertEqual([edge for _, _, edge, _ in self.executions(1)], ["maxWait", "trailing"])
+        self.assertEqual([edge for _, _, edge, _ in self.executions(2)], ["leading", "trailing", "trailing", "trailing"])
+        for lane in range(3):
+            counters = self.counters(lane)
+            self.assertTrue(counters["addUp"])
+            self.assertEqual(counters["submitted"], 30)
+            self.assertEqual(counters["executed"] + counters["superseded"], 30)
+
+    def test_every_outcome_is_counted_and_shown(self):
+        self.hold()
+        self.browser.run("""
+            const { panel, policyFromLink } = playground;
+            panel.replace({ ...panel.policy, capacity: 2, whileRunning: "skip" });
+        """)
+        self.set("takes", "1s")
+        self.set("throws", "third")
+        self.set("key", "*")
+        for _ in range(3):
+            self.browser.click("#submit")                   # the third key is over capacity
+        self.advance(300)
+        self.browser.click("#cancel")
+        self.set("key", "A")
+        self.browser.click("#submit")
+        self.advance(300)                                   # A is still running, so this one is skipped
+        self.browser.click("#submit")
+        self.browser.click("#cancel")
+        self.advance(1000)
+        self.browser.click("#submit")
+        self.browser.click("#submit")
+        self.advance(300)
+        self.browser.click("#shut-down")
+        self.browser.click("#submit")
+        self.advance(5000)
+        counters = self.counters(0)
+        self.assertEqual(
+            {name: counters.get(name) for name in ("submitted", "executed", "absorbed", "cancelled", "superseded", "failed", "rejected")},
+            {"submitted": 8, "executed": 2, "absorbed": 1, "cancelled": 1, "superseded": 1, "failed": 1, "rejected": 2})
+        self.browser.wait("return document.querySelector('#counters td[data-count=rejected]').textContent === '2'")
+        row = self.browser.run("""
+            const row = document.querySelector("#counters tbody tr");
+            return Object.fromEntries([...row.querySelectorAll("td")].map((cell) => [cell.dataset.count, cell.textContent]));
+        """)
+        self.assertEqual(row["addUp"], "✓")
+        outcomes = ("executed", "superseded", "absorbed", "cancelled", "rejected", "failed", "pending", "running")
+        self.assertEqual(int(row["submitted"]), sum(int(row[name]) for name in outcomes))
+
+    def test_let_go_ends_what_is_pending_as_each_policy_says(self):
+        self.hold()
+        self.browser.open(PAGE, "#!debounce,1s&debounce,1s,at-end=flush&debounce,1s,at-end=drop")
+        self.hold()
+        self.browser.click("#submit")
+        self.browser.click("#gone")
+        self.advance(2000)
+        self.assertEqual([self.executions(lane) for lane in range(3)],
+                         [[[1, 1, "trailing", 1]], [[1, 1, "flush", 1]], []])
+        self.browser.click("#submit")
+        self.assertEqual(self.counters(0)["submitted"], 1)
+        self.assertIn("Start anew", self.browser.text("#notice"))
+
+    def test_the_recording_comes_to_the_same_at_every_speed(self):
+        found = []
+        for speed in (1, 20):
+            found.append(self.browser.run("""
+                const { stage, inputs } = playground;
+                stage.clock.hold();
+                stage.startAnew();
+                inputs.replay.play(inputs.gaps, arguments[0]);
+                stage.clock.advance(300_000);
+                const start = stage.submits[0].at;
+                return stage.lanes.map((lane) => lane.executions.map(({ at, count, edge }) =>
+                    [Math.round((at - start) * 1e6), count, edge]));
+            """, speed))
+        self.assertGreater(len(found[0][0]), 20)
+        self.assertEqual(found[0], found[1])
+
+    def test_the_replay_runs_and_stops_with_its_button(self):
+        self.set("speed", "20")
+        self.browser.click("#replay")
+        self.assertEqual(self.browser.text("#replay"), "Stop the replay")
+        self.browser.wait("return playground.stage.submits.length > 10")
+        self.assertEqual(self.browser.run("return playground.stage.clock.rate"), 20)
+        self.browser.click("#replay")
+        self.assertEqual(self.browser.run("return playground.stage.clock.rate"), 1)
+        self.assertEqual(self.browser.text("#replay"), "Replay real typing")
+
+    def test_the_time_to_the_next_due_instant_is_shown(self):
+        self.hold()
+        self.browser.click("#submit")
+        self.advance(100)
+        self.browser.wait("return document.querySelector('#counters td[data-count=nextDue]').textContent === 'in 0.20 s'")
+
+    def test_words_say_what_happens(self):
+        self.hold()
+        self.browser.type("#type", "hi")
+        self.advance(400)
+        self.assertIn("“hi” on the trailing edge, 2 submits behind it", self.browser.text("#log"))
+        self.browser.wait("return document.getElementById('spoken').textContent.includes('2 submits.')")
+
+    def test_arrow_keys_visit_the_executions(self):
+        self.hold()
+        self.browser.click("#burst")
+        self.advance(5000)
+        self.browser.run("document.getElementById('timeline').focus()")
+        self.browser.keys("\ue012")                         # left
+        self.assertIn("“30” on the trailing edge, 30 submits behind it", self.browser.text("#detail"))
+        self.browser.keys("\ue015", "\ue012")               # down, left
+        self.assertIn("on the maxWait edge", self.browser.text("#detail"))
+        self.browser.keys("\ue00c")                         # escape
+        self.assertEqual(self.browser.text("#detail"), "")
+
+    def test_the_timeline_stays_quick_with_ten_thousand_events(self):
+        # The same picture with a hundred events and with ten thousand, in turn, so that both meet the same machine.
+        few, many = self.browser.run("""
+            const { stage, timeline } = playground;
+            const fill = (count) => {
+                stage.startAnew();
+                for (let index = 0; index < count; index++) {
+                    stage.submit(index);
+                    stage.clock.advance(900);
+                }
+            };
+            const measure = () => {
+                const start = performance.now();
+                for (let frame = 0; frame < 30; frame++) timeline.draw();
+                return (performance.now() - start) / 30;
+            };
+            stage.clock.hold();
+            fill(100);
+            const few = measure();
+            fill(10_000);
+            return [few, measure()];
+        """)
+        self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 10_000)
+        self.assertLess(many, 5 * few + 5)
+
+    def test_ten_thousand_events_in_the_window_are_a_frame(self):
+        drawn = self.browser.run("""
+            const { stage, timeline } = playground;
+            stage.clock.hold();
+            for (let index = 0; index < 10_000; index++) {
+                stage.submit(index);
+                stage.clock.advance(0.5);
+            }
+            const calls = { count: 0 };
+            for (const name of ["fillRect", "fill", "fillText", "stroke", "strokeRect"]) {
+                const original = CanvasRenderingContext2D.prototype[name];
+                CanvasRenderingContext2D.prototype[name] = function (...values) {
+                    calls.count += 1;
+                    return original.apply(this, values);
+                };
+            }
+            timeline.draw();
+            return calls.count;
+        """)
+        # A few for each pixel of the width at most, not some for each event.
+        self.assertLess(drawn, 6000)
+
+    # MARK: - The link
+
+    def test_the_link_reproduces_the_setting(self):
+        self.browser.run("""
+            const { panel } = playground;
+            panel.replace({ ...panel.policy, wait: 1500, maxWait: 4000, leading: true, maxCount: 7, delayRule: "extend",
+                combine: "collect", whileRunning: "concurrent", maxConcurrent: 2, capacity: 3, atEnd: "drop" });
+            panel.add();
+            panel.choose(0);
+        """)
+        self.set("key", "B")
+        self.set("delay", "2s")
+        self.set("takes", "700ms")
+        self.set("throws", "third")
+        state = """
+            const { stage } = playground;
+            const fields = ["key", "delay", "takes", "throws"].map((id) => document.getElementById(id).value);
+            return [JSON.stringify(stage.policies), stage.takes, stage.throws, fields,
+                document.getElementById("swift").textContent, document.getElementById("command").textContent];
+        """
+        before = self.browser.run(state)
+        self.assertEqual(len(json.loads(before[0])), 4)
+        link = self.browser.text("#link")
+        self.assertEqual(link, self.browser.run("return location.href"))
+        self.browser.open(PAGE, "#" + link.split("#")[1])
+        self.assertEqual(self.browser.run(state), before)
+
+    def test_a_bad_link_is_explained_and_harmless(self):
+        self.browser.open(PAGE, "#!debounce,300")
+        self.assertIn("has no unit", self.browser.text("#notice"))
+        self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 3)
+        self.browser.open(PAGE, "#!debounce,300ms,max-wait=100ms")
+        self.assertIn("must be at least the wait", self.browser.text("#notice"))
+
+    def test_what_the_engine_refuses_is_said_beside_the_field(self):
+        self.set("option-maxWait", "100ms")
+        self.assertIn("must be at least the wait of 300ms", self.browser.text("#wrong"))
+        self.assertIsNone(self.browser.run("return playground.stage.policies[0].maxWait"))
+
+    def test_a_preset_fills_the_form(self):
+        self.set("option-preset", "1")
+        self.assertEqual(self.browser.text("#command"), "lull filter --wait 2s --max-wait 10s --at-end wait")
+
+
+if __name__ == "__main__":
+    unittest.main()

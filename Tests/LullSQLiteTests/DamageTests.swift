@@ -70,7 +70,7 @@ import Testing
         let whole = try make()
         var random = SplitMix(seed: environment("LULL_SEED", default: 5))
         var words: [String: Int] = [:]
-        for _ in 0..<environment("LULL_DAMAGE", default: 300) {
+        for _ in 0..<environment("LULL_DAMAGE", default: 150) {
             var bytes = whole
             // One in four in the header of the file, which says what all the rest means.
             let limit = random.oneIn(4) ? 100 : bytes.count
@@ -111,7 +111,7 @@ import Testing
             """.split(separator: "\n").map { $0.split(separator: " ") }
         var words: [String: Int] = [:]
         for (table, column) in columns.flatMap({ line in line.dropFirst().map { (line[0], $0) } }) {
-            for value in ["\(Int64.max)", "\(Int64.min)", "-1", "0", "'x'", "x'00ff'", "1e300", "NULL"] {
+            for value in ["\(Int64.max)", "\(Int64.min)", "-1", "x'00ff'", "NULL"] {
                 try damage(whole)
                 guard (try? place.execute("UPDATE \(table) SET \(column) = \(value)")) != nil else { continue }
                 try count(&words)

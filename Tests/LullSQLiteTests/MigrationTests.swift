@@ -34,15 +34,15 @@ import Testing
     private func make(vfs: String? = nil) throws {
         let file = try SQLiteFile(place.path, options(vfs: vfs))
         try file.open(try debounce(2))
-        for number in 0..<100 { try file.submit(submission("key \(number)", "value")) }
+        for number in 0..<30 { try file.submit(submission("key \(number)", "value")) }
     }
 
     @Test func anOlderFileIsBroughtUpToDateWithEverythingInIt() throws {
         try make()
         let file = try SQLiteFile(place.path, options(Self.next))
         #expect(try place.number("PRAGMA user_version") == 3)
-        #expect(try place.number("SELECT count(*) FROM work WHERE shade = 'dark'") == 100)
-        #expect(try file.status()?.pending == 100)
+        #expect(try place.number("SELECT count(*) FROM work WHERE shade = 'dark'") == 30)
+        #expect(try file.status()?.pending == 30)
         #expect(try file.submit(submission("key 1", "value")).generation == 2)
         #expect(try file.audit(isComplete: true) == [])
     }
@@ -74,7 +74,7 @@ import Testing
         #expect(error?.reason.contains("no such table: nowhere") == true)
         #expect(try place.number("PRAGMA user_version") == 1)
         #expect(try place.number("SELECT count(*) FROM sqlite_master WHERE name = 'shades'") == 0)
-        #expect(try SQLiteFile(place.path, options()).status()?.pending == 100)
+        #expect(try SQLiteFile(place.path, options()).status()?.pending == 30)
     }
 
     @Test func aMigrationThatIsCutIsMadeAnewOrHasBeenMade() throws {
@@ -88,7 +88,7 @@ import Testing
             disk.start()
             let version = try bench.place.number("PRAGMA user_version")
             let file = try SQLiteFile(bench.place.path, options(Self.next, vfs: disk.name))
-            #expect(try file.status()?.pending == 100)
+            #expect(try file.status()?.pending == 30)
             #expect(try file.audit(isComplete: true) == [])
             return version
         }

@@ -9,17 +9,6 @@ import Testing
 /// Somebody who submits and works at a file, on a disk that fails: the power is cut, the process killed, the disk breaks or is
 /// full, at any call of SQLite. Everything that happens follows from the seed.
 final class FaultTrial {
-    /// What happened in trials.
-    struct Figures {
-        var accepted = 0
-        var refused = 0
-        var unknown = 0
-        var executed = 0
-        var incidents = 0
-        var starts = 0
-        var lostWrites = 0
-    }
-
     private let disk: FaultyDisk
     private let place: Place
     private let machine = Machine()
@@ -31,7 +20,7 @@ final class FaultTrial {
     private var reader: RawConnection?
     private var hasNamespace = false
     private var books = FaultBooks()
-    private(set) var figures = Figures()
+    private(set) var figures = FaultFigures()
     private var values = 0
     private var held: [DurableRun] = []
     /// What was done last, in words.

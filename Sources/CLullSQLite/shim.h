@@ -53,7 +53,7 @@ static inline int lull_sqlite_rewrite_log(sqlite3 *db) {
     if (code != SQLITE_OK || !file || !file->pMethods) return code;
     sqlite3_int64 size = 0;
     code = file->pMethods->xFileSize(file, &size);
-    if (code != SQLITE_OK || size == 0) return code;
+    if (code != SQLITE_OK) return code;
     void *bytes = malloc(most);
     if (!bytes) return SQLITE_NOMEM;
     for (sqlite3_int64 place = 0; place < size && code == SQLITE_OK; place += most) {

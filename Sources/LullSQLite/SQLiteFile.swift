@@ -109,6 +109,8 @@ package final class SQLiteFile {
             guard try opened.checkpoint(truncates: true, within: options.patience) else {
                 throw .refused("\(path) is read by another program for too long")
             }
+            // What is refused now must not be found in an old log after a cut: it is certain that it is empty.
+            try opened.rewriteLog()
         }
         isUnsettled = false
         connection = opened

@@ -66,21 +66,30 @@ import Testing
         #expect(submit("one", to: file) == .success(1))
     }
 
-    @Test func whatOthersDoNotSeeAfterAFailedSyncIsRefusedAndDoesNotComeBack() throws {
-        var file: SQLiteFile? = try makeFile()
+    @Test(arguments: [FaultyDisk.Effect.error, .errorAndLoss], 1...20)
+    func whatOthersDoNotSeeAfterAFailedSyncIsRefusedAndDoesNotComeBack(_ effect: FaultyDisk.Effect, seed: Int) throws {
+        let disk = FaultyDisk(seed: UInt64(seed))
+        var options = options
+        options.vfs = disk.name
+        var file: SQLiteFile? = try SQLiteFile(place.path, options)
+        try file?.open(try debounce(2, .collect))
         // The index of the log, which others hold, does not know of the commit.
-        var other: SQLiteFile? = try makeFile()
+        var other: SQLiteFile? = try SQLiteFile(place.path, options)
+        // The first commit in a log is synced twice.
+        #expect(submit("zero", to: file!) == .success(1))
         _ = try other?.status()
-        disk.arm(.error, at: .sync, of: .log)
+        disk.arm(effect, at: .sync, of: .log)
         guard case .failure(.refused) = submit("one", to: file!) else {
             Issue.record("a commit that nobody sees was not refused")
             return
         }
+        if !seed.isMultiple(of: 3) { disk.cut() }
         file = nil
         other = nil
-        // With nobody left the log is read anew: the commit must not be found in it.
-        file = try makeFile()
-        #expect(try values(in: file!) == [])
+        disk.start()
+        // With nobody left the log is read anew: the commit must not be found in it, not even after a cut.
+        file = try SQLiteFile(place.path, options)
+        #expect(try values(in: file!) == ["zero"])
     }
 
     @Test func whatCannotBeDecidedIsUnknownUntilTheDiskWorksAgain() throws {

@@ -109,7 +109,9 @@ struct WhileRunningTests {
         door.open()
         await clock.advance(by: .zero)
         #expect(seen.all == ["+a1", "+b2", "-b2", "-a1", "+a2", "-a2"])
-        #expect(outcomes.all == [.executed(1), .executed(2)])
+        // Each is told in a task of its own, in whichever order these run.
+        #expect(Set(outcomes.all.map { "\($0)" }) == ["executed(1)", "executed(2)"])
+        #expect(outcomes.all.count == 2)
     }
 
     @Test("cancel(running: true) tells it to stop, and it ends as cancelled, without a failure")

@@ -1,5 +1,5 @@
 import FaultVFS
-import Synchronization
+import Lull
 
 /// A disk that can be made to fail, for the files of one test.
 final class FaultyDisk: @unchecked Sendable {
@@ -7,7 +7,7 @@ final class FaultyDisk: @unchecked Sendable {
     private let disk: OpaquePointer
     /// What SQLite calls it.
     let name: String
-    private static let numbers = Mutex(0)
+    private static let numbers = Guarded(0)
 
     /// Calls of SQLite.
     struct Calls: OptionSet {
@@ -49,7 +49,7 @@ final class FaultyDisk: @unchecked Sendable {
     }
 
     init(seed: UInt64 = 1) {
-        let number = Self.numbers.withLock { number in
+        let number = Self.numbers.change { number in
             number += 1
             return number
         }

@@ -42,7 +42,8 @@ let package = Package(
         .target(name: "LullCharts", swiftSettings: settings),
         .systemLibrary(name: "CLullSystem"),
         .executableTarget(
-            name: "LullCommand", dependencies: ["LullCore", "LullCharts", "LullDurable", "LullSQLite", "CLullSystem"],
+            name: "LullCommand",
+            dependencies: ["Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "CLullSystem"],
             swiftSettings: settings),
         .target(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],

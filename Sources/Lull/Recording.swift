@@ -11,14 +11,16 @@ public import LullCore
 /// It keeps the instants and keys of the newest submits, in memory, and never a value. Delays of single calls are not in it, nor
 /// flushes and cancels. Who is not recorded pays nothing; who is, some 70 ns a submit.
 public final class Recording<Key: Hashable & Sendable>: Sendable {
-    private let read: @Sendable () -> (entries: [(at: Duration, key: Key)], lost: Int)
+    private let sizes: @Sendable () -> (count: Int, lost: Int)
+    private let entries: @Sendable () -> [(at: Duration, key: Key)]
     private let onEnd: @Sendable () -> Void
 
     init(
-        _ read: @escaping @Sendable () -> (entries: [(at: Duration, key: Key)], lost: Int),
-        onEnd: @escaping @Sendable () -> Void
+        sizes: @escaping @Sendable () -> (count: Int, lost: Int),
+        entries: @escaping @Sendable () -> [(at: Duration, key: Key)], onEnd: @escaping @Sendable () -> Void
     ) {
-        self.read = read
+        self.sizes = sizes
+        self.entries = entries
         self.onEnd = onEnd
     }
 
@@ -27,10 +29,10 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
     }
 
     /// How many submits are kept.
-    public var count: Int { read().entries.count }
+    public var count: Int { sizes().count }
 
     /// How many older submits are no longer kept.
-    public var lost: Int { read().lost }
+    public var lost: Int { sizes().lost }
 
     /// What is kept, as `lull simulate` and `lull tune` read it: a line of JSON for each submit, ordered by time, with the seconds
     /// since the debouncer was made and the key's description. Without keys there are only the instants. Takes time and
@@ -40,7 +42,7 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
     ///   with each start of the program: nobody can find out by trying whether a key is in a trace, nor compare two.
     public func trace(hashingKeys: Bool = false) -> String {
         var text = ""
-        for (at, key) in read().entries {
+        for (at, key) in entries() {
             text += "{\"at\":\(Self.seconds(at))"
             if Key.self != Sole.self {
                 text += ",\"key\":" + (hashingKeys ? Self.hash(of: key) : Self.json("\(key)"))
@@ -103,10 +105,10 @@ final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
 }
 
 extension Runtime {
-    /// What a buffer keeps, the oldest first, and how much it does not.
-    fileprivate func entries(of buffer: RecordingBuffer<Key>) -> (entries: [(at: Duration, key: Key)], lost: Int) {
-        let (ring, next, lost) = lock.withLock { (buffer.ring, buffer.next, buffer.lost) }
-        return ((ring[next...] + ring[..<next]).map { (Duration(origin.duration(to: $0.at)), $0.key) }, lost)
+    /// What a buffer keeps, the oldest first.
+    fileprivate func entries(of buffer: RecordingBuffer<Key>) -> [(at: Duration, key: Key)] {
+        let (ring, next) = lock.withLock { (buffer.ring, buffer.next) }
+        return (ring[next...] + ring[..<next]).map { (Duration(origin.duration(to: $0.at)), $0.key) }
     }
 }
 
@@ -118,6 +120,9 @@ extension Coalescer {
         let buffer = RecordingBuffer<Key>(limit: max(limit, 1))
         runtime.record(in: buffer)
         return Recording { [runtime] in
+            // Without a copy of what is kept, which the next submit would pay for.
+            runtime.lock.withLock { (buffer.ring.count, buffer.lost) }
+        } entries: { [runtime] in
             runtime.entries(of: buffer)
         } onEnd: { [weak runtime] in
             runtime?.stopRecording(in: buffer)

@@ -1,4 +1,6 @@
 internal import CLullSQLite
+internal import Lull
+internal import LullCore
 internal import LullDurable
 
 /// One open database file, as the thread that opened it uses it.
@@ -60,7 +62,7 @@ final class Connection {
 
     /// How long to wait for somebody else who has locked the file.
     private func wait(_ time: Duration) {
-        sqlite3_busy_timeout(handle, Int32(clamping: time.milliseconds))
+        sqlite3_busy_timeout(handle, Int32(clamping: CoreDuration(time).nanoseconds / 1_000_000))
     }
 
     // MARK: - What is asked of a connection
@@ -182,14 +184,5 @@ final class Connection {
         let error = DurableError.unusable("\(path) is damaged: it holds \(what)")
         failed = error
         return error
-    }
-}
-
-extension Duration {
-    /// Whole milliseconds, saturating.
-    var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        return overflow ? .max : product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000).partialValue
     }
 }

@@ -138,27 +138,13 @@ public final class SQLiteStore: DurableStore {
     /// Makes several calls: see ``/LullDurable/DurableStore/exchange(_:_:)``. One job in one transaction, unless the disk objects.
     public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
         do throws(DurableError) {
-            return try await call(writes: true) { transaction throws(DurableError) in
-                let reported = reports.map { report in
-                    Result { () throws(DurableError) in try transaction.report(report) }
-                }
-                let claimed = claim.map { claim in
-                    Result { () throws(DurableError) in try transaction.claim(claim) }
-                }
-                return (reported: reported, claimed: claimed, now: transaction.now)
-            } then: { answer, bell in
-                let claimed = answer.claimed.map { result in
-                    result.map { runs, next in
-                        DurableClaim.Answer(
-                            runs: runs, next: next.map { DurableNamespace.time(from: answer.now, to: $0) },
-                            mark: bell.tell(next, in: claim?.namespace ?? ""))
-                    }
-                }
-                return DurableExchange(reports: answer.reported, claim: claimed)
+            return try await call(writes: true) { transaction in
+                transaction.exchange(reports, claim)
+            } then: { exchange, bell in
+                exchange.answers { next in bell.tell(next, in: claim?.namespace ?? "") }
             }
         } catch {
-            return DurableExchange(
-                reports: reports.map { _ in .failure(error) }, claim: claim.map { _ in .failure(error) })
+            return DurableExchange(reports, claim, failed: error)
         }
     }
 

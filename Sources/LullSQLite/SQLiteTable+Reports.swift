@@ -6,24 +6,10 @@ internal import LullDurable
 extension SQLiteTable {
     func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
-        var oldest = CoreInstant.farFuture
         let rows = try connection[.rows]
         defer { rows.reset() }
         rows.bind(1, namespace.id)
-        while try rows.next() {
-            var row = try rows.entry(key: []).row
-            var endings: [DurableEnding] = []
-            row.settle(at: now, by: namespace.rules, &endings)
-            if row.pending != nil { status.pending += 1 }
-            if let ready = row.ready {
-                status.ready += 1
-                oldest = min(oldest, ready.due)
-            }
-            if let run = row.run {
-                if run.isInBackoff { status.retrying += 1 } else { status.running += 1 }
-            }
-        }
-        if status.ready > 0 { status.oldestDue = DurableNamespace.time(from: oldest, to: now) }
+        while try rows.next() { status.add(try rows.entry(key: []).row, at: now) }
         let dead = try connection[.deadCount]
         defer { dead.reset() }
         dead.bind(1, namespace.id)

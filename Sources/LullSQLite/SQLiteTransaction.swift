@@ -82,6 +82,38 @@ package struct SQLiteTransaction {
         try table.report(report, in: try namespace(report.namespace), at: now)
     }
 
+    /// The calls of a worker that go together, each with an answer of its own: see ``DurableStore/exchange(_:_:)``.
+    package mutating func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) -> Exchange {
+        Exchange(
+            reports: reports.map { report in
+                Result { () throws(DurableError) in try self.report(report) }
+            },
+            claim: claim.map { claim in
+                Result { () throws(DurableError) in try self.claim(claim) }
+            }, now: now)
+    }
+
+    /// The answers to such calls.
+    package struct Exchange: Sendable {
+        let reports: [Result<DurableReport.Answer, DurableError>]
+        let claim: Result<(runs: [DurableRun], next: CoreInstant?), DurableError>?
+        /// The instant of the transaction.
+        package let now: CoreInstant
+
+        /// The answers as the caller gets them.
+        ///
+        /// - Parameter mark: Marks the answer to the claim, which says when there may be more.
+        package func answers(mark: (CoreInstant?) -> Int64) -> DurableExchange {
+            let claimed = claim.map { result in
+                result.map { runs, next in
+                    DurableClaim.Answer(
+                        runs: runs, next: next.map { DurableNamespace.time(from: now, to: $0) }, mark: mark(next))
+                }
+            }
+            return DurableExchange(reports: reports, claim: claimed)
+        }
+    }
+
     /// See ``DurableStore/retry(_:in:)``.
     package mutating func retry(_ run: Int64, in name: String) throws(DurableError) -> DurableRetry {
         try table.retry(run, in: try namespace(name), at: now)
@@ -104,6 +136,11 @@ package struct SQLiteTransaction {
         var all: [DurableStatus] = []
         for namespace in try table.connection.namespaces() { all.append(try table.status(of: namespace)) }
         return all
+    }
+
+    /// The counts of one namespace.
+    package mutating func status(of name: String) throws(DurableError) -> DurableStatus {
+        try table.status(of: try namespace(name))
     }
 
     /// See ``DurableStore/list(in:prefix:limit:)``.

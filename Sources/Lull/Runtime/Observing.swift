@@ -4,29 +4,24 @@ public import LullCore
 // in which things happened; the observers are woken afterwards.
 extension Runtime {
     func observe(with buffer: EventBuffer<Key>) {
-        lock.withLock {
-            watchers.append(buffer)
-            isWatched = true
-        }
+        changeWatch { $0.watchers.append(buffer) }
     }
 
     func stopObserving(with buffer: EventBuffer<Key>) {
-        lock.withLock {
-            watchers.removeAll { $0 === buffer }
-            isWatched = !watchers.isEmpty || !recordings.isEmpty
-        }
+        changeWatch { $0.watchers.removeAll { $0 === buffer } }
     }
 
     func record(in buffer: RecordingBuffer<Key>) {
-        lock.withLock {
-            recordings.append(buffer)
-            isWatched = true
-        }
+        changeWatch { $0.recordings.append(buffer) }
     }
 
     func stopRecording(in buffer: RecordingBuffer<Key>) {
+        changeWatch { $0.recordings.removeAll { $0 === buffer } }
+    }
+
+    private func changeWatch(_ change: (Runtime) -> Void) {
         lock.withLock {
-            recordings.removeAll { $0 === buffer }
+            change(self)
             isWatched = !watchers.isEmpty || !recordings.isEmpty
         }
     }

@@ -1,4 +1,5 @@
 internal import CLullSystem
+internal import Lull
 internal import LullCore
 internal import LullDurable
 internal import LullSQLite
@@ -91,7 +92,8 @@ extension DurableDeadRun {
 
     fileprivate var cells: [String] {
         [
-            "\(id)", Self.shown(key), "\(submits.count)", "\(attempts)", DurationText.rounded(nanoseconds(age)),
+            "\(id)", Self.shown(key), "\(submits.count)", "\(attempts)",
+            DurationText.rounded(CoreDuration(age).nanoseconds),
             Self.shown(Array((error ?? "-").utf8)),
         ]
     }
@@ -114,7 +116,7 @@ extension DurableDeadRun {
             JSONText.append(value, to: &text)
         }
         text.append(string: "],\"submits\":\(submits.count),\"attempts\":\(attempts),\"age\":")
-        DecimalSeconds.append(nanoseconds(age), to: &text)
+        DecimalSeconds.append(CoreDuration(age).nanoseconds, to: &text)
         text.append(",\"error\":")
         if let error { JSONText.append(Array(error.utf8), to: &text) } else { text.append("null") }
         text.append("}\n")

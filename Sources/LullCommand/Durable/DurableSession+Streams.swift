@@ -106,7 +106,8 @@ extension DurableSession {
     mutating func endIfNothingIsLeft(at now: CoreInstant) {
         guard hasReadAll, listening != nil, runs.isEmpty else { return }
         do throws(DurableError) {
-            guard let left = try namespaceStatus(), left.pending + left.ready == 0 else { return }
+            let left = try namespaceStatus()
+            guard left.pending + left.ready == 0 else { return }
             if left.retrying > 0 {
                 let what = left.retrying == 1 ? "1 run waits" : "\(left.retrying) runs wait"
                 streams.log.report("\(what) in the store for another attempt")
@@ -118,18 +119,16 @@ extension DurableSession {
         drive(.stopped, at: now)
     }
 
-    private func namespaceStatus() throws(DurableError) -> DurableStatus? {
-        let all = try file.read { transaction throws(DurableError) in try transaction.status() }
-        return all.first { $0.namespace == settings.namespace }
+    private func namespaceStatus() throws(DurableError) -> DurableStatus {
+        let namespace = settings.namespace
+        return try file.read { transaction throws(DurableError) in try transaction.status(of: namespace) }
     }
 
     // MARK: - Output
 
     mutating func writeOutput(_ events: Int16) {
         do throws(Failure) {
-            let isGone = streams.output.isEmpty && Int32(events) & Int32(POLLERR | POLLHUP) != 0
-            let written = streams.output.isEmpty ? .some : try streams.output.write()
-            if case .closed = isGone ? .closed : written { return closeOutput() }
+            if case .closed = try streams.writeOutput(events) { return closeOutput() }
         } catch {
             fail(error)
             return closeOutput()
@@ -148,15 +147,6 @@ extension DurableSession {
         drive(.stopped, at: clock.now)
     }
 
-    mutating func writeLog() {
-        // If messages cannot be written, there is no place to say so.
-        do throws(Failure) {
-            if case .closed = try streams.log.write() { streams.log.clear() }
-        } catch {
-            streams.log.clear()
-        }
-    }
-
     /// Writes what is left to be said, waiting as long as it takes.
     mutating func drainStreams() {
         _ = try? streams.output.drain()
@@ -170,7 +160,7 @@ extension DurableSession {
 
     mutating func reportStatistics() {
         do throws(DurableError) {
-            if let status = try namespaceStatus() { streams.log.report(status.line) }
+            streams.log.report(try namespaceStatus().line)
         } catch {
             streams.log.report("\(error)")
         }

@@ -115,7 +115,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
         listen(at: now)
         if interests[2].revents != 0 { readRecords() }
         if interests[3].revents != 0 { writeOutput(interests[3].revents) }
-        if interests[4].revents != 0 { writeLog() }
+        if interests[4].revents != 0 { streams.writeLog() }
     }
 
     private mutating func attendToSignals(at now: CoreInstant) {
@@ -196,30 +196,15 @@ struct DurableSession<Work: Performer>: ~Copyable {
 
     /// Reports and claims in one transaction.
     private mutating func commit(_ reports: [DurableReport], _ claim: DurableClaim?) -> [Worker.Event] {
-        typealias Answers = (
-            reports: [Result<DurableReport.Answer, DurableError>], claim: Result<DurableClaim.Answer, DurableError>?,
-            at: CoreInstant?
-        )
-        let answers: Answers
+        let answers: DurableExchange
         do throws(DurableError) {
-            answers = try file.write { transaction throws(DurableError) in
-                let reported = reports.map { report in
-                    Result { () throws(DurableError) in try transaction.report(report) }
-                }
-                let claimed = claim.map { claim in
-                    Result { () throws(DurableError) in
-                        let (runs, next) = try transaction.claim(claim)
-                        let now = transaction.now
-                        return DurableClaim.Answer(
-                            runs: runs, next: next.map { DurableNamespace.time(from: now, to: $0) }, mark: 0)
-                    }
-                }
-                return (reported, claimed, transaction.now)
-            }
+            let exchange = try file.write { transaction in transaction.exchange(reports, claim) }
+            offset = exchange.now.duration(to: clock.now)
+            // There is one worker here, and it hears of everything: a mark says nothing.
+            answers = exchange.answers { _ in 0 }
         } catch {
-            answers = (reports.map { _ in .failure(error) }, claim.map { _ in .failure(error) }, nil)
+            answers = DurableExchange(reports, claim, failed: error)
         }
-        if let at = answers.at { offset = at.duration(to: clock.now) }
         for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.word.isLast {
             runs[report.run] = nil
         }

@@ -1,4 +1,5 @@
 internal import CLullSystem
+internal import Lull
 internal import LullCore
 internal import LullDurable
 internal import LullSQLite
@@ -63,7 +64,7 @@ extension DurableStatus {
     fileprivate static let columns = ["namespace", "pending", "ready", "running", "retrying", "dead", "oldest"]
 
     fileprivate var cells: [String] {
-        let oldest = oldestDue.map { DurationText.rounded(nanoseconds($0)) } ?? "-"
+        let oldest = oldestDue.map { DurationText.rounded(CoreDuration($0).nanoseconds) } ?? "-"
         return [namespace, "\(pending)", "\(ready)", "\(running)", "\(retrying)", "\(dead)", oldest]
     }
 
@@ -77,7 +78,7 @@ extension DurableStatus {
         text.append(string: ",\"pending\":\(pending),\"ready\":\(ready),\"running\":\(running)")
         text.append(string: ",\"retrying\":\(retrying),\"dead\":\(dead),\"oldestDue\":")
         if let oldestDue {
-            DecimalSeconds.append(nanoseconds(oldestDue), to: &text)
+            DecimalSeconds.append(CoreDuration(oldestDue).nanoseconds, to: &text)
         } else {
             text.append("null")
         }

@@ -1,4 +1,5 @@
 internal import CLullSystem
+internal import Lull
 internal import LullCore
 internal import LullDurable
 internal import LullSQLite
@@ -31,7 +32,7 @@ enum SubmitCommand {
         JSONText.append(receipt.key, to: &output.text)
         output.text.append(string: ",\"generation\":\(receipt.generation),\"dueIn\":")
         if let due = receipt.dueIn {
-            DecimalSeconds.append(nanoseconds(due), to: &output.text)
+            DecimalSeconds.append(CoreDuration(due).nanoseconds, to: &output.text)
         } else {
             output.text.append("null")
         }
@@ -39,12 +40,4 @@ enum SubmitCommand {
         _ = try output.drain()
         return ExitStatus.success
     }
-}
-
-/// A duration in whole nanoseconds, saturating.
-func nanoseconds(_ duration: Duration) -> Int64 {
-    let (seconds, attoseconds) = duration.components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, carry) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-    return overflow || carry ? (seconds < 0 ? .min : .max) : sum
 }

@@ -57,6 +57,21 @@ struct Streams {
 
     var areEmpty: Bool { output.isEmpty && log.isEmpty }
 
+    /// Writes some of the output, when `poll` has said that there are these events at it.
+    mutating func writeOutput(_ events: Int16) throws(Failure) -> Outlet.Written {
+        guard output.isEmpty else { return try output.write() }
+        return Int32(events) & Int32(POLLERR | POLLHUP) != 0 ? .closed : .some
+    }
+
+    /// Writes some of the messages. If they cannot be written, there is no place to say so.
+    mutating func writeLog() {
+        do {
+            if case .closed = try log.write() { log.clear() }
+        } catch {
+            log.clear()
+        }
+    }
+
     /// What a session polls for, in this order: signals, its alarm, its input, the output, the messages.
     ///
     /// - Parameters:

@@ -86,7 +86,7 @@ struct Session<Work: Performer>: ~Copyable {
         advance(to: now)
         if interests[2].revents != 0 { readRecords() }
         if interests[3].revents != 0 { writeOutput(interests[3].revents) }
-        if interests[4].revents != 0 { writeLog() }
+        if interests[4].revents != 0 { streams.writeLog() }
     }
 
     private mutating func attendToSignals(at now: CoreInstant) {
@@ -255,9 +255,7 @@ struct Session<Work: Performer>: ~Copyable {
 
     private mutating func writeOutput(_ events: Int16) {
         do {
-            let isGone = streams.output.isEmpty && Int32(events) & Int32(POLLERR | POLLHUP) != 0
-            let written = streams.output.isEmpty ? .some : try streams.output.write()
-            if case .closed = isGone ? .closed : written { closeOutput() }
+            if case .closed = try streams.writeOutput(events) { closeOutput() }
         } catch {
             fail(error)
             closeOutput()
@@ -268,15 +266,6 @@ struct Session<Work: Performer>: ~Copyable {
     private mutating func closeOutput() {
         drop(at: clock.now)
         streams.output.clear()
-    }
-
-    private mutating func writeLog() {
-        // If messages cannot be written, there is no place to say so.
-        do {
-            if case .closed = try streams.log.write() { streams.log.clear() }
-        } catch {
-            streams.log.clear()
-        }
     }
 
     private mutating func fail(_ failure: Failure) {

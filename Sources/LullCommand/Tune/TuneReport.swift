@@ -49,17 +49,8 @@ struct TuneReport {
                 DurationText.rounded(outcome.starvation),
             ])
         }
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         text.append(UInt8(ascii: "\n"))
-        for row in rows {
-            var line = ""
-            for (column, cell) in row.enumerated() {
-                let blanks = String(repeating: " ", count: widths[column] - cell.count)
-                // Words to the left, numbers to the right.
-                line += column == 0 ? cell + blanks : (column == 1 ? " " : "  ") + blanks + cell
-            }
-            text.append(string: line + "\n")
-        }
+        LullCommand.Table.append(rows, marks: 1, to: &text)
     }
 
     private static func shown(_ delays: [Int64]) -> String {

@@ -187,4 +187,9 @@ public struct DurableExchange: Sendable {
         self.reports = reports
         self.claim = claim
     }
+
+    /// The answers where nothing was done.
+    package init(_ reports: [DurableReport], _ claim: DurableClaim?, failed error: DurableError) {
+        self.init(reports: reports.map { _ in .failure(error) }, claim: claim.map { _ in .failure(error) })
+    }
 }

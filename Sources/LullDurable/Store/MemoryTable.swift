@@ -226,22 +226,8 @@ struct MemoryTable: DurableTable {
 extension MemoryTable {
     func status(of namespace: DurableNamespace, at now: CoreInstant) -> DurableStatus {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
-        var oldest = CoreInstant.farFuture
-        for entry in self[namespace].rows.values {
-            var row = entry.row
-            var endings: [DurableEnding] = []
-            row.settle(at: now, by: namespace.rules, &endings)
-            if row.pending != nil { status.pending += 1 }
-            if let ready = row.ready {
-                status.ready += 1
-                oldest = min(oldest, ready.due)
-            }
-            if let run = row.run {
-                if run.isInBackoff { status.retrying += 1 } else { status.running += 1 }
-            }
-        }
+        for entry in self[namespace].rows.values { status.add(entry.row, at: now) }
         status.dead = self[namespace].dead.count
-        if status.ready > 0 { status.oldestDue = DurableNamespace.time(from: oldest, to: now) }
         return status
     }
 

@@ -50,6 +50,21 @@ public struct DurableStatus: Hashable, Sendable {
         self.namespace = namespace
         self.rules = rules
     }
+
+    /// Counts a row.
+    package mutating func add(_ row: DurableRow, at now: CoreInstant) {
+        var row = row
+        var endings: [DurableEnding] = []
+        row.settle(at: now, by: rules, &endings)
+        if row.pending != nil { pending += 1 }
+        if let ready = row.ready {
+            self.ready += 1
+            oldestDue = max(oldestDue ?? .zero, DurableNamespace.time(from: ready.due, to: now))
+        }
+        if let run = row.run {
+            if run.isInBackoff { retrying += 1 } else { running += 1 }
+        }
+    }
 }
 
 /// A key that is not at rest, as if everything due by now had fallen due.

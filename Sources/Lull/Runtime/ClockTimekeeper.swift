@@ -20,7 +20,7 @@ final class ClockTimekeeper<C: Clock>: Timekeeper, @unchecked Sendable where C.D
         CoreInstant.origin.advanced(by: CoreDuration(origin.duration(to: clock.now)))
     }
 
-    override func arrange(_ instant: CoreInstant) {
+    override func arrange(_ instant: CoreInstant, afterWaking: Bool) {
         task?.cancel()
         task = nil
         guard instant != .farFuture else { return }
@@ -48,7 +48,7 @@ final class TrackingTimekeeper<C: WorkTrackingClock>: Timekeeper, @unchecked Sen
         CoreInstant.origin.advanced(by: CoreDuration(origin.duration(to: clock.now)))
     }
 
-    override func arrange(_ instant: CoreInstant) {
+    override func arrange(_ instant: CoreInstant, afterWaking: Bool) {
         guard instant != .farFuture else { return }
         let end = origin.advanced(by: Duration(CoreInstant.origin.duration(to: instant)))
         clock.wake(at: end) { [weak self] in self?.rang() }

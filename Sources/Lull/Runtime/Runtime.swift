@@ -195,9 +195,10 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 extension Runtime {
     /// Arranges to be woken when the engine wants to be.
     @inlinable
-    func rearm() {
+    func rearm(afterWaking: Bool = false) {
         timekeeper.rearm(
-            for: Sleeper(alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake(for: $0) }))
+            for: Sleeper(alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake(for: $0) }),
+            afterWaking: afterWaking)
     }
 
     /// Does what is due by now, about `limit` executions at most, and asks to be woken again.
@@ -221,6 +222,6 @@ extension Runtime {
             left -= 64
         }
         if isWatched { wakeWatchers() }
-        rearm()
+        rearm(afterWaking: true)
     }
 }

@@ -31,6 +31,8 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
     private static let shortWait = CoreDuration.milliseconds(100)
     /// For how long a queue that is busy may hold up what needs no handler.
     private static let patience = CoreDuration.milliseconds(2)
+    /// How long after a wake-up the next one comes at the earliest, so that it does all that falls due meanwhile.
+    private static let spacing = CoreDuration(nanoseconds: 100_000)
     /// What a sleeper does at once where others want to have their turn, and where what he starts has to run.
     private static let fewExecutions = 64
     /// What he does before the queue is tried again.
@@ -49,13 +51,16 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
         CoreInstant(nanoseconds: lull_nanoseconds_since_boot())
     }
 
-    override func arrange(_ instant: CoreInstant) {
+    override func arrange(_ instant: CoreInstant, afterWaking: Bool) {
         guard instant != .farFuture else {
             timer?.schedule(deadline: .distantFuture)
             return
         }
         let now = now()
-        let wait = max(.zero, min(now.duration(to: instant), longestSleep))
+        // What was due when the sleeper was woken last, and is still to be done, does not wait.
+        let isNew = afterWaking && instant > expected
+        let soonest = isNew ? max(instant, expected.advanced(by: Self.spacing)) : instant
+        let wait = max(.zero, min(now.duration(to: soonest), longestSleep))
         expected = now.advanced(by: wait)
         if let queue, wait == .zero {
             queue.async { [weak self] in self?.rang(for: Self.fewExecutions) }

@@ -43,8 +43,9 @@ class Timekeeper: @unchecked Sendable {
 
     /// Arranges for ``rang()`` to be called at an instant, in place of an earlier arrangement where that is possible.
     ///
-    /// Called with the lock held, so that arrangements are made in the order in which they were decided.
-    func arrange(_ instant: CoreInstant) {
+    /// Called with the lock held, so that arrangements are made in the order in which they were decided. After waking the
+    /// sleeper, a timekeeper may put off the next time a little, to save work.
+    func arrange(_ instant: CoreInstant, afterWaking: Bool) {
         preconditionFailure("a timekeeper must be able to wake")
     }
 
@@ -53,14 +54,14 @@ class Timekeeper: @unchecked Sendable {
     /// The alarm is read with the lock held: of two threads that have moved it, the second one to come here sees both
     /// moves.
     @usableFromInline
-    final func rearm(for sleeper: Sleeper) {
+    final func rearm(for sleeper: Sleeper, afterWaking: Bool) {
         let released = lock.withLock { () -> Sleeper? in
             let alarm = sleeper.alarm()
             let old = self.sleeper
             self.sleeper = alarm == .farFuture ? nil : sleeper
             if alarm != armed {
                 armed = alarm
-                arrange(alarm)
+                arrange(alarm, afterWaking: afterWaking)
             }
             return old
         }

@@ -16,7 +16,7 @@ enum Durable {
     static func submits(_ effort: Effort) -> [Line] {
         inDirectory { directory in
             let sides = DurableSides(keys: 10_000, wait: .seconds(36000), in: directory)
-            let (many, few) = (64 * 100, 100)
+            let (many, few) = (64 * 100, 500)
             let all = sides.draw(many, seed: 1)
             let some = Array(all.prefix(few))
             let taken = Interleaved(

@@ -30,7 +30,7 @@ struct Fifo<Element>: ~Copyable {
     @inlinable
     @inline(__always)
     mutating func append(_ element: consuming Element) {
-        if count == capacity { resize(to: max(16, capacity * 2)) }
+        if count == capacity { resize(to: max(4, capacity * 2)) }
         // Proof: after that there is memory.
         (memory.unsafelyUnwrapped + place(count)).initialize(to: element)
         count += 1
@@ -50,7 +50,8 @@ struct Fifo<Element>: ~Copyable {
     /// Moves all elements of another queue behind those that are here.
     @inlinable
     mutating func take(all other: inout Fifo<Element>) {
-        while count + other.count > capacity { resize(to: max(16, capacity * 2)) }
+        if isEmpty { return swap(&self, &other) }
+        while count + other.count > capacity { resize(to: max(4, capacity * 2)) }
         guard let memory, let theirs = other.memory else { return }
         for offset in 0..<other.count {
             (memory + place(count + offset)).moveInitialize(from: theirs + other.place(offset), count: 1)

@@ -143,7 +143,7 @@ final class Connection {
         return inLog == copied
     }
 
-    /// Makes certain that what can be read of the write-ahead log is on the disk, after a sync of it has failed. The turnstile
+    /// Makes certain that what can be read of the write-ahead log is on the disk, also if a sync of it has failed. The turnstile
     /// must be held.
     func rewriteLog() throws(DurableError) {
         // Other programs know nothing of the turnstile.

@@ -50,12 +50,16 @@ package final class SQLiteFile {
             turnstile = try Turnstile(besides: connection.file)
             try turnstile.enter(within: options.patience)
             defer { turnstile.leave() }
+            let hasLog = lull_size(connection.file + "-wal") > 0
             guard try connection.word("PRAGMA journal_mode = WAL") == "wal" else {
                 throw .unusable("\(path) cannot have a write-ahead log")
             }
+            // Who left the log may have been killed, or told that a sync has failed: then it may be in the system's cache only,
+            // and another sync need not change that. It must be on the disk before it is added to, or copied into the file.
+            if hasLog { try connection.rewriteLog() }
             let reading = options.clock.read()
             try connection.migrate { connection throws(DurableError) in try Meta.create(in: connection, at: reading) }
-            // What a process has left that was killed may be in the system's cache only. When others use the file, it is theirs.
+            // When others use the file, the log is theirs.
             if lull_size(connection.file + "-wal") > 0 {
                 _ = try connection.checkpoint(truncates: true, within: .milliseconds(100))
             }

@@ -80,6 +80,7 @@ import Testing
     @Test func aMigrationThatIsCutIsMadeAnewOrHasBeenMade() throws {
         let versions = try (0..<60).map { cut in
             let disk = FaultyDisk(seed: UInt64(cut))
+            defer { withExtendedLifetime(disk) {} }
             let bench = try MigrationTests()
             try bench.make()
             disk.arm(.cut, at: [.write, .sync, .truncate], after: cut)

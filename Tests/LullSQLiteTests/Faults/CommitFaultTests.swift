@@ -69,6 +69,7 @@ import Testing
     @Test(arguments: [FaultyDisk.Effect.error, .errorAndLoss], 1...20)
     func whatOthersDoNotSeeAfterAFailedSyncIsRefusedAndDoesNotComeBack(_ effect: FaultyDisk.Effect, seed: Int) throws {
         let disk = FaultyDisk(seed: UInt64(seed))
+        defer { withExtendedLifetime(disk) {} }
         var options = options
         options.vfs = disk.name
         var file: SQLiteFile? = try SQLiteFile(place.path, options)
@@ -127,37 +128,70 @@ import Testing
         #expect(try values(in: file) == ["two"])
     }
 
-    /// A sync that fails may leave what nobody will ever write again; the log is whole again before anything relies on it.
+    // A sync that fails may leave what nobody will ever write again; the log is whole again before anything relies on it.
+
     @Test func aCutWhileAFailedSyncIsBeingMendedDamagesNothing() throws {
-        var cuts = 0
-        for cut in 1...80 {
-            let disk = FaultyDisk(seed: UInt64(cut))
-            let place = try Place()
-            var options = options
-            options.vfs = disk.name
-            var file: SQLiteFile? = try SQLiteFile(place.path, options)
-            try file?.open(try debounce(2, .collect))
-            for key in 0..<40 { try file?.submit(submission("key \(key)", "\(key)")) }
-            file?.rest()
-            for key in 0..<4 { try file?.submit(submission("key \(key)", "more")) }
+        let cuts = try cutsAfterAFailedSync { disk, cut, file, _ in
             disk.arm(.errorAndLoss, at: .sync, of: .log, cut: cut)
-            let jobs = (0..<40).map { key in
+            fill(try #require(file))
+            #expect(disk.hasFailed)
+        }
+        #expect(cuts > 30, "cuts that come later see nothing of it")
+    }
+
+    @Test func aCutWhileTheNextProcessOpensTheFileAfterAFailedSyncDamagesNothing() throws {
+        let cuts = try cutsAfterAFailedSync { disk, cut, file, open in
+            disk.arm(.errorAndLoss, at: .sync, of: .log, lasts: true)
+            fill(try #require(file))
+            #expect(disk.hasFailed)
+            file = nil
+            disk.mend()
+            disk.arm(.cut, after: cut)
+            file = try? open()
+        }
+        #expect(cuts > 30, "cuts that come later see nothing of it")
+    }
+
+    /// Writes much to all keys.
+    private func fill(_ file: SQLiteFile) {
+        file.write(
+            (0..<40).map { key in
                 Job { transaction throws(DurableError) in
                     _ = try transaction.submit(submission("key \(key)", String(repeating: "v", count: 500)))
                 } answer: { _, _ in
                 }
-            }
-            file?.write(jobs)
-            #expect(disk.hasFailed)
+            })
+    }
+
+    /// - Parameter body: Makes a sync fail, and the power go a number of calls later.
+    /// - Returns: How often the power had gone by then.
+    private func cutsAfterAFailedSync(
+        _ body: (FaultyDisk, _ cut: Int, inout SQLiteFile?, _ open: () throws -> SQLiteFile) throws -> Void
+    ) throws -> Int {
+        var cuts = 0
+        for cut in 1...80 {
+            let disk = FaultyDisk(seed: UInt64(cut))
+            defer { withExtendedLifetime(disk) {} }
+            let place = try Place()
+            var options = options
+            options.vfs = disk.name
+            let settings = options
+            let open = { try SQLiteFile(place.path, settings) }
+            var file: SQLiteFile? = try open()
+            try file?.open(try debounce(2, .collect))
+            for key in 0..<40 { try file?.submit(submission("key \(key)", "\(key)")) }
+            file?.rest()
+            for key in 0..<4 { try file?.submit(submission("key \(key)", "more")) }
+            try body(disk, cut, &file, open)
             if disk.isOff { cuts += 1 }
             disk.cut()
             file = nil
             disk.start()
-            file = try SQLiteFile(place.path, options)
+            file = try open()
             #expect(try file?.audit(isComplete: true) == [], "a cut \(cut) calls after the sync")
             #expect(try file?.status()?.pending == 40)
             file = nil
         }
-        #expect(cuts > 30, "cuts that come later see nothing of it")
+        return cuts
     }
 }

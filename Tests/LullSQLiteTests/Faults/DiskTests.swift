@@ -29,7 +29,7 @@ import Testing
     @Test("the same without syncing loses what was acknowledged")
     func trialsWithoutSyncing() throws {
         var lost = 0
-        for trial in 0..<20 {
+        for trial in 0..<60 {
             let run = try FaultTrial(seed: seed &+ UInt64(trial), syncs: false)
             if try run.run()?.hasPrefix("lost: ") == true { lost += 1 }
         }

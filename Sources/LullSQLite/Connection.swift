@@ -32,7 +32,7 @@ final class Connection {
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(self.path, &opened, flags, options.vfs)
         guard code == SQLITE_OK, let opened else {
-            let why = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            let why = opened.map { Self.lastMessage($0) } ?? "out of memory"
             sqlite3_close_v2(opened)
             throw .unusable("\(path) cannot be opened: \(why)")
         }
@@ -159,9 +159,15 @@ final class Connection {
         throw failure(code)
     }
 
+    /// What SQLite says of its last failure, in one line: it may quote a page of a damaged file.
+    private static func lastMessage(_ handle: OpaquePointer) -> String {
+        let words = String(cString: sqlite3_errmsg(handle)).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return words.count > 160 ? words.prefix(160) + " …" : words
+    }
+
     /// What a code means for who called.
     func failure(_ code: Int32) -> DurableError {
-        let why = "\(String(cString: sqlite3_errmsg(handle))) (SQLite error \(code))"
+        let why = "\(Self.lastMessage(handle)) (SQLite error \(code))"
         let error: DurableError =
             switch code & 0xFF {
             case SQLITE_FULL: .refused("the disk of \(path) is full")

@@ -72,6 +72,7 @@ extension Connection {
         guard id == Schema.applicationID else {
             throw .unusable("\(path) is a database, but not one of Lull's")
         }
+        guard version > 0 else { throw damage("the version \(version)") }
         guard version <= migrations.count else {
             throw .unusable(
                 "\(path) was written by a newer version of Lull: its schema is \(version), this version knows \(migrations.count)"

@@ -92,6 +92,22 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: place.path + "-want"))
     }
 
+    @Test(arguments: [0, -3])
+    func aVersionThatThereNeverWas(_ version: Int) throws {
+        try make()
+        try place.execute("PRAGMA user_version = \(version)")
+        try expectRefusal("is damaged: it holds the version \(version)")
+    }
+
+    @Test func whatSQLiteQuotesOfADamagedFileMakesOneLineOfAMessage() throws {
+        try make()
+        let schema = "CREATE TABLE work (\n[\(String(repeating: "0", count: 500))\n"
+        try place.execute(
+            "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = '\(schema)' WHERE name = 'work'")
+        let why = try #require(refusal())
+        #expect(why.hasPrefix("\(place.path) is damaged: ") && !why.contains("\n") && why.count < 400, "\(why)")
+    }
+
     @Test func aSchemaThatIsNewer() throws {
         try make()
         try place.execute("PRAGMA user_version = 99")

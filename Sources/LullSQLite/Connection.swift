@@ -85,6 +85,9 @@ final class Connection {
     /// The number of pages in the write-ahead log after the latest commit of this connection.
     var pagesInLog: Int { Int(pages.pointee) }
 
+    /// Whether there is anything in the write-ahead log, whoever wrote it.
+    var hasLog: Bool { lull_size(file + "-wal") > 0 }
+
     /// Runs statements that have no parameters and whose results do not matter.
     func execute(_ sql: String) throws(DurableError) {
         try check(sqlite3_exec(handle, sql, nil, nil, nil))

@@ -50,17 +50,16 @@ package final class SQLiteFile {
             turnstile = try Turnstile(besides: connection.file)
             try turnstile.enter(within: options.patience)
             defer { turnstile.leave() }
-            let hasLog = lull_size(connection.file + "-wal") > 0
             guard try connection.word("PRAGMA journal_mode = WAL") == "wal" else {
                 throw .unusable("\(path) cannot have a write-ahead log")
             }
             // Who left the log may have been killed, or told that a sync has failed: then it may be in the system's cache only,
             // and another sync need not change that. It must be on the disk before it is added to, or copied into the file.
-            if hasLog { try connection.rewriteLog() }
+            if connection.hasLog { try connection.rewriteLog() }
             let reading = options.clock.read()
             try connection.migrate { connection throws(DurableError) in try Meta.create(in: connection, at: reading) }
             // When others use the file, the log is theirs.
-            if lull_size(connection.file + "-wal") > 0 {
+            if connection.hasLog {
                 _ = try connection.checkpoint(truncates: true, within: .milliseconds(100))
             }
             self.connection = connection
@@ -229,7 +228,7 @@ package final class SQLiteFile {
 
     /// Leaves an empty log, if nobody else is at the file.
     package func rest() {
-        guard let connection, lull_size(connection.file + "-wal") > 0 else { return }
+        guard let connection, connection.hasLog else { return }
         guard (try? turnstile.enter(within: .zero)) != nil else { return }
         defer { turnstile.leave() }
         _ = try? connection.checkpoint(truncates: true, within: .zero)

@@ -30,7 +30,7 @@ struct Fifo<Element>: ~Copyable {
     @inlinable
     @inline(__always)
     mutating func append(_ element: consuming Element) {
-        if count == capacity { resize(to: max(4, capacity * 2)) }
+        if count == capacity { grow() }
         // Proof: after that there is memory.
         (memory.unsafelyUnwrapped + place(count)).initialize(to: element)
         count += 1
@@ -51,7 +51,7 @@ struct Fifo<Element>: ~Copyable {
     @inlinable
     mutating func take(all other: inout Fifo<Element>) {
         if isEmpty { return swap(&self, &other) }
-        while count + other.count > capacity { resize(to: max(4, capacity * 2)) }
+        while count + other.count > capacity { grow() }
         guard let memory, let theirs = other.memory else { return }
         for offset in 0..<other.count {
             (memory + place(count + offset)).moveInitialize(from: theirs + other.place(offset), count: 1)
@@ -59,6 +59,9 @@ struct Fifo<Element>: ~Copyable {
         count += other.count
         other.count = 0
     }
+
+    @inlinable
+    mutating func grow() { resize(to: max(4, capacity * 2)) }
 
     @inlinable
     @inline(never)

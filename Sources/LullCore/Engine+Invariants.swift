@@ -18,6 +18,7 @@ extension Engine {
         checkCounters(&broken)
         broken.rules += agenda.checkInvariants().map { "agenda: \($0)" }
         broken.rules += fading.checkInvariants().map { "fading: \($0)" }
+        broken.rules += index.checkInvariants().map { "index: \($0)" }
         broken.rules += slots.checkInvariants().map { "slots: \($0)" }
         broken.rules += lanes.checkInvariants().map { "lanes: \($0)" }
         return broken.rules
@@ -147,18 +148,15 @@ extension Slab {
 }
 
 extension KeyIndex {
-    /// Every entry can be found from its home without passing an empty place.
+    /// Every entry is known to be one, no search goes on for ever, and none goes on for nothing at the end of a run.
     func checkInvariants() -> [String] {
         var broken = Broken()
-        broken.unless(count == entries.count { $0 != 0 }, "the count is right")
-        broken.unless(entries.isEmpty || count < entries.count, "a search comes to an end")
         let mask = entries.count - 1
-        for (position, entry) in entries.enumerated() where entry != 0 {
-            var step = Int(entry >> 32) & mask
-            while step != position {
-                broken.unless(entries[step] != 0, "the entry at \(position) is reached from its home")
-                step = (step + 1) & mask
-            }
+        broken.unless(used == entries.count { $0 != 0 }, "the entries in use are counted")
+        broken.unless(count == entries.count { $0 != 0 && $0 != tombstone }, "the keys are counted")
+        broken.unless(entries.isEmpty || used < entries.count, "a search comes to an end")
+        for position in entries.indices where entries[position] == tombstone && tombstone != 0 {
+            broken.unless(entries[(position + 1) & mask] != 0, "no tombstone at \(position), before an empty place")
         }
         return broken.rules
     }

@@ -49,6 +49,16 @@ extension Engine {
         return found
     }
 
+    /// Makes the index anew, with all keys that have a slot: it is full, or much too large.
+    @inlinable
+    @inline(never)
+    mutating func rebuildIndex() {
+        // With room for as many as there are steps to go, so that the next time is as far away as this one has cost.
+        var index = KeyIndex(keys: slots.steps, places: slots.bound)
+        slots.forEach { place, slot in index.insert(KeyIndex.hash(slot.pointee.key), place: place) }
+        self.index = index
+    }
+
     /// Whether an entry of the agenda (`pending`) or of what is fading is the one that its gate believes in.
     @inlinable
     func holds(_ entry: Agenda.Entry, pending: Bool) -> Bool {
@@ -125,7 +135,11 @@ extension Engine {
         forgetIdle(at: now, atMost: 2, &actions)
         if place == .max {
             place = slots.insert(Slot(key: key))
-            index.insert(KeyIndex.hash(key), place: place)
+            if index.hasRoom(for: place) {
+                index.insert(KeyIndex.hash(key), place: place)
+            } else {
+                rebuildIndex()
+            }
             recent = place
         }
         let slot = slots[place]
@@ -195,6 +209,7 @@ extension Engine {
         if recent == place { recent = .max }
         let slot = slots.remove(place)
         index.remove(KeyIndex.hash(slot.key), place: place)
+        if index.isTooLarge(for: slots.steps) { rebuildIndex() }
         if !_isPOD(Key.self) { actions.more.append(.release(slot.key)) }
         sweepAgendas()
     }

@@ -71,7 +71,7 @@ struct Slab<Element>: ~Copyable {
     @inlinable
     mutating func blockWithRoom() -> Int {
         if let block = vacant.last { return Int(block) }
-        precondition(blocks.count < 1 << 26, "more than four billion keys")
+        precondition(blocks.count < (1 << 25) - 1, "more than two billion keys")
         blocks.append(nil)
         occupancy.append(0)
         vacant.append(UInt32(blocks.count - 1))
@@ -119,6 +119,14 @@ struct Slab<Element>: ~Copyable {
             firstCapacity = 0
         }
     }
+
+    /// No element is at this place or a later one.
+    @inlinable
+    var bound: Int { blocks.count * 64 }
+
+    /// The number of steps that ``forEach(_:)`` takes: a place may be taken high above many empty blocks.
+    @inlinable
+    var steps: Int { max(count, blocks.count) }
 
     /// Calls `body` with every place that is taken.
     @inlinable

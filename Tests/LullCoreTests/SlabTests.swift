@@ -31,6 +31,19 @@ struct SlabTests {
         #expect(slab.firstCapacity == 1)
     }
 
+    @Test("going through all takes a step for each element, or for each block if those are more")
+    func steps() {
+        var slab = Slab<Int>()
+        #expect(slab.steps == 0 && slab.bound == 0)
+        let places = (0..<640).map { slab.insert($0) }
+        #expect(slab.steps == 640 && slab.bound == 640)
+        for place in places.dropLast() { _ = slab.remove(place) }
+        #expect(slab.steps == 10 && slab.bound == 640)
+        var seen: [UInt32] = []
+        slab.forEach { place, _ in seen.append(place) }
+        #expect(seen == [639])
+    }
+
     @Test("a block is given back with its last element")
     func blocks() {
         var slab = Slab<Int>()

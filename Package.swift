@@ -2,17 +2,12 @@
 
 import PackageDescription
 
-var settings: [SwiftSetting] = [
+let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
-
-// For the Thread Sanitizer: see Sources/Lull/Runtime/Lock.swift.
-if Context.environment["LULL_PTHREAD_LOCK"] != nil {
-    settings.append(.define("LULL_PTHREAD_LOCK"))
-}
 
 let package = Package(
     name: "swift-lull",
@@ -31,7 +26,8 @@ let package = Package(
     targets: [
         .target(name: "LullCore", swiftSettings: settings),
         .target(name: "CLullClock"),
-        .target(name: "Lull", dependencies: ["LullCore", "CLullClock"], swiftSettings: settings),
+        .target(name: "CLullLock"),
+        .target(name: "Lull", dependencies: ["LullCore", "CLullClock", "CLullLock"], swiftSettings: settings),
         .target(name: "LullDispatch", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullDurable", dependencies: ["Lull", "CLullClock"], swiftSettings: settings),
         .systemLibrary(
@@ -83,7 +79,7 @@ let package = Package(
     ]
 )
 
-if Context.environment["LULL_PTHREAD_LOCK"] != nil {
+if Context.environment["LULL_SANITIZER"] == "thread" {
     // What has one thread has no races, but half of what there is to build; and that sanitizer does not survive the many
     // processes that the command's tests make.
     let oneThread = ["LullCoreTests", "LullChartsTests", "LullCommandTests"]

@@ -2,7 +2,6 @@ import Allocations
 import Dispatch
 import Foundation
 import Lull
-import Synchronization
 
 // Rows: many submits onto one debouncer, then one execution.
 
@@ -125,58 +124,6 @@ enum Hot {
         return [
             taken.line("Debouncer", 1, against: "floor", 0, .ratioAtMost(1.5)),
             Line("allocations a submit", taken.spread(1, \.allocations), "", target: .figureAtMost(1.001)),
-        ]
-    }
-
-    // MARK: - Two threads
-
-    /// Nanoseconds that pass for each submit when two threads submit at once.
-    static func together(_ body: @escaping @Sendable (Range<Int>) -> Void) -> Sample {
-        let half = submits / 2
-        let ready = Atomic(0)
-        let group = DispatchGroup()
-        for range in [0..<half, half..<submits] {
-            group.enter()
-            Thread {
-                ready.add(1, ordering: .acquiringAndReleasing)
-                while ready.load(ordering: .acquiring) < 3 {}
-                body(range)
-                group.leave()
-            }.start()
-        }
-        while ready.load(ordering: .acquiring) < 2 { usleep(100) }
-        return Sample.of(submits) {
-            ready.add(1, ordering: .acquiringAndReleasing)
-            group.wait()
-        }
-    }
-
-    /// Many fresh objects: where one happens to lie in the lines of the cache matters.
-    static func threads(_ effort: Effort) -> [Line] {
-        let taken = Interleaved(
-            rounds: 4 * effort.rounds,
-            [
-                {
-                    let sink = Sink()
-                    let floor = Floor<Int>(wait: wait) { sink.take($0) }
-                    let sample = together { burst(floor, $0) }
-                    sink.waitFor()
-                    return sample
-                },
-                {
-                    let sink = Sink()
-                    let debouncer = Debouncer<Int, Void>(for: .nanoseconds(wait)) { sink.take($0) }
-                    let sample = together { burst(debouncer, $0) }
-                    sink.waitFor()
-                    return sample
-                },
-            ])
-        let floor = taken.spread(0, \.wall)
-        let lull = taken.spread(1, \.wall)
-        return [
-            taken.line("Debouncer, time that passes", 1, against: "floor", 0, by: \.wall, .ratioAtMost(1.5)),
-            Line("the slowest object", Spread(lull.most), "ns", against: "floor's", Spread(floor.most)),
-            Line("the fastest object", Spread(lull.least), "ns", against: "floor's", Spread(floor.least)),
         ]
     }
 }

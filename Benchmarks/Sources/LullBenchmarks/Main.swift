@@ -7,7 +7,7 @@ enum Main {
     static let rows = [
         Row("hot", Hot.values),
         Row("hot-closures", Hot.closures),
-        Row("hot-threads", Hot.threads),
+        Row("hot-threads", Contention.rows),
         Row("recording", Recorded.values),
         Row("keyed", Keyed.integers),
         Row("keyed-strings", Keyed.strings),

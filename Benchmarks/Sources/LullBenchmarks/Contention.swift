@@ -1,0 +1,98 @@
+import Allocations
+import Foundation
+import Lull
+import Synchronization
+
+// Rows: two threads submit to one debouncer at once. Many fresh objects: where one happens to lie in the lines of the cache matters,
+// and so does how far apart the two cores are.
+
+enum Contention {
+    /// Runs `body` in two threads at once, each with its half of all submits.
+    private static func together(_ body: @escaping @Sendable (Range<Int>) -> Void) -> Sample {
+        let half = Hot.submits / 2
+        let ready = Atomic(0)
+        let group = DispatchGroup()
+        for range in [0..<half, half..<Hot.submits] {
+            group.enter()
+            Thread {
+                ready.add(1, ordering: .acquiringAndReleasing)
+                while ready.load(ordering: .acquiring) < 3 {}
+                body(range)
+                group.leave()
+            }.start()
+        }
+        while ready.load(ordering: .acquiring) < 2 { usleep(100) }
+        return Sample.of(Hot.submits) {
+            ready.add(1, ordering: .acquiringAndReleasing)
+            group.wait()
+        }
+    }
+
+    static func rows(_ effort: Effort) -> [Line] {
+        withoutPause(effort) + withWorkBetween(effort)
+    }
+
+    /// Nothing but submits.
+    private static func withoutPause(_ effort: Effort) -> [Line] {
+        let taken = Interleaved(
+            rounds: 4 * effort.rounds,
+            [
+                {
+                    let sink = Sink()
+                    let floor = Floor<Int>(wait: Hot.wait) { sink.take($0) }
+                    let sample = together { Hot.burst(floor, $0) }
+                    sink.waitFor()
+                    return sample
+                },
+                {
+                    let sink = Sink()
+                    let debouncer = Debouncer<Int, Void>(for: .nanoseconds(Hot.wait)) { sink.take($0) }
+                    let sample = together { Hot.burst(debouncer, $0) }
+                    sink.waitFor()
+                    return sample
+                },
+            ])
+        let floor = taken.spread(0, \.wall)
+        let lull = taken.spread(1, \.wall)
+        return [
+            taken.line("Debouncer, time that passes", 1, against: "floor", 0, by: \.wall, .ratioAtMost(1.5)),
+            Line("the slowest object", Spread(lull.most), "ns", against: "floor's", Spread(floor.most)),
+            Line("the fastest object", Spread(lull.least), "ns", against: "floor's", Spread(floor.least)),
+        ]
+    }
+
+    /// Up to a microsecond of other work before each submit, as threads have that do something. How long the submit itself
+    /// takes, with a look at the clock.
+    private static func withWorkBetween(_ effort: Effort) -> [Line] {
+        var floors: [Double] = []
+        var ours: [Double] = []
+        for _ in 0..<effort.rounds {
+            let sink = Sink()
+            let floor = Floor<Int>(wait: Hot.wait) { sink.take($0) }
+            floors.append(slowestOfHundred { floor.submit($0) })
+            let debouncer = Debouncer<Int, Void>(for: .nanoseconds(Hot.wait)) { sink.take($0) }
+            ours.append(slowestOfHundred { debouncer($0) })
+        }
+        return [
+            Line("with work in between, p99", Spread(ours), "ns", against: "floor", Spread(floors))
+        ]
+    }
+
+    private static func slowestOfHundred(_ submit: @escaping @Sendable (Int) -> Void) -> Double {
+        let taken = Mutex<[Int64]>([])
+        _ = together { range in
+            var times: [Int64] = []
+            times.reserveCapacity(range.count)
+            for value in range {
+                // Not the same each time, or the two threads would fall into step.
+                let until = boot_nanoseconds() + Int64((UInt64(value) &* 0x9E37_79B9_7F4A_7C15) >> 54)
+                while boot_nanoseconds() < until {}
+                let before = boot_nanoseconds()
+                submit(value)
+                times.append(boot_nanoseconds() - before)
+            }
+            taken.withLock { $0 += times }
+        }
+        return Spread.quantile(0.99, ofSorted: taken.withLock { $0.map(Double.init) }.sorted())
+    }
+}

@@ -5,10 +5,12 @@
 
 #ifdef __linux__
 
-#include <linux/futex.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+// As Linux has them for good; its own header is not everywhere where its C library is.
+enum { lull_futex_wait_private = 128, lull_futex_wake_private = 129 };
 
 /// Tells the processor that this thread only waits for another one.
 static inline void lull_pause(void) {
@@ -21,11 +23,13 @@ static inline void lull_pause(void) {
 
 /// Sleeps until somebody wakes who sleeps at this address, if it holds `expected`. May return for no reason.
 static inline void lull_sleep(const uint32_t *address, uint32_t expected) {
-    syscall(SYS_futex, address, FUTEX_WAIT_PRIVATE, expected, 0, 0, 0);
+    syscall(SYS_futex, address, lull_futex_wait_private, (unsigned long)expected, (void *)0, (void *)0, 0L);
 }
 
 /// Wakes one of those who sleep at this address. It need not be anybody's any more.
-static inline void lull_wake(const uint32_t *address) { syscall(SYS_futex, address, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0); }
+static inline void lull_wake(const uint32_t *address) {
+    syscall(SYS_futex, address, lull_futex_wake_private, 1L, (void *)0, (void *)0, 0L);
+}
 
 #endif
 

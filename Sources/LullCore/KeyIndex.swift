@@ -11,8 +11,6 @@ struct KeyIndex {
     @usableFromInline var entries: [UInt32]
     /// The bits that are the place plus one. Never all.
     @usableFromInline var placeMask: UInt32
-    /// The number of keys.
-    @usableFromInline var count: Int
     /// The number of entries that are not empty: keys, and what removed ones have left.
     @usableFromInline var used: Int
 
@@ -21,7 +19,6 @@ struct KeyIndex {
     init() {
         entries = []
         placeMask = 0
-        count = 0
         used = 0
     }
 
@@ -32,7 +29,6 @@ struct KeyIndex {
         while capacity < keys * 2 { capacity *= 2 }
         entries = Array(repeating: 0, count: capacity)
         placeMask = .max >> UInt32(max(places, capacity - 1)).leadingZeroBitCount
-        count = 0
         used = 0
     }
 
@@ -81,7 +77,6 @@ struct KeyIndex {
         while entries[position] != 0, entries[position] != tombstone { position = (position + 1) & mask }
         if entries[position] == 0 { used += 1 }
         entries[position] = entry(hash, place)
-        count += 1
     }
 
     /// Removes the entry of a place.
@@ -94,7 +89,6 @@ struct KeyIndex {
             precondition(entries[position] != 0, "a key that was open is not in the index: its hash has changed")
             position = (position + 1) & mask
         }
-        count -= 1
         entries[position] = tombstone
         // A search that would end behind it may as well end here.
         guard entries[(position + 1) & mask] == 0 else { return }

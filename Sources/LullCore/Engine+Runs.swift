@@ -152,10 +152,8 @@ extension Engine {
         tally.running += size
         lane.pointee.add(Lane.Run(serial: serials, size: size, tickets: tickets))
         let slot = lane.pointee.slot
-        actions.more.append(
-            .start(
-                Execution(
-                    run: RunID(slot: slot, serial: serials), key: slots[slot].pointee.key, batch: batch, ripe: ripe)))
+        let run = RunID(slot: slot, serial: serials)
+        actions.add(.start(Execution(run: run, key: slots[slot].pointee.key, batch: batch, ripe: ripe)))
     }
 
     /// Tells the running executions of a lane to stop.

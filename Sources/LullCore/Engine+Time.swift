@@ -141,6 +141,8 @@ extension Engine {
                 rebuildIndex()
             }
             recent = place
+            // Here rather than when the value is due: then somebody waits for it.
+            lanes.prepare()
         }
         let slot = slots[place]
         births += 1

@@ -31,7 +31,6 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         @inlinable
         init(key: Key) {
             self.key = key
-            batch = nil
             gate = Gate()
             isCounted = false
             lane = .max

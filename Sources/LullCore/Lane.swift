@@ -63,9 +63,7 @@ struct Lane<Value> {
     @inlinable
     init(slot: UInt32) {
         self.slot = slot
-        run = nil
         others = []
-        waiting = nil
     }
 
     @inlinable

@@ -68,6 +68,14 @@ struct Slab<Element>: ~Copyable {
         return UInt32(block << 6 | index)
     }
 
+    /// Gets the memory for a first element, so that inserting it takes no longer than it must.
+    @inlinable
+    mutating func prepare() {
+        guard firstCapacity == 0 else { return }
+        _ = blockWithRoom()
+        growFirst()
+    }
+
     @inlinable
     mutating func blockWithRoom() -> Int {
         if let block = vacant.last { return Int(block) }

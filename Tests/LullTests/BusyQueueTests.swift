@@ -52,4 +52,26 @@ struct BusyQueueTests {
         await it.flushAndWait()
         #expect(it.counters.executed == 4)
     }
+
+    @Test("on a concurrent queue an execution that waits for one that is due later does not hold it up")
+    func laterOne() async throws {
+        let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+        let meeting = DispatchSemaphore(value: 0)
+        let due = Guarded(ContinuousClock.now)
+        let late = Record<Duration>()
+        let it = KeyedDebouncer(for: .zero, on: queue) { (key: Int, _: Int) in
+            if key == 1 { return meeting.wait() }
+            late.add(due.value.duration(to: .now))
+            meeting.signal()
+        }
+        for _ in 1...100 {
+            it.submit(0, for: 1, after: .milliseconds(1))
+            _ = due.exchange(.now + .milliseconds(4))
+            it.submit(0, for: 2, after: .milliseconds(4))
+            while it.counters.running + it.counters.pending > 0 { try await Task.sleep(for: .milliseconds(1)) }
+        }
+        #expect(it.counters.executed == 200)
+        // This is about real time: of a hundred, a quarter comes before anybody looks whether it has been missed.
+        #expect(late.all.sorted()[25] < .milliseconds(1.5))
+    }
 }

@@ -39,20 +39,6 @@ struct FifoTests {
         #expect(capacity <= 64)
     }
 
-    @Test("takes over what is in another one")
-    func takingOver() {
-        var one = Fifo<String>()
-        var other = Fifo<String>()
-        for number in 0..<10 { one.append("\(number)") }
-        for _ in 0..<9 { _ = popFirst(&one) }
-        for number in 10..<50 { other.append("\(number)") }
-        one.take(all: &other)
-        let isEmpty = other.isEmpty
-        #expect(isEmpty)
-        let left = all(&one)
-        #expect(left == (9..<50).map { "\($0)" })
-    }
-
     @Test("gives up the elements that fulfil a condition and keeps the order of both")
     func moving() {
         var fifo = Fifo<Int>()

@@ -21,7 +21,7 @@ struct WakingTests {
                 timekeeper.rearm(
                     for: Sleeper(
                         alarm: { instant },
-                        wake: { _ in
+                        wake: { _, _ in
                             if left.exchange(left.value - 1) == 1 { return end.resume() }
                             let next = timekeeper.now().advanced(by: CoreDuration(nanoseconds: 1000))
                             sleep(until: next, afterWaking: true)

@@ -47,19 +47,6 @@ struct Fifo<Element>: ~Copyable {
         return true
     }
 
-    /// Moves all elements of another queue behind those that are here.
-    @inlinable
-    mutating func take(all other: inout Fifo<Element>) {
-        if isEmpty { return swap(&self, &other) }
-        while count + other.count > capacity { grow() }
-        guard let memory, let theirs = other.memory else { return }
-        for offset in 0..<other.count {
-            (memory + place(count + offset)).moveInitialize(from: theirs + other.place(offset), count: 1)
-        }
-        count += other.count
-        other.count = 0
-    }
-
     @inlinable
     mutating func grow() { resize(to: max(4, capacity * 2)) }
 

@@ -19,11 +19,20 @@ extension Runtime {
         }
     }
 
-    /// Sends executions to the queue.
+    /// Puts an execution where the next block on the queue finds it.
     @inlinable
-    func startOnQueue(_ runs: inout Fifo<QueueRun>, _ queue: DispatchQueue, _ body: QueueBody) {
+    func makeReady(_ execution: consuming Execution<Key, Item>) {
+        let work = isObserved ? announce(execution.key) : nil
         lock.lock()
-        ready.take(all: &runs)
+        ready.append(QueueRun(execution: execution, work: work))
+        lock.unlock()
+    }
+
+    /// Sends as many blocks to the queue as are needed to run all that is ready.
+    @inlinable
+    func sendBlocks() {
+        guard case .queue(let queue, let body) = handler else { return }
+        lock.lock()
         let sent = blocksToSend()
         lock.unlock()
         for _ in 0..<sent { sendBlock(queue, body) }
@@ -52,8 +61,11 @@ extension Runtime {
     @inlinable
     @inline(never)
     func runBlock(_ queue: DispatchQueue, _ body: QueueBody) {
-        let desk = Desk()
-        defer { desk.clear() }
+        Desk.use { runBlock(queue, body, at: $0) }
+    }
+
+    @inlinable
+    func runBlock(_ queue: DispatchQueue, _ body: QueueBody, at desk: Desk) {
         lock.lock()
         blocksOnWay -= 1
         let isNeeded = take(to: desk.next)
@@ -91,13 +103,19 @@ extension Runtime {
         @usableFromInline let next: UnsafeMutablePointer<QueueRun>
 
         @inlinable
-        init() {
-            run = .allocate(capacity: 2)
+        init(_ run: UnsafeMutablePointer<QueueRun>) {
+            self.run = run
             next = run + 1
         }
 
+        /// Has a desk on the stack.
         @inlinable
-        func clear() { run.deallocate() }
+        static func use(_ body: (Desk) -> Void) {
+            withUnsafeTemporaryAllocation(of: QueueRun.self, capacity: 2) { places in
+                // Proof: there are two places.
+                body(Desk(places.baseAddress.unsafelyUnwrapped))
+            }
+        }
     }
 
     /// Runs the execution that has been taken, reports its end and takes the next one, with one taking of the lock.
@@ -153,11 +171,11 @@ extension Runtime {
     /// Runs everything that is ready, on the caller's stack, who is on the handler's queue.
     package func runReady() {
         guard case .queue(_, let body) = handler else { return }
-        let desk = Desk()
-        defer { desk.clear() }
-        while lock.withLock({ take(to: desk.next) }) {
-            while runNext(desk, body, leaving: false) {}
-            // What waited for the last one has been made ready by its end.
+        Desk.use { desk in
+            while lock.withLock({ take(to: desk.next) }) {
+                while runNext(desk, body, leaving: false) {}
+                // What waited for the last one has been made ready by its end.
+            }
         }
     }
 
@@ -174,11 +192,11 @@ extension Runtime {
     func takeBackReady() {
         var told = Fifo<QueueRun>()
         lock.withLock { ready.move(to: &told) { engine.isToldToStop($0.execution.run) } }
-        let desk = Desk()
-        defer { desk.clear() }
-        while told.moveFirst(to: desk.run) {
-            finish(desk.run, .failed(CancellationError()))
-            desk.run.deinitialize(count: 1)
+        Desk.use { desk in
+            while told.moveFirst(to: desk.run) {
+                finish(desk.run, .failed(CancellationError()))
+                desk.run.deinitialize(count: 1)
+            }
         }
     }
 

@@ -29,13 +29,13 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     // The lock is what keeps accesses to the engine apart; the runtime's own check of that took a sixth of a submit.
     @exclusivity(unchecked) @usableFromInline var engine: Engine<Key, Item>
     /// The tasks of running executions, by serial number, for those that may have to be cancelled.
-    @usableFromInline var tasks: [UInt64: Launched] = [:]
+    @exclusivity(unchecked) @usableFromInline var tasks: [UInt64: Launched] = [:]
     /// Executions on their way to the queue of a synchronous handler.
     @exclusivity(unchecked) @usableFromInline var ready = Fifo<QueueRun>()
     /// The blocks that are on their way there or running, to take care of them.
-    @usableFromInline var blocks = 0
+    @exclusivity(unchecked) @usableFromInline var blocks = 0
     /// Those of them that have not begun.
-    @usableFromInline var blocksOnWay = 0
+    @exclusivity(unchecked) @usableFromInline var blocksOnWay = 0
     /// Those who wait for executions to end.
     @usableFromInline var waiters: [Ticket: Promise<Void>] = [:]
     @usableFromInline var tickets: Ticket = 0
@@ -47,6 +47,8 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 
     @usableFromInline let timekeeper: Timekeeper
     @usableFromInline let observer: (any WorkObserver)?
+    /// Whether there is one. It would have to be copied to be looked at.
+    @usableFromInline let isObserved: Bool
     /// When it was made.
     @usableFromInline let origin: CoreInstant
     @usableFromInline let handler: Handler
@@ -62,6 +64,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         if case .queue(let its, _) = handler { queue = its }
         timekeeper = Timekeeper.make(for: clock, wakingOn: queue)
         observer = timekeeper.observer
+        isObserved = observer != nil
         origin = timekeeper.now()
         self.handler = handler
         self.onFailure = onFailure
@@ -101,22 +104,28 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @inline(never)
     func perform(_ actions: inout Answer, isWaking: Bool = false) {
         actions.displaced?.promise?.deliver(Outcome(actions.fate))
+        // An empty array would be made anew in there.
+        if !actions.more.isEmpty { performMore(&actions) }
+        if actions.movesAlarm, !isWaking { rearm() }
+    }
+
+    @inlinable
+    func performMore(_ actions: inout Answer) {
         var hasCancelled = false
-        var runs = Fifo<QueueRun>()
+        var hasReady = false
         actions.more.withUnsafeMutableBufferPointer { all in
             guard let start = all.baseAddress else { return }
             for place in start..<start + all.count {
                 // Moved, all in one function: a copy of an execution takes as long as the engine takes to start it. And
                 // something has to be there when the array goes away.
-                let action = place.move()
-                place.initialize(to: .resume(0))
-                switch action {
+                defer { place.initialize(to: .resume(0)) }
+                switch place.move() {
                 case .start(let execution):
                     if case .task(let isolation, let body) = handler {
                         startTask(execution, isolation, body)
                     } else {
-                        let work = observer == nil ? nil : announce(execution.key)
-                        runs.append(QueueRun(execution: execution, work: work))
+                        makeReady(execution)
+                        hasReady = true
                     }
                 case .cancel(let run):
                     lock.withLock { tasks[run.serial] }?.cancel()
@@ -131,9 +140,8 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
             }
         }
         actions.more = []
-        if !runs.isEmpty, case .queue(let queue, let body) = handler { startOnQueue(&runs, queue, body) }
+        if hasReady { sendBlocks() }
         if hasCancelled { takeBackReady() }
-        if actions.movesAlarm, !isWaking { rearm() }
     }
 
     @inlinable
@@ -197,14 +205,24 @@ extension Runtime {
     @inlinable
     func rearm(afterWaking: Bool = false) {
         timekeeper.rearm(
-            for: Sleeper(alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake(for: $0) }),
+            for: Sleeper(
+                alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake(for: $0, onQueue: $1) }),
             afterWaking: afterWaking)
     }
 
     /// Does what is due by now, about `limit` executions at most, and asks to be woken again.
+    ///
+    /// - Parameter onQueue: Whether this is called on the handler's queue. Then it is a block there itself, and runs the
+    ///   first of them.
     @inlinable
     @inline(never)
-    func wake(for limit: Int) {
+    func wake(for limit: Int, onQueue: Bool) {
+        if onQueue {
+            lock.lock()
+            blocks += 1
+            blocksOnWay += 1
+            lock.unlock()
+        }
         var isBehind = true
         var isWatched = false
         var left = limit
@@ -223,5 +241,6 @@ extension Runtime {
         }
         if isWatched { wakeWatchers() }
         rearm(afterWaking: true)
+        if onQueue, case .queue(let queue, let body) = handler { runBlock(queue, body) }
     }
 }

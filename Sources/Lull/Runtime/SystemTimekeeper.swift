@@ -7,7 +7,7 @@ internal import LullCore
 /// Of several things that wake the sleeper, the first one counts.
 /// - A timer of Dispatch is precise and needs no thread of the cooperative pool, which may be starved. It rings on the
 ///   queue of the sleeper's handler, if there is one: from a queue of its own, the way to the handler takes a change of
-///   threads, which makes an execution as late again as the timer alone does.
+///   threads, which makes an execution as late again as the timer alone does. And the first executions run right there.
 /// - That queue may be busy or suspended, which must not delay what needs no handler. So a second timer on a queue of its
 ///   own looks a little later whether the first one has rung. It is not set for each wake-up, but looks again as long as
 ///   there is something to come.
@@ -17,7 +17,13 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
     // Proof of @unchecked Sendable: the fields are only touched under the timekeeper's lock, `backUp` under `backUpLock`,
     // and in `deinit`.
     private let queue: DispatchQueue?
-    private var timer: (any DispatchSourceTimer)?
+    /// One timer, or two of them: one that runs executions where it rings cannot ring meanwhile, which matters on a
+    /// concurrent queue. So the other one is set then.
+    private var timers: [any DispatchSourceTimer] = []
+    /// Which of them is set next.
+    private var next = 0
+    /// Whether one of them runs executions.
+    private var isServing = false
     private var overseer: (any DispatchSourceTimer)?
     /// When the timer should ring: not before it was set, even if what is to be done was due long ago.
     private var expected = CoreInstant.farFuture
@@ -43,7 +49,7 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
     }
 
     deinit {
-        timer?.cancel()
+        for timer in timers { timer.cancel() }
         overseer?.cancel()
     }
 
@@ -53,7 +59,7 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
 
     override func arrange(_ instant: CoreInstant, afterWaking: Bool) {
         guard instant != .farFuture else {
-            timer?.schedule(deadline: .distantFuture)
+            if next < timers.count { timers[next].schedule(deadline: .distantFuture) }
             return
         }
         let now = now()
@@ -63,11 +69,10 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
         let wait = max(.zero, min(now.duration(to: soonest), longestSleep))
         expected = now.advanced(by: wait)
         if let queue, wait == .zero {
-            queue.async { [weak self] in self?.rang(for: Self.fewExecutions) }
+            queue.async { [weak self] in self?.rang(for: Self.fewExecutions, onQueue: true) }
         } else {
-            let timer = timer ?? makeTimer()
-            self.timer = timer
-            set(timer, expected)
+            if next == timers.count { timers.append(makeTimer(next)) }
+            set(timers[next], expected)
         }
         if queue != nil { oversee() }
         if wait >= Self.shortWait { arrangeBackUp(expected, wait) }
@@ -79,9 +84,20 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
         timer.schedule(deadline: .now() + .nanoseconds(Int(wait.nanoseconds)), leeway: .nanoseconds(0))
     }
 
-    private func makeTimer() -> any DispatchSourceTimer {
-        let limit = queue == nil ? .max : Self.fewExecutions
-        return Self.makeTimer(on: queue) { [weak self] in self?.rang(for: limit) }
+    private func makeTimer(_ number: Int) -> any DispatchSourceTimer {
+        Self.makeTimer(on: queue) { [weak self] in self?.timerRang(number) }
+    }
+
+    private func timerRang(_ number: Int) {
+        guard queue != nil else { return rang() }
+        let serves = lock.withLock { () -> Bool in
+            guard !isServing else { return false }
+            isServing = true
+            next = 1 - number
+            return true
+        }
+        rang(for: Self.fewExecutions, onQueue: serves)
+        if serves { lock.withLock { isServing = false } }
     }
 
     private static func makeTimer(

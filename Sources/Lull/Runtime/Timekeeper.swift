@@ -10,12 +10,14 @@ internal import LullCore
 struct Sleeper: Sendable {
     /// Says when he wants to be woken next.
     let alarm: @Sendable () -> CoreInstant
-    /// Does what is due, about so many executions at most, and asks to be woken again.
-    let wake: @Sendable (_ limit: Int) -> Void
+    /// Does what is due, about so many executions at most, and asks to be woken again; on the queue of his handler, or
+    /// elsewhere.
+    let wake: @Sendable (_ limit: Int, _ onQueue: Bool) -> Void
 
     @usableFromInline
     init(
-        alarm: @escaping @Sendable () -> CoreInstant, wake: @escaping @Sendable (_ limit: Int) -> Void
+        alarm: @escaping @Sendable () -> CoreInstant,
+        wake: @escaping @Sendable (_ limit: Int, _ onQueue: Bool) -> Void
     ) {
         self.alarm = alarm
         self.wake = wake
@@ -69,14 +71,16 @@ class Timekeeper: @unchecked Sendable {
     }
 
     /// Wakes the sleeper, if there is one, for so many executions.
-    final func rang(for limit: Int = .max) {
+    ///
+    /// - Parameter onQueue: Whether this is called on the queue of the sleeper's handler.
+    final func rang(for limit: Int = .max, onQueue: Bool = false) {
         let woken = lock.withLock { () -> Sleeper? in
             // Two things may ring for one arrangement; the first has begun to wake him, and arranges the next.
             guard armed != .farFuture else { return nil }
             armed = .farFuture
             return sleeper
         }
-        woken?.wake(limit)
+        woken?.wake(limit, onQueue)
     }
 
     /// The timekeeper for a clock: directly where its instants are the system's, else by its own means.

@@ -141,6 +141,15 @@ public struct Actions<Key, Value> {
         movesAlarm = false
     }
 
+    @inlinable
+    init(displaced: consuming Value?, _ fate: Fate) {
+        self.displaced = displaced
+        more = []
+        dueBeforeCall = 0
+        self.fate = fate
+        movesAlarm = false
+    }
+
     /// Adds to ``more``. Made anew, an array of one takes half the code that appending to an empty one runs through.
     @inlinable
     mutating func add(_ action: consuming Action<Key, Value>) {

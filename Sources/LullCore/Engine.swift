@@ -37,6 +37,10 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
             scheduled = .farPast
             birth = 0
         }
+
+        /// Whether something is pending and certainly not due yet.
+        @inlinable
+        func holds(beyond now: CoreInstant) -> Bool { gate.count > 0 && now < scheduled }
     }
 
     // First of all, and close together, what every submit writes: whoever submits from another thread waits for these lines
@@ -122,14 +126,34 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     public mutating func submit(
         _ value: consuming Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
     ) -> Actions<Key, Value> {
-        var actions = Actions<Key, Value>()
         let now = tick(instant)
         tally.submitted += 1
+        let place = find(key)
+        guard place != .max, !isClosed, slots[place].pointee.holds(beyond: now) else {
+            return begin(value, for: key, place, at: now, wait: wait)
+        }
+        // By far the most frequent case: a burst goes on, as can be told without looking at the policy. And nothing here
+        // changes an answer: it would lie in memory, and to read it back took half of the time that is spent here.
+        let slot = slots[place]
+        let decision = slot.pointee.gate.submit(at: now, wait: wait, by: setup.policy)
+        if case .join = decision, slot.pointee.gate.quiet >= slot.pointee.scheduled {
+            return Actions(displaced: combine(value, into: slot), setup.combination.fateOfDisplaced)
+        }
+        return take(value, decision, place, Actions())
+    }
+
+    /// Offers a value where nothing is pending, or something may have fallen due.
+    @inlinable
+    @inline(never)
+    mutating func begin(
+        _ value: consuming Value, for key: Key, _ found: UInt32, at now: CoreInstant, wait: CoreDuration?
+    ) -> Actions<Key, Value> {
+        var actions = Actions<Key, Value>()
         guard !isClosed else {
             reject(value, .shutDown, &actions)
             return actions
         }
-        var place = find(key)
+        var place = found
         if place == .max || slots[place].pointee.gate.nextChangeOrIdle(by: setup.policy) <= now {
             place = beginBurst(key, place, now, &actions)
             actions.dueBeforeCall = UInt32(clamping: actions.more.count)
@@ -138,8 +162,19 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
                 return actions
             }
         }
+        let decision = slots[place].pointee.gate.submit(at: now, wait: wait, by: setup.policy)
+        return take(value, decision, place, actions)
+    }
+
+    /// Does with a value what its gate has decided.
+    @inlinable
+    @inline(never)
+    mutating func take(
+        _ value: consuming Value, _ decision: Gate.Decision, _ place: UInt32, _ before: consuming Actions<Key, Value>
+    ) -> Actions<Key, Value> {
+        var actions = before
         let slot = slots[place]
-        switch slot.pointee.gate.submit(at: now, wait: wait, by: setup.policy) {
+        switch decision {
         case .join:
             if slot.pointee.batch == nil {
                 tally.pending += 1
@@ -147,8 +182,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
                 schedule(place, &actions)
             } else {
                 actions.displaced = combine(value, into: slot)
-                if setup.combination == .first { actions.fate = .absorbed }
-                if slot.pointee.gate.pendingDue(by: setup.policy) < slot.pointee.scheduled { schedule(place, &actions) }
+                actions.fate = setup.combination.fateOfDisplaced
+                if slot.pointee.gate.quiet < slot.pointee.scheduled { schedule(place, &actions) }
             }
         case .absorb:
             tally.absorbed += 1

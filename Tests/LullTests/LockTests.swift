@@ -77,8 +77,12 @@ struct LockTests {
 
     /// Seconds of processor time of this thread.
     static func threadTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        // As two integers: in an optimised build the members of `timespec` belong to a module that cannot be imported.
+        var time = (seconds: 0, nanoseconds: 0)
+        withUnsafeMutableBytes(of: &time) {
+            guard let time = $0.baseAddress?.assumingMemoryBound(to: timespec.self) else { return }
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, time)
+        }
+        return Double(time.seconds) + Double(time.nanoseconds) / 1e9
     }
 }

@@ -23,37 +23,49 @@ enum Lateness {
     }
 
     static func atRest(_ effort: Effort) -> (lines: [Line], chart: LineChart) {
-        var bare: [Double] = []
-        var onQueue: [Double] = []
-        var inTask: [Double] = []
-        for number in 0..<(effort.rounds * 100) {
-            let wait = Int64(3_000_000 + number % 17 * 1_000_000)
-            // Each of them in turn, or they would wake the machine for each other.
-            bare.append(ofTimer(wait))
-            onQueue.append(
+        let kinds: [(Int64) -> Double] = [
+            ofTimer,
+            { wait in
                 ofDebouncer(wait) { start in
                     Debouncer(for: .nanoseconds(wait), on: queue) { (_: Int) in start.happens() }
-                })
-            inTask.append(
+                }
+            },
+            { wait in
                 ofDebouncer(wait) { start in
                     Debouncer(for: .nanoseconds(wait)) { (_: Int) in start.happens() }
-                })
+                }
+            },
+        ]
+        func wait(_ number: Int) -> Int64 { Int64(3_000_000 + number % 17 * 1_000_000) }
+        // For each kind, the sorted ones of each round.
+        var late: [[[Double]]] = kinds.map { _ in [] }
+        for _ in 0..<effort.rounds {
+            var round: [[Double]] = kinds.map { _ in [] }
+            for number in 0..<100 {
+                // Not at once, or they would wake the machine for each other. And back and forth, so that what is judged comes as
+                // often after itself as after what it is held against: the end of either makes the next one later.
+                for kind in number.isMultiple(of: 2) ? [0, 1] : [1, 0] { round[kind].append(kinds[kind](wait(number))) }
+            }
+            for number in 0..<100 { round[2].append(kinds[2](wait(number))) }
+            for kind in kinds.indices { late[kind].append(round[kind].sorted()) }
         }
-        func line(_ subject: String, _ values: [Double], _ quantile: Double, _ target: Line.Target) -> Line {
-            let figure = at(quantile, values), reference = at(quantile, bare)
+        func line(_ subject: String, _ kind: Int, _ share: Double, _ target: Line.Target) -> Line {
+            let figures = late[kind].map { Spread.quantile(share, ofSorted: $0) / 1000 }
+            let references = late[0].map { Spread.quantile(share, ofSorted: $0) / 1000 }
             return Line(
-                subject, Spread(figure), "us", against: "strict timer", Spread(reference),
-                ratio: Spread(figure / reference), target: target)
+                subject, Spread(figures), "us", against: "strict timer", Spread(references),
+                ratio: Spread(zip(figures, references).map { $0 / $1 }), target: target)
         }
-        let early = (onQueue + inTask).count { $0 < 0 }
+        let all = late.map { $0.flatMap(\.self) }
+        let early = (all[1] + all[2]).count { $0 < 0 }
         let lines = [
-            line("on a queue, p50", onQueue, 0.5, .ratioAtMost(1.2)),
-            line("on a queue, p99", onQueue, 0.99, .ratioAtMost(1.2)),
-            line("in a task, p50", inTask, 0.5, .none),
-            line("in a task, p99", inTask, 0.99, .none),
+            line("on a queue, p50", 1, 0.5, .ratioAtMost(1.2)),
+            line("on a queue, p99", 1, 0.99, .ratioAtMost(1.2)),
+            line("in a task, p50", 2, 0.5, .none),
+            line("in a task, p99", 2, 0.99, .none),
             Line("starts that were early", Spread(Double(early)), "", target: .figureAtMost(0)),
         ]
-        return (lines, chart(onQueue: onQueue, inTask: inTask, bare: bare))
+        return (lines, chart(onQueue: all[1], inTask: all[2], bare: all[0]))
     }
 
     private static func chart(onQueue: [Double], inTask: [Double], bare: [Double]) -> LineChart {
@@ -75,7 +87,7 @@ enum Lateness {
         ]
         return LineChart(
             title: "How late an execution starts",
-            subtitle: "After waits of 3 to 19 ms, \(bare.count) of each kind in turn.",
+            subtitle: "After waits of 3 to 19 ms, \(bare.count) of each kind.",
             source: "make bench ROWS=lateness CHARTS=docs/charts",
             x: Axis("share of the executions that are no later", .share, .nines, 0...0.995),
             y: Axis(
@@ -124,10 +136,5 @@ enum Lateness {
         let due = boot_nanoseconds() + wait
         debouncer(1)
         return start.since(due)
-    }
-
-    private static func at(_ quantile: Double, _ nanoseconds: [Double]) -> Double {
-        let sorted = nanoseconds.sorted()
-        return sorted[min(sorted.count - 1, Int(quantile * Double(sorted.count)))] / 1000
     }
 }

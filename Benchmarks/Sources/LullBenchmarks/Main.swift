@@ -5,6 +5,9 @@ import LullCharts
 @main
 enum Main {
     static let rows = [
+        // First, while the machine is at rest: the others leave threads and memory behind, which moves a bare timer as well.
+        Row("lateness", charted: Lateness.atRest),
+        Row("lateness-busy", Lateness.poolBlocked),
         Row("hot", Hot.values),
         Row("hot-closures", Hot.closures),
         Row("hot-threads", Contention.rows),
@@ -17,8 +20,6 @@ enum Main {
         Row("due", Due.oneByOne),
         Row("outcomes", Outcomes.awaited),
         Row("stream", Streams.debounced),
-        Row("lateness", charted: Lateness.atRest),
-        Row("lateness-busy", Lateness.poolBlocked),
         Row("command", Command.rows),
         Row("idle", Idle.aMinute),
         Row("durable-submit", Durable.submits),

@@ -38,9 +38,9 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
             birth = 0
         }
 
-        /// Whether something is pending and certainly not due yet.
+        /// Whether the gate is open and has certainly not changed by itself yet.
         @inlinable
-        func holds(beyond now: CoreInstant) -> Bool { gate.count > 0 && now < scheduled }
+        func isOpen(beyond now: CoreInstant) -> Bool { gate.isOpen && now < scheduled }
     }
 
     // First of all, and close together, what every submit writes: whoever submits from another thread waits for these lines
@@ -129,20 +129,26 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         let now = tick(instant)
         tally.submitted += 1
         let place = find(key)
-        guard place != .max, !isClosed, slots[place].pointee.holds(beyond: now) else {
+        guard place != .max, !isClosed, slots[place].pointee.isOpen(beyond: now) else {
             return begin(value, for: key, place, at: now, wait: wait)
         }
         // By far the most frequent case: a burst goes on, as can be told without looking at the policy. And nothing here
         // changes an answer: it would lie in memory, and to read it back took half of the time that is spent here.
         let slot = slots[place]
         let decision = slot.pointee.gate.submit(at: now, wait: wait, by: setup.policy)
-        if case .join = decision, slot.pointee.gate.quiet >= slot.pointee.scheduled {
+        guard slot.pointee.gate.quiet >= slot.pointee.scheduled else { return take(value, decision, place, Actions()) }
+        switch decision {
+        case .join where slot.pointee.gate.count > 1:
             return Actions(displaced: combine(value, into: slot), setup.combination.fateOfDisplaced)
+        case .absorb:
+            tally.absorbed += 1
+            return Actions(displaced: value, .absorbed)
+        default:
+            return take(value, decision, place, Actions())
         }
-        return take(value, decision, place, Actions())
     }
 
-    /// Offers a value where nothing is pending, or something may have fallen due.
+    /// Offers a value where no burst goes on, or something may have fallen due.
     @inlinable
     @inline(never)
     mutating func begin(

@@ -134,15 +134,7 @@ public struct Actions<Key, Value> {
     public var dueBefore: Int { Int(dueBeforeCall) }
 
     @inlinable
-    init() {
-        more = []
-        dueBeforeCall = 0
-        fate = .superseded
-        movesAlarm = false
-    }
-
-    @inlinable
-    init(displaced: consuming Value?, _ fate: Fate) {
+    init(displaced: consuming Value? = nil, _ fate: Fate = .superseded) {
         self.displaced = displaced
         more = []
         dueBeforeCall = 0

@@ -23,6 +23,7 @@ enum Lateness {
     }
 
     static func atRest(_ effort: Effort) -> (lines: [Line], chart: LineChart) {
+        let (timer, onQueue, inTask) = (0, 1, 2)
         let kinds: [(Int64) -> Double] = [
             ofTimer,
             { wait in
@@ -44,28 +45,30 @@ enum Lateness {
             for number in 0..<100 {
                 // Not at once, or they would wake the machine for each other. And back and forth, so that what is judged comes as
                 // often after itself as after what it is held against: the end of either makes the next one later.
-                for kind in number.isMultiple(of: 2) ? [0, 1] : [1, 0] { round[kind].append(kinds[kind](wait(number))) }
+                for kind in number.isMultiple(of: 2) ? [timer, onQueue] : [onQueue, timer] {
+                    round[kind].append(kinds[kind](wait(number)))
+                }
             }
-            for number in 0..<100 { round[2].append(kinds[2](wait(number))) }
+            for number in 0..<100 { round[inTask].append(kinds[inTask](wait(number))) }
             for kind in kinds.indices { late[kind].append(round[kind].sorted()) }
         }
         func line(_ subject: String, _ kind: Int, _ share: Double, _ target: Line.Target) -> Line {
             let figures = late[kind].map { Spread.quantile(share, ofSorted: $0) / 1000 }
-            let references = late[0].map { Spread.quantile(share, ofSorted: $0) / 1000 }
+            let references = late[timer].map { Spread.quantile(share, ofSorted: $0) / 1000 }
             return Line(
                 subject, Spread(figures), "us", against: "strict timer", Spread(references),
                 ratio: Spread(zip(figures, references).map { $0 / $1 }), target: target)
         }
         let all = late.map { $0.flatMap(\.self) }
-        let early = (all[1] + all[2]).count { $0 < 0 }
+        let early = (all[onQueue] + all[inTask]).count { $0 < 0 }
         let lines = [
-            line("on a queue, p50", 1, 0.5, .ratioAtMost(1.2)),
-            line("on a queue, p99", 1, 0.99, .ratioAtMost(1.2)),
-            line("in a task, p50", 2, 0.5, .none),
-            line("in a task, p99", 2, 0.99, .none),
+            line("on a queue, p50", onQueue, 0.5, .ratioAtMost(1.2)),
+            line("on a queue, p99", onQueue, 0.99, .ratioAtMost(1.2)),
+            line("in a task, p50", inTask, 0.5, .none),
+            line("in a task, p99", inTask, 0.99, .none),
             Line("starts that were early", Spread(Double(early)), "", target: .figureAtMost(0)),
         ]
-        return (lines, chart(onQueue: all[1], inTask: all[2], bare: all[0]))
+        return (lines, chart(onQueue: all[onQueue], inTask: all[inTask], bare: all[timer]))
     }
 
     private static func chart(onQueue: [Double], inTask: [Double], bare: [Double]) -> LineChart {

@@ -112,7 +112,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @inlinable
     func performMore(_ actions: inout Answer) {
         var hasCancelled = false
-        var hasReady = false
+        var hasStarted = false
         actions.more.withUnsafeMutableBufferPointer { all in
             guard let start = all.baseAddress else { return }
             for place in start..<start + all.count {
@@ -125,7 +125,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
                         startTask(execution, isolation, body)
                     } else {
                         makeReady(execution)
-                        hasReady = true
+                        hasStarted = true
                     }
                 case .cancel(let run):
                     lock.withLock { tasks[run.serial] }?.cancel()
@@ -140,7 +140,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
             }
         }
         actions.more = []
-        if hasReady { sendBlocks() }
+        if hasStarted { sendBlocks() }
         if hasCancelled { takeBackReady() }
     }
 

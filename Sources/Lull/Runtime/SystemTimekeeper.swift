@@ -71,7 +71,9 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
         if let queue, wait == .zero {
             queue.async { [weak self] in self?.rang(for: Self.fewExecutions, onQueue: true) }
         } else {
-            if next == timers.count { timers.append(makeTimer(next)) }
+            if next == timers.count {
+                timers.append(Self.makeTimer(on: queue) { [weak self, next] in self?.timerRang(next) })
+            }
             set(timers[next], expected)
         }
         if queue != nil { oversee() }
@@ -82,10 +84,6 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
         // How long to wait is asked last: making a timer takes long enough to be late by.
         let wait = max(.zero, now().duration(to: instant))
         timer.schedule(deadline: .now() + .nanoseconds(Int(wait.nanoseconds)), leeway: .nanoseconds(0))
-    }
-
-    private func makeTimer(_ number: Int) -> any DispatchSourceTimer {
-        Self.makeTimer(on: queue) { [weak self] in self?.timerRang(number) }
     }
 
     private func timerRang(_ number: Int) {

@@ -37,7 +37,7 @@ extension Engine {
     /// The place of a key, or `UInt32.max`.
     @inlinable
     @inline(__always)
-    mutating func find(_ key: Key) -> UInt32 {
+    package mutating func find(_ key: Key) -> UInt32 {
         recent != .max && slots[recent].pointee.key == key ? recent : lookUp(key)
     }
 

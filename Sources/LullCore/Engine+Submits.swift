@@ -1,0 +1,138 @@
+// Submitting: sections 3 and 4 of the semantics.
+extension Engine {
+    /// Offers a value under a key (<doc:Semantics>, sections 3 and 4).
+    ///
+    /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it.
+    @inlinable
+    public mutating func submit(
+        _ value: consuming Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
+    ) -> Actions<Key, Value> {
+        let place = find(key)
+        if let fate = exchange(&value, at: place, at: instant, wait: wait) { return Actions(displaced: value, fate) }
+        return offer(value, for: key, at: place, at: instant, wait: wait)
+    }
+
+    /// The short way of a submit: a burst goes on, and all that is left to do is to release a value.
+    ///
+    /// By far the most frequent case. It has no ``Actions``: to make them, look through them and release them took a quarter
+    /// of a submit.
+    ///
+    /// - Parameters:
+    ///   - value: What is submitted; afterwards the one that lost its place, to be released outside the shell's lock.
+    ///   - place: What ``find(_:)`` says of the key.
+    /// - Returns: What became of the one that lost its place; or nil if nothing has been done, and it is a case for ``offer``.
+    @inlinable
+    @inline(__always)
+    package mutating func exchange(
+        _ value: inout Value, at place: UInt32, at instant: CoreInstant, wait: CoreDuration?
+    ) -> Fate? {
+        let now = tick(instant)
+        guard place != .max, !isClosed, setup.combination != .collect else { return nil }
+        let slot = slots[place]
+        guard slot.pointee.isOpen(beyond: now) else { return nil }
+        // A copy decides, since it may turn out not to be as simple as that.
+        var gate = slot.pointee.gate
+        let decision = gate.submit(at: now, wait: wait, by: setup.policy)
+        guard gate.quiet >= slot.pointee.scheduled else { return nil }
+        let fate: Fate
+        switch decision {
+        case .join where gate.count > 1 && setup.combination == .latest:
+            // Proof: another submit has joined before, so there is a batch.
+            swap(&slot.pointee.batch!.value, &value)
+            tally.superseded += 1
+            fate = .superseded
+        case .join where gate.count > 1, .absorb:
+            tally.absorbed += 1
+            fate = .absorbed
+        default:
+            return nil
+        }
+        slot.pointee.gate = gate
+        tally.submitted += 1
+        return fate
+    }
+
+    /// The long way of a submit, which every case may go.
+    ///
+    /// - Parameter found: What ``find(_:)`` says of the key.
+    @inlinable
+    @inline(never)
+    package mutating func offer(
+        _ value: consuming Value, for key: Key, at found: UInt32, at instant: CoreInstant, wait: CoreDuration?
+    ) -> Actions<Key, Value> {
+        var actions = Actions<Key, Value>()
+        let now = tick(instant)
+        tally.submitted += 1
+        guard !isClosed else {
+            reject(value, .shutDown, &actions)
+            return actions
+        }
+        var place = found
+        if place == .max || slots[place].pointee.gate.nextChangeOrIdle(by: setup.policy) <= now {
+            place = beginBurst(key, place, now, &actions)
+            actions.dueBeforeCall = UInt32(clamping: actions.more.count)
+            guard place != .max else {
+                reject(value, .overCapacity, &actions)
+                return actions
+            }
+        }
+        let decision = slots[place].pointee.gate.submit(at: now, wait: wait, by: setup.policy)
+        take(value, decision, place, &actions)
+        return actions
+    }
+
+    /// Does with a value what its gate has decided.
+    @inlinable
+    mutating func take(
+        _ value: consuming Value, _ decision: Gate.Decision, _ place: UInt32, _ actions: inout Actions<Key, Value>
+    ) {
+        let slot = slots[place]
+        switch decision {
+        case .join:
+            let isFirst = slot.pointee.batch == nil
+            combine(value, into: slot, &actions)
+            if isFirst || slot.pointee.gate.quiet < slot.pointee.scheduled { schedule(place, &actions) }
+        case .absorb:
+            tally.absorbed += 1
+            actions.displaced = value
+            actions.fate = .absorbed
+            if slot.pointee.gate.quiet < slot.pointee.scheduled { rest(place, &actions) }
+        case .lead:
+            tally.pending += 1
+            let ripe = Gate.Ripe(at: now, edge: .leading, count: 1, first: now)
+            fallDue(place, Batch(value), ripe, &actions)
+            rest(place, &actions)
+        case .complete(let ripe):
+            combine(value, into: slot, &actions)
+            fallDue(place, takeBatch(slot), ripe, &actions)
+            rest(place, &actions)
+        }
+    }
+
+    /// Combines a value with the pending ones, if there are any.
+    @inlinable
+    mutating func combine(
+        _ value: consuming Value, into slot: UnsafeMutablePointer<Slot>, _ actions: inout Actions<Key, Value>
+    ) {
+        guard slot.pointee.batch != nil else {
+            tally.pending += 1
+            slot.pointee.batch = Batch(value)
+            return
+        }
+        switch setup.combination {
+        case .latest: tally.superseded += 1
+        case .first: tally.absorbed += 1
+        case .collect: tally.pending += 1
+        }
+        actions.displaced = slot.pointee.batch?.add(value, by: setup.combination)
+        actions.fate = setup.combination.fateOfDisplaced
+    }
+
+    @inlinable
+    @inline(never)
+    mutating func reject(_ value: consuming Value, _ why: Rejection, _ actions: inout Actions<Key, Value>) {
+        tally.rejected += 1
+        actions.displaced = value
+        actions.fate = .rejected(why)
+    }
+}

@@ -25,7 +25,7 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
     /// Whether one of them runs executions.
     private var isServing = false
     private var overseer: (any DispatchSourceTimer)?
-    /// When the timer should ring: not before it was set, even if what is to be done was due long ago.
+    /// When the sleeper should be woken: not before the timer was set, even if what is to be done was due long ago.
     private var expected = CoreInstant.farFuture
     /// When the overseer will look.
     private var oversight = CoreInstant.farFuture
@@ -37,6 +37,9 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
     private static let shortWait = CoreDuration.milliseconds(100)
     /// For how long a queue that is busy may hold up what needs no handler.
     private static let patience = CoreDuration.milliseconds(2)
+    /// How much earlier a timer rings, at most. What lies between a timer and the handler takes about so long after a sleep,
+    /// when none of it is in the caches.
+    private static let longestLead = CoreDuration(nanoseconds: 25_000)
     /// How long after a wake-up the next one comes at the earliest, so that it does all that falls due meanwhile.
     private static let spacing = CoreDuration(nanoseconds: 100_000)
     /// What a sleeper does at once where others want to have their turn, and where what he starts has to run.
@@ -74,26 +77,38 @@ final class SystemTimekeeper: Timekeeper, @unchecked Sendable {
             if next == timers.count {
                 timers.append(Self.makeTimer(on: queue) { [weak self, next] in self?.timerRang(next) })
             }
-            set(timers[next], expected)
+            set(timers[next], expected, ahead: Self.lead(of: wait))
         }
         if queue != nil { oversee() }
         if wait >= Self.shortWait { arrangeBackUp(expected, wait) }
     }
 
-    private func set(_ timer: any DispatchSourceTimer, _ instant: CoreInstant) {
+    private func set(_ timer: any DispatchSourceTimer, _ instant: CoreInstant, ahead lead: CoreDuration = .zero) {
         // How long to wait is asked last: making a timer takes long enough to be late by.
-        let wait = max(.zero, now().duration(to: instant))
-        timer.schedule(deadline: .now() + .nanoseconds(Int(wait.nanoseconds)), leeway: .nanoseconds(0))
+        let wait = max(0, now().duration(to: instant).nanoseconds - lead.nanoseconds)
+        timer.schedule(deadline: .now() + .nanoseconds(Int(wait)), leeway: .nanoseconds(0))
+    }
+
+    /// How much earlier a timer rings after such a wait: so little of it that it never matters what ``passLead(before:)`` costs.
+    private static func lead(of wait: CoreDuration) -> CoreDuration {
+        min(longestLead, CoreDuration(nanoseconds: wait.nanoseconds / 64))
+    }
+
+    /// Comes back at an instant that is no further away than a timer may be early: to sleep again would take longer.
+    private func passLead(before instant: CoreInstant) {
+        var now = now()
+        while now < instant, now.duration(to: instant) <= Self.longestLead { now = self.now() }
     }
 
     private func timerRang(_ number: Int) {
-        guard queue != nil else { return rang() }
-        let serves = lock.withLock { () -> Bool in
-            guard !isServing else { return false }
+        let (serves, expected) = lock.withLock { () -> (Bool, CoreInstant) in
+            guard queue != nil, !isServing else { return (false, self.expected) }
             isServing = true
             next = 1 - number
-            return true
+            return (true, self.expected)
         }
+        passLead(before: expected)
+        guard queue != nil else { return rang() }
         rang(for: Self.fewExecutions, onQueue: serves)
         if serves { lock.withLock { isServing = false } }
     }

@@ -8,8 +8,23 @@ extension Engine {
         _ value: consuming Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
     ) -> Actions<Key, Value> {
         let place = find(key)
-        if let fate = exchange(&value, at: place, at: instant, wait: wait) { return Actions(displaced: value, fate) }
-        return offer(value, for: key, at: place, at: instant, wait: wait)
+        switch exchange(&value, at: place, at: instant, wait: wait) {
+        case .displaced(let fate): return Actions(displaced: value, fate)
+        case .collected: return Actions()
+        case .impossible: return offer(value, for: key, at: place, at: instant, wait: wait)
+        }
+    }
+
+    /// What the short way of a submit has come to.
+    @frozen
+    @usableFromInline
+    package enum Exchange {
+        /// A value has lost its place, and this becomes of it.
+        case displaced(Fate)
+        /// The value is kept beside the others.
+        case collected
+        /// Nothing has been done: it is a case for ``Engine/offer(_:for:at:at:wait:)``.
+        case impossible
     }
 
     /// The short way of a submit: a burst goes on, and all that is left to do is to release a value.
@@ -20,36 +35,45 @@ extension Engine {
     /// - Parameters:
     ///   - value: What is submitted; afterwards the one that lost its place, to be released outside the shell's lock.
     ///   - place: What ``find(_:)`` says of the key.
-    /// - Returns: What became of the one that lost its place; or nil if nothing has been done, and it is a case for ``offer``.
     @inlinable
     @inline(__always)
     package mutating func exchange(
         _ value: inout Value, at place: UInt32, at instant: CoreInstant, wait: CoreDuration?
-    ) -> Fate? {
+    ) -> Exchange {
         let now = tick(instant)
-        guard place != .max, !isClosed, setup.combination != .collect else { return nil }
+        guard place != .max, !isClosed else { return .impossible }
         let slot = slots[place]
-        guard slot.pointee.isOpen(beyond: now) else { return nil }
+        guard slot.pointee.isOpen(beyond: now) else { return .impossible }
         // A copy decides, since it may turn out not to be as simple as that.
         var gate = slot.pointee.gate
         let decision = gate.submit(at: now, wait: wait, by: setup.policy)
-        guard gate.quiet >= slot.pointee.scheduled else { return nil }
-        let fate: Fate
+        guard gate.quiet >= slot.pointee.scheduled else { return .impossible }
+        let exchange: Exchange
         switch decision {
         case .join where gate.count > 1 && setup.combination == .latest:
             // Proof: another submit has joined before, so there is a batch.
             swap(&slot.pointee.batch!.value, &value)
             tally.superseded += 1
-            fate = .superseded
+            exchange = .displaced(.superseded)
+        case .join where gate.count > 1 && setup.combination == .collect:
+            collect(value, into: slot)
+            exchange = .collected
         case .join where gate.count > 1, .absorb:
             tally.absorbed += 1
-            fate = .absorbed
+            exchange = .displaced(.absorbed)
         default:
-            return nil
+            return .impossible
         }
         slot.pointee.gate = gate
         tally.submitted += 1
-        return fate
+        return exchange
+    }
+
+    @inlinable
+    @inline(never)
+    mutating func collect(_ value: Value, into slot: UnsafeMutablePointer<Slot>) {
+        tally.pending += 1
+        _ = slot.pointee.batch?.add(value, by: .collect)
     }
 
     /// The long way of a submit, which every case may go.

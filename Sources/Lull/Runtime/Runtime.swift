@@ -88,12 +88,15 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         lock.lock()
         let place = engine.find(key)
         // Who watches is told on the long way.
-        if !isWatched, let fate = engine.exchange(&item, at: place, at: now, wait: wait) {
+        switch isWatched ? .impossible : engine.exchange(&item, at: place, at: now, wait: wait) {
+        case .displaced(let fate):
             lock.unlock()
             if let promise = item.promise { promise.deliver(Outcome(fate)) }
-            return
+        case .collected:
+            lock.unlock()
+        case .impossible:
+            offer(item, for: key, at: place, at: now, wait: wait)
         }
-        offer(item, for: key, at: place, at: now, wait: wait)
     }
 
     /// The long way of a submit. Called with the lock held, which it lets go of.

@@ -103,6 +103,23 @@ struct JSONTests {
         #expect(String(decoding: written, as: UTF8.self) == json)
     }
 
+    @Test func stringsOfAnyCharactersAreReadBackByFoundation() throws {
+        let characters: [Unicode.Scalar] = ["a", "/", "\"", "\\", "\n", "\u{1}", "\u{7F}", "é", "語", "😀"]
+        var random = SeededRandom(seed: 7)
+        for _ in 0..<2000 {
+            // Runs of one of them, interrupted now and then by another.
+            let (most, some) = (
+                characters.randomElement(using: &random) ?? "a", characters.randomElement(using: &random) ?? "a"
+            )
+            var text = String.UnicodeScalarView()
+            for _ in 0..<Int.random(in: 0..<30, using: &random) {
+                text.append(Int.random(in: 0..<8, using: &random) == 0 ? some : most)
+            }
+            let written = JSONText.json(Array(String(text).utf8))
+            #expect(try JSONDecoder().decode(String.self, from: Data(written)) == String(text))
+        }
+    }
+
     @Test func whatIsNoTextIsWrittenAsBase64() {
         var written: [UInt8] = []
         JSONText.append([0xFF, 0x00, 0xFE], to: &written)

@@ -148,9 +148,32 @@ enum JSONText {
                 return
             }
             text.append(UInt8(ascii: "\""))
-            for byte in bytes { appendEscaped(byte, to: &text) }
+            var position = 0
+            while position < bytes.count {
+                let end = endOfUnescaped(in: bytes, from: position)
+                text.append(contentsOf: bytes.part(position..<end))
+                if end < bytes.count { appendEscaped(bytes[end], to: &text) }
+                position = end + 1
+            }
             text.append(UInt8(ascii: "\""))
         }
+    }
+
+    /// Where the bytes of a text end that stand for themselves in a string.
+    private static func endOfUnescaped(in text: ByteSlice, from start: Int) -> Int {
+        var end = UTF8Text.endOfPlain(in: text, from: start)
+        while end < text.count, text[end] >= 0x80 {
+            repeat { end += 1 } while end < text.count && text[end] >= 0x80
+            end = UTF8Text.endOfPlain(in: text, from: end)
+        }
+        return end
+    }
+
+    /// A string by itself.
+    static func json(_ bytes: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        append(bytes, to: &text)
+        return text
     }
 
     private static func appendEscaped(_ byte: UInt8, to text: inout [UInt8]) {

@@ -5,7 +5,7 @@ enum UTF8Text {
         var position = 0
         while position < text.count {
             if text[position] < 0x80 {
-                position += 1
+                position = max(endOfPlain(in: text, from: position), position + 1)
             } else {
                 let length = sequenceLength(in: text, at: position)
                 if length == 0 { return false }

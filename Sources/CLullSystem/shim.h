@@ -32,6 +32,9 @@ static inline char **lull_environment(void) { return environ; }
 static inline int lull_errno(void) { return errno; }
 static inline void lull_set_errno(int code) { errno = code; }
 
+// Asks for the memory at an address, which is going to be read, and does not wait for it.
+static inline void lull_prefetch(const void *address) { __builtin_prefetch(address); }
+
 // Swift does not call variadic functions.
 static inline int lull_open(const char *path, int flags) { return open(path, flags | O_CLOEXEC); }
 static inline int lull_add_flags(int descriptor, int descriptor_flags, int status_flags) {

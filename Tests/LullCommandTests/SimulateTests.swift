@@ -193,6 +193,31 @@ struct SimulateTests {
         #expect(outcome.errors.contains("line 3"))
     }
 
+    @Test func aFaultFarDownChangesNothingBeforeIt() throws {
+        let lines = (0..<100).map { #"{"at":\#($0),"key":\#($0 % 40),"value":\#($0)}"# }
+        let whole = try simulate("--wait 500ms --format jsonl --at-end drop", lines.joined(separator: "\n"))
+        let broken = try simulate(
+            "--wait 500ms --format jsonl", (lines + ["nonsense"] + lines).joined(separator: "\n"))
+        #expect(whole.lines.count == 99)
+        #expect(broken.lines == whole.lines)
+        #expect(broken.errors.contains("line 101"))
+    }
+
+    @Test func aKeyIsThereFromItsFirstSubmitOn() throws {
+        let trace = #"""
+            {"at":0,"key":"a"}
+            {"at":1,"op":"flush","key":"b"}
+            {"at":2,"op":"cancel","key":"c"}
+            {"at":3,"key":"b"}
+            {"at":4,"op":"flush","key":"b"}
+            """#
+        let executions = try executions("--wait 10s", trace)
+        #expect(executions.map { $0.contains(#""key":"b""#) } == [true, false])
+        let summary = try simulate("--wait 10s --format json", trace).output
+        #expect(summary.contains(#""executions":2,"#))
+        #expect(summary.contains(#""keys":2,"#))
+    }
+
     @Test func outputDoesNotWaitForTheEndOfTheInput() throws {
         let process = try ToolProcess(["simulate", "--throttle", "1s", "--format", "jsonl", "-"])
         process.send("{\"at\":0}\n")
@@ -212,16 +237,37 @@ struct SimulateTests {
 
 @Suite("The values of a trace")
 struct ValueTableTests {
+    @Test func areKeptAsTheyAreWhateverTheirLength() {
+        var values = ValueTable()
+        let texts = [0, 1, 15, 16, 17, 32, 33, 4096, 4097, 1 << 20].flatMap { length in
+            (0..<40).map { Array(repeating: UInt8($0), count: length) }
+        }
+        let numbers = texts.map { text in text.withUnsafeBufferPointer { values.add($0) } }
+        for (text, number) in zip(texts, numbers) { #expect(Array(values[number]) == text) }
+    }
+
     @Test func takeTheMemoryOfThoseThatAreGone() {
         var values = ValueTable()
         let first = withBytes("first") { values.add($0) }
-        for round in 0..<100 {
-            let text = String(repeating: "x", count: round * 100)
-            let number = withBytes(text) { values.add($0) }
-            #expect(number.value == 1)
-            #expect(values[number] == Array(text.utf8))
-            values.remove(number)
+        for length in [10, 100, 1000, 10_000] {
+            let text = String(repeating: "x", count: length)
+            values.remove(withBytes(text) { values.add($0) })
+            let capacity = values.capacity
+            for _ in 0..<10_000 {
+                let number = withBytes(text) { values.add($0) }
+                values.remove(number)
+            }
+            #expect(values.capacity == capacity)
         }
-        #expect(values[first] == Array("first".utf8))
+        #expect(Array(values[first]) == Array("first".utf8))
+    }
+
+    @Test func giveBackMuchMemoryWhenTheyAreGone() {
+        var values = ValueTable()
+        let text = String(repeating: "x", count: 1000)
+        let numbers = (0..<5000).map { _ in withBytes(text) { values.add($0) } }
+        #expect(values.capacity > 5_000_000)
+        for number in numbers { values.remove(number) }
+        #expect(values.capacity < 1_100_000)
     }
 }

@@ -17,9 +17,14 @@ struct Writer: Performer {
 
     mutating func start(_ job: Job, _ streams: inout Streams) -> Ending? {
         if format == .jsonl {
-            ExecutionLine.append(
-                job, isCollecting: isCollecting, to: &streams.output.text, key: keyRule.append,
-                value: JSONText.append)
+            var text: [UInt8] = []
+            text.reserveCapacity(job.key.bytes.count + job.batch.value.count + 16)
+            keyRule.append(job.key, to: &text)
+            let key = text.indices
+            JSONText.append(job.batch.value, to: &text)
+            ExecutionLine(job).append(
+                key: text[key], earlier: job.batch.earlier.map(JSONText.json), value: text[key.endIndex...],
+                isCollecting: isCollecting, to: &streams.output.text)
         } else {
             for record in job.batch.earlier { append(record, to: &streams.output.text) }
             append(job.batch.value, to: &streams.output.text)

@@ -15,18 +15,17 @@ struct Sampler {
 
     private var calls: [[Call]] = []
 
-    /// Notes a line. Keys have the numbers 0, 1, 2 … in the order in which they come.
-    ///
-    /// - Parameter key: Nil for a call on all keys.
-    mutating func note(_ line: TraceLine, of key: Int?) {
-        let call = Call(at: line.at, operation: line.operation, wait: line.wait)
-        guard let key else {
-            for key in calls.indices { add(call, to: key) }
+    /// Notes a call of a trace.
+    mutating func note(_ call: TraceCall) {
+        let line = call.line
+        let noted = Call(at: line.at, operation: line.operation, wait: line.wait)
+        guard let key = call.key.map({ Int($0.value) }) else {
+            for key in calls.indices { add(noted, to: key) }
             return
         }
         guard key < Self.keyLimit else { return }
         while calls.count <= key { calls.append([]) }
-        add(call, to: key)
+        add(noted, to: key)
     }
 
     private mutating func add(_ call: Call, to key: Int) {

@@ -12,7 +12,6 @@ struct Simulation: ~Copyable {
     private var sampler: Sampler?
     private var trace: TraceReader
     private var engine: Engine<KeyNumber, ValueNumber>
-    private var keys = KeyTable()
     private var values = ValueTable()
     private var summary = Summary()
     private var output = Outlet(STDOUT_FILENO)
@@ -54,53 +53,42 @@ struct Simulation: ~Copyable {
         while true {
             if case .closed = try output.drain() { return false }
             guard try trace.fill() else { return true }
-            while let line = try trace.next() {
-                take(line)
-                if sampler != nil { sample(line) }
-                if output.text.count > 1 << 16, case .closed = try output.drain() { return false }
+            while try trace.next() {
+                for call in trace.calls {
+                    take(call)
+                    sampler?.note(call)
+                    if output.text.count > 1 << 16, case .closed = try output.drain() { return false }
+                }
             }
         }
     }
 
-    private mutating func take(_ line: TraceLine) {
+    private mutating func take(_ call: TraceCall) {
+        let now = call.line.at
         // First what was due by now, so that executions come in the order of their instants.
-        while engine.alarm <= line.at { perform(engine.advance(to: line.at, limit: 1024).more) }
-        switch line.operation {
-        case .submit: submit(line)
-        case .flush:
-            if let key = line.key {
-                if let number = keys.existing(key) { perform(engine.flush(number, at: line.at).more) }
-            } else {
-                perform(engine.flush(at: line.at).more)
-            }
-        case .cancel:
-            if let key = line.key {
-                guard let number = keys.existing(key) else { return }
-                perform(engine.cancel(number, at: line.at).more)
-                keys.setPending(number, false)
-            } else {
-                perform(engine.cancel(at: line.at).more)
-                keys.clearPending()
-            }
+        while engine.alarm <= now { perform(engine.advance(to: now, limit: 1024).more) }
+        switch (call.line.operation, call.key) {
+        case (.submit, let key?): submit(call.line, key)
+        case (.submit, nil): preconditionFailure("a submit has a key, if only null")
+        case (.flush, let key?): perform(engine.flush(key, at: now).more)
+        case (.flush, nil): perform(engine.flush(at: now).more)
+        case (.cancel, let key?):
+            perform(engine.cancel(key, at: now).more)
+            trace.keys.setPending(key, false)
+        case (.cancel, nil):
+            perform(engine.cancel(at: now).more)
+            trace.keys.clearPending()
         }
     }
 
-    private mutating func sample(_ line: TraceLine) {
-        let key = line.key.map { keys.existing($0) } ?? (line.operation == .submit ? keys.number(of: nil) : nil)
-        // A call on a key that nothing was submitted to is none on all keys.
-        if key == nil, line.key != nil { return }
-        sampler?.note(line, of: key.map { Int($0.value) })
-    }
-
-    private mutating func submit(_ line: TraceLine) {
-        let number = keys.number(of: line.key)
-        keys.submitted(number, at: line.at)
+    private mutating func submit(_ line: TraceLine, _ key: KeyNumber) {
+        trace.keys.submitted(key, at: line.at)
         let value = keep(line.value)
         let pending = engine.counters.pending
-        let actions = engine.submit(value, for: number, at: line.at, wait: line.wait)
+        let actions = engine.submit(value, for: key, at: line.at, wait: line.wait)
         if engine.counters.pending > pending {
-            keys.setPending(number, true)
-            summary.longestBacklog = max(summary.longestBacklog, keys.pendingCount)
+            trace.keys.setPending(key, true)
+            summary.longestBacklog = max(summary.longestBacklog, trace.keys.pendingCount)
         }
         if let displaced = actions.displaced { forget(displaced) }
         if !actions.more.isEmpty { perform(actions.more) }
@@ -108,7 +96,7 @@ struct Simulation: ~Copyable {
 
     /// Keeps a value, if it will be shown: only one format does.
     private mutating func keep(_ value: ByteSlice?) -> ValueNumber {
-        guard format == .jsonl else { return ValueNumber(value: 0) }
+        guard format == .jsonl else { return .none }
         if let value { return values.add(value) }
         return Self.null.withUnsafeBufferPointer { values.add($0) }
     }
@@ -119,15 +107,12 @@ struct Simulation: ~Copyable {
         if format == .jsonl { values.remove(value) }
     }
 
-    private mutating func perform(_ actions: [Action<KeyNumber, ValueNumber>]) {
-        for action in actions {
-            switch action {
-            case .start(let execution):
-                if execution.edge != .leading { keys.setPending(execution.key, false) }
-                show(execution)
-                for value in execution.batch.earlier { forget(value) }
-                forget(execution.batch.value)
-                _ = engine.ended(execution.run, .returned)
+    private mutating func perform(_ actions: consuming [Action<KeyNumber, ValueNumber>]) {
+        // Taken out from the end: who looks at them where they are copies and releases each.
+        actions.reverse()
+        while let action = actions.popLast() {
+            switch consume action {
+            case .start(let execution): start(execution)
             case .settle(_, let batch, _):
                 for value in batch.values { forget(value) }
             case .cancel, .resume, .release:
@@ -136,12 +121,21 @@ struct Simulation: ~Copyable {
         }
     }
 
+    private mutating func start(_ execution: consuming Execution<KeyNumber, ValueNumber>) {
+        if execution.edge != .leading { trace.keys.setPending(execution.key, false) }
+        show(execution)
+        for value in execution.batch.earlier { forget(value) }
+        forget(execution.batch.value)
+        _ = engine.ended(execution.run, .returned)
+    }
+
     private mutating func show(_ execution: Execution<KeyNumber, ValueNumber>) {
-        guard format == .jsonl else { return summary.add(execution, last: keys[execution.key].latest) }
-        ExecutionLine.append(
-            execution, isCollecting: isCollecting, to: &output.text,
-            key: { number, line in keys.withText(of: number) { line.append(contentsOf: $0) } },
-            value: { number, line in line.append(contentsOf: values[number]) })
+        guard format == .jsonl else { return summary.add(execution, last: trace.keys[execution.key].latest) }
+        trace.keys.withText(of: execution.key) { key in
+            ExecutionLine(execution).append(
+                key: key, earlier: execution.batch.earlier.map { values[$0] }, value: values[execution.batch.value],
+                isCollecting: isCollecting, to: &output.text)
+        }
     }
 
     private mutating func finish() throws(Failure) {
@@ -154,7 +148,7 @@ struct Simulation: ~Copyable {
         case .drop: perform(engine.cancel(at: last).more)
         }
         summary.submits = engine.counters.submitted
-        summary.keys = keys.entries.count
+        summary.keys = trace.keys.entries.count
         switch format {
         case .json: summary.appendJSON(to: &output.text)
         case .jsonl: break
@@ -168,7 +162,7 @@ struct Simulation: ~Copyable {
         guard let stretch = sampler.flatMap({ Stretch($0, for: engine.setup.policy) }) else { return }
         let policy = engine.setup.policy
         let name = "\(policy.kind == .debounce ? "debounce" : "throttle") \(DurationText.exact(policy.wait))"
-        let key = keys.text(of: stretch.key)
+        let key = trace.keys.text(of: stretch.key)
         if settings.showsDiagram {
             output.text.append("\n")
             Diagram.append(stretch, of: key, [(name, policy)], to: &output.text)

@@ -1,7 +1,14 @@
 internal import CLullSystem
 internal import LullCore
 
-/// Reads a recorded trace line by line, and sees to it that time runs forward.
+/// A call of a trace.
+struct TraceCall {
+    let line: TraceLine
+    /// The number of the key; nil for a call on all keys.
+    let key: KeyNumber?
+}
+
+/// Reads a recorded trace, sees to it that time runs forward, and numbers the keys.
 struct TraceReader: ~Copyable {
     /// The trace for messages: its file's name.
     let name: String
@@ -12,8 +19,20 @@ struct TraceReader: ~Copyable {
     /// The instants of the first and of the latest line.
     private(set) var span: (first: CoreInstant, last: CoreInstant)?
 
+    /// The keys that were submitted to, and what is noted of them.
+    var keys = KeyTable()
+    /// What ``next()`` has read, in order. The values are good until the next ``fill()``.
+    private(set) var calls: [TraceCall] = []
+
     private var records: RecordReader
     private var isAtEnd = false
+    /// Lines whose keys are still to be looked up.
+    private var lines: [(line: TraceLine, key: KeyTable.Sought)] = []
+    /// What is wrong with the line after ``calls``.
+    private var fault: Failure?
+    /// So many lines are read before their keys are looked up: enough for the memory to have come, few enough for the nearest
+    /// cache.
+    private static let stride = 32
 
     /// Opens a file, or takes standard input for `-`.
     init(_ trace: Argument) throws(Failure) {
@@ -45,8 +64,41 @@ struct TraceReader: ~Copyable {
         return true
     }
 
-    /// The next line, good until the next ``fill()``; nil if more must be read first.
-    mutating func next() throws(Failure) -> TraceLine? {
+    /// Goes on to the next ``calls``. What is wrong with a line is reported after the calls before it have been given out.
+    ///
+    /// - Returns: False if more must be read first.
+    mutating func next() throws(Failure) -> Bool {
+        lines.removeAll(keepingCapacity: true)
+        do throws(Failure) {
+            if let fault { throw fault }
+            while lines.count < Self.stride, let line = try nextLine() {
+                let key = KeyTable.Sought(line.key)
+                keys.expect(key)
+                lines.append((line, key))
+            }
+        } catch {
+            if lines.isEmpty { throw error }
+            fault = error
+        }
+        numberKeys()
+        return !lines.isEmpty
+    }
+
+    /// Makes calls of the lines. A flush or a cancel of a key that nothing was submitted to is none.
+    private mutating func numberKeys() {
+        calls.removeAll(keepingCapacity: true)
+        for (line, key) in lines {
+            if line.operation == .submit {
+                calls.append(TraceCall(line: line, key: keys.number(of: key)))
+            } else if line.key == nil {
+                calls.append(TraceCall(line: line, key: nil))
+            } else if let number = keys.existing(key) {
+                calls.append(TraceCall(line: line, key: number))
+            }
+        }
+    }
+
+    private mutating func nextLine() throws(Failure) -> TraceLine? {
         while true {
             switch records.next() {
             case .incomplete: return nil

@@ -26,6 +26,14 @@ struct TextFromEnd {
         (memory.baseAddress.unsafelyUnwrapped + start).initialize(from: text.utf8Start, count: count)
     }
 
+    /// Puts bytes in front of what has been written.
+    mutating func put(bytes: some Collection<UInt8>) {
+        let count = bytes.count
+        precondition(start >= count, "a short text is longer than was reckoned with")
+        start -= count
+        _ = UnsafeMutableBufferPointer(rebasing: memory[start..<start + count]).initialize(from: bytes)
+    }
+
     /// Puts a number in front of what has been written: up to 20 bytes.
     mutating func put(decimal number: Int) {
         putDigits(UInt64(number.magnitude))

@@ -5,7 +5,6 @@ internal import LullCore
 /// `lull tune`: what each wait would have cost and saved on a recorded trace, and which one to choose.
 struct Tuning: ~Copyable {
     private var trace: TraceReader
-    private var keys = KeyTable()
     private var trials: Trials
     /// What is to be drawn, if anything is.
     private var sampler: Sampler?
@@ -23,7 +22,7 @@ struct Tuning: ~Copyable {
             let chart = report.chart(source: "lull tune \(tuning.trace.name)")
             let timeline = stretch.map { stretch in
                 Timeline(
-                    stretch, of: tuning.keys.text(of: stretch.key), title: "What a wait does to a burst",
+                    stretch, of: tuning.trace.keys.text(of: stretch.key), title: "What a wait does to a burst",
                     report.policiesToDraw)
             }
             try (timeline.map { Picture(chart, above: $0) } ?? Picture(chart)).write(to: path)
@@ -36,7 +35,7 @@ struct Tuning: ~Copyable {
             if settings.showsDiagram, let stretch {
                 output.text.append("\n")
                 let policies = report.policiesToDraw.map { ($0.name, $0.policy) }
-                Diagram.append(stretch, of: tuning.keys.text(of: stretch.key), policies, to: &output.text)
+                Diagram.append(stretch, of: tuning.trace.keys.text(of: stretch.key), policies, to: &output.text)
             }
         }
         _ = try output.drain()
@@ -58,21 +57,19 @@ struct Tuning: ~Copyable {
     private mutating func replay() throws(Failure) {
         defer { progress.end() }
         while try trace.fill() {
-            while let line = try trace.next() { take(line) }
+            while try trace.next() {
+                for call in trace.calls {
+                    take(call)
+                    sampler?.note(call)
+                }
+            }
             progress.show(trace.position, submits: trials.submits)
         }
         trials.finish()
     }
 
-    private mutating func take(_ line: TraceLine) {
-        var key: Int?
-        if line.operation == .submit {
-            key = Int(keys.number(of: line.key).value)
-        } else if let text = line.key {
-            guard let number = keys.existing(text) else { return }
-            key = Int(number.value)
-        }
-        sampler?.note(line, of: key)
+    private mutating func take(_ call: TraceCall) {
+        let (line, key) = (call.line, call.key.map { Int($0.value) })
         switch (line.operation, key) {
         case (.submit, let key?): trials.submit(key, at: line.at, wait: line.wait)
         case (.submit, nil): preconditionFailure("a submit has a key, if only null")
@@ -88,7 +85,9 @@ struct Tuning: ~Copyable {
         let debounce = Choice.make(outcomes, ranges.debounce, targets)
         let throttle = Choice.make(outcomes, ranges.throttle, targets)
         let special = trials.keyTallies.map { tallies in
-            SpecialKey.find(tallies, outcomes, ranges.debounce, debounce, targets) { [keys] in keys.text(of: $0) }
+            SpecialKey.find(tallies, outcomes, ranges.debounce, debounce, targets) {
+                trace.keys.text(of: $0)
+            }
         }
         return TuneReport(
             submits: trials.submits, keys: trials.keyCount,

@@ -9,7 +9,7 @@
 /// An entry cannot be taken back: whoever pops one asks whether it still holds.
 @frozen
 @usableFromInline
-struct Agenda {
+struct Agenda: ~Copyable {
     @frozen
     @usableFromInline
     struct Entry {
@@ -35,10 +35,84 @@ struct Agenda {
         }
     }
 
-    /// Bucket 0 holds the entries at `last` itself; bucket `b` those whose highest differing bit is `b - 1`.
-    @usableFromInline var buckets: [[Entry]]
-    /// The earliest instant in each bucket that is not empty.
-    @usableFromInline var earliest: [Int64]
+    /// Entries in memory of their own, in any order.
+    ///
+    /// In arrays, each move of an entry asked whether its array was shared: a third of all that an agenda did.
+    @frozen
+    @usableFromInline
+    struct Bucket {
+        @usableFromInline var memory: UnsafeMutablePointer<Entry>?
+        @usableFromInline var capacity: UInt32
+        @usableFromInline var count: UInt32
+        /// The earliest instant of the entries, if there are any.
+        @usableFromInline var earliest: Int64
+
+        @inlinable
+        init() {
+            capacity = 0
+            count = 0
+            earliest = .max
+        }
+
+        @inlinable
+        var entries: UnsafeMutableBufferPointer<Entry> { UnsafeMutableBufferPointer(start: memory, count: Int(count)) }
+
+        @inlinable
+        @inline(__always)
+        mutating func append(_ entry: Entry) {
+            if count == capacity { grow() }
+            earliest = count == 0 ? entry.at : min(earliest, entry.at)
+            // Proof: there is room for one, as was just asked.
+            (memory.unsafelyUnwrapped + Int(count)).initialize(to: entry)
+            count += 1
+        }
+
+        /// Takes the last entry of a bucket that has one.
+        @inlinable
+        mutating func removeLast() -> Entry {
+            count -= 1
+            // Proof: it traps before this if there is none.
+            return memory.unsafelyUnwrapped[Int(count)]
+        }
+
+        /// Puts the oldest burst last.
+        @inlinable
+        @inline(never)
+        func sort() {
+            var entries = entries
+            entries.sort { $1.isOlder(than: $0) }
+        }
+
+        @inlinable
+        @inline(never)
+        mutating func grow() {
+            capacity = max(capacity * 2, 2)
+            let larger = UnsafeMutablePointer<Entry>.allocate(capacity: Int(capacity))
+            if let memory {
+                larger.moveInitialize(from: memory, count: Int(count))
+                memory.deallocate()
+            }
+            memory = larger
+        }
+
+        /// A small empty bucket's memory is worth keeping for the next entries, a large one's is given back.
+        @inlinable
+        mutating func hasBecomeEmpty() {
+            count = 0
+            if capacity > 64 { giveBack() }
+        }
+
+        @inlinable
+        @inline(never)
+        mutating func giveBack() {
+            memory?.deallocate()
+            self = Bucket()
+        }
+    }
+
+    /// Bucket 0 holds the entries at `last` itself; bucket `b` those whose highest differing bit is `b - 1`. Nil before
+    /// the first entry.
+    @usableFromInline var buckets: UnsafeMutablePointer<Bucket>?
     /// A bit for every bucket but the first that is not empty.
     @usableFromInline var occupied: UInt64
     /// Nothing earlier than this is ever added.
@@ -48,111 +122,95 @@ struct Agenda {
     /// The number of entries.
     @usableFromInline var count: Int
 
+    /// The number of buckets.
+    @inlinable
+    static var width: Int { 65 }
+
     @inlinable
     init() {
-        buckets = []
-        earliest = []
         occupied = 0
         last = .min
         isFrontSorted = true
         count = 0
     }
 
+    @inlinable
+    deinit {
+        guard let buckets else { return }
+        for number in 0..<Self.width { buckets[number].memory?.deallocate() }
+        buckets.deallocate()
+    }
+
     /// The earliest instant there is.
     @inlinable
     var next: CoreInstant? {
-        guard count > 0 else { return nil }
-        if !buckets[0].isEmpty { return CoreInstant(nanoseconds: last) }
-        return CoreInstant(nanoseconds: earliest[occupied.trailingZeroBitCount + 1])
+        guard count > 0, let buckets else { return nil }
+        if buckets[0].count > 0 { return CoreInstant(nanoseconds: last) }
+        return CoreInstant(nanoseconds: buckets[occupied.trailingZeroBitCount + 1].earliest)
     }
 
     /// Adds an entry at `last` or later.
     @inlinable
     mutating func push(_ entry: Entry) {
         assert(entry.at >= last, "an entry was added before the last instant popped: time ran backwards")
-        if buckets.isEmpty {
-            buckets = Array(repeating: [], count: 65)
-            earliest = Array(repeating: .max, count: 65)
-        }
         count += 1
-        place(CollectionOfOne(entry))
+        place(entry, in: buckets ?? makeBuckets())
     }
 
-    /// Puts entries where they belong seen from the last instant popped.
-    ///
-    /// Whether the arrays are shared is asked once, not with each of them: that took a twentieth of an execution.
+    @inlinable
+    @inline(never)
+    mutating func makeBuckets() -> UnsafeMutablePointer<Bucket> {
+        let made = UnsafeMutablePointer<Bucket>.allocate(capacity: Self.width)
+        made.initialize(repeating: Bucket(), count: Self.width)
+        buckets = made
+        return made
+    }
+
+    /// Puts an entry where it belongs seen from the last instant popped.
     @inlinable
     @inline(__always)
-    mutating func place(_ entries: some Sequence<Entry>) {
-        var (occupied, isFrontSorted) = (occupied, isFrontSorted)
-        buckets.withUnsafeMutableBufferPointer { buckets in
-            earliest.withUnsafeMutableBufferPointer { earliest in
-                for entry in entries {
-                    let bucket = 64 - (entry.at ^ last).leadingZeroBitCount
-                    if bucket == 0 {
-                        isFrontSorted = false
-                    } else {
-                        let bit: UInt64 = 1 << UInt64(bucket - 1)
-                        earliest[bucket] = occupied & bit == 0 ? entry.at : min(earliest[bucket], entry.at)
-                        occupied |= bit
-                    }
-                    buckets[bucket].append(entry)
-                }
-            }
-        }
-        (self.occupied, self.isFrontSorted) = (occupied, isFrontSorted)
+    mutating func place(_ entry: Entry, in buckets: UnsafeMutablePointer<Bucket>) {
+        let number = 64 - (entry.at ^ last).leadingZeroBitCount
+        if number == 0 { isFrontSorted = false } else { occupied |= 1 << UInt64(number - 1) }
+        buckets[number].append(entry)
     }
 
     /// Takes the earliest entry, if it is not later than `now`; of several at one instant the one whose burst is
     /// oldest.
     @inlinable
     mutating func pop(notAfter now: CoreInstant) -> Entry? {
-        guard let next, next <= now else { return nil }
-        if buckets[0].isEmpty {
-            let bucket = occupied.trailingZeroBitCount + 1
-            if buckets[bucket].count == 1 { return popOnly(of: bucket) }
-            deal(from: bucket)
+        guard let next, next <= now, let buckets else { return nil }
+        count -= 1
+        if buckets[0].count == 0 {
+            let front = buckets + occupied.trailingZeroBitCount + 1
+            occupied &= occupied &- 1
+            last = next.nanoseconds
+            // An only entry needs not be dealt out.
+            if front.pointee.count == 1 { return front.pointee.removeLast() }
+            deal(from: front, to: buckets)
         }
         if !isFrontSorted {
-            if buckets[0].count > 1 { buckets[0].sort { $1.isOlder(than: $0) } }
+            if buckets[0].count > 1 { buckets[0].sort() }
             isFrontSorted = true
         }
-        count -= 1
         let entry = buckets[0].removeLast()
-        if buckets[0].isEmpty, buckets[0].capacity > 64 { buckets[0] = [] }
+        if buckets[0].count == 0 { buckets[0].hasBecomeEmpty() }
         return entry
     }
 
-    /// Takes the only entry of the front bucket, which needs not be dealt out.
+    /// Moves the entries of a bucket to where they belong seen from its earliest instant, which is now the last one
+    /// popped: all of them into lower ones.
     @inlinable
-    mutating func popOnly(of bucket: Int) -> Entry {
-        last = earliest[bucket]
-        occupied &= ~(1 << UInt64(bucket - 1))
-        count -= 1
-        return buckets[bucket].removeLast()
-    }
-
-    /// Moves the entries of the front bucket to where they belong seen from its earliest instant.
-    @inlinable
-    mutating func deal(from bucket: Int) {
-        last = earliest[bucket]
-        occupied &= ~(1 << UInt64(bucket - 1))
-        var entries: [Entry] = []
-        swap(&entries, &buckets[bucket])
-        place(entries)
-        // A small bucket's memory is worth keeping for the next entries, a large one's is given back.
-        if entries.count <= 64 {
-            entries.removeAll(keepingCapacity: true)
-            buckets[bucket] = entries
-        }
+    mutating func deal(from front: UnsafeMutablePointer<Bucket>, to buckets: UnsafeMutablePointer<Bucket>) {
+        for entry in front.pointee.entries { place(entry, in: buckets) }
+        front.pointee.hasBecomeEmpty()
     }
 
     /// Drops all entries and gives their memory back.
     @inlinable
     mutating func removeAll() {
-        buckets = []
-        occupied = 0
-        isFrontSorted = true
-        count = 0
+        let last = last
+        self = Agenda()
+        self.last = last
     }
 }

@@ -107,24 +107,32 @@ extension Engine {
 }
 
 extension Agenda {
+    /// The buckets, if there are any.
+    var allBuckets: UnsafeMutableBufferPointer<Bucket> {
+        UnsafeMutableBufferPointer(start: buckets, count: buckets == nil ? 0 : Self.width)
+    }
+
     func contains(_ wanted: Entry) -> Bool {
-        buckets.joined().contains { $0.at == wanted.at && $0.slot == wanted.slot && $0.birth == wanted.birth }
+        allBuckets.contains { bucket in
+            bucket.entries.contains { $0.at == wanted.at && $0.slot == wanted.slot && $0.birth == wanted.birth }
+        }
     }
 
     func checkInvariants() -> [String] {
         var broken = Broken()
-        broken.unless(count == buckets.reduce(0) { $0 + $1.count }, "the count is right")
-        for (number, bucket) in buckets.enumerated() {
-            for entry in bucket {
+        broken.unless(count == allBuckets.reduce(0) { $0 + Int($1.count) }, "the count is right")
+        for (number, bucket) in allBuckets.enumerated() {
+            for entry in bucket.entries {
                 let home = 64 - (entry.at ^ last).leadingZeroBitCount
                 broken.unless(home == number, "the entry at \(entry.at) is in bucket \(home), not \(number)")
                 broken.unless(entry.at >= last, "no entry is earlier than the last one popped")
             }
+            broken.unless(bucket.count <= bucket.capacity, "bucket \(number) has memory for its entries")
             guard number > 0 else { continue }
             let isOccupied = occupied & (1 << UInt64(number - 1)) != 0
-            broken.unless(isOccupied != bucket.isEmpty, "bucket \(number) is known to be empty or not")
-            guard let first = bucket.map({ $0.at }).min() else { continue }
-            broken.unless(earliest[number] == first, "the earliest instant of bucket \(number) is known")
+            broken.unless(isOccupied == (bucket.count > 0), "bucket \(number) is known to be empty or not")
+            guard let first = bucket.entries.map({ $0.at }).min() else { continue }
+            broken.unless(bucket.earliest == first, "the earliest instant of bucket \(number) is known")
         }
         return broken.rules
     }

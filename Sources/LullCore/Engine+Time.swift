@@ -99,7 +99,8 @@ extension Engine {
     @inlinable
     @inline(never)
     mutating func rebuildAgendas() {
-        var (pending, idle) = (Agenda(), Agenda())
+        var pending = Agenda()
+        var idle = Agenda()
         slots.forEach { place, slot in
             guard slot.pointee.gate.isOpen else { return }
             let entry = Agenda.Entry(at: slot.pointee.scheduled, slot: place, birth: slot.pointee.birth)

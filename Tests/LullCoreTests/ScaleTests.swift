@@ -101,6 +101,6 @@ extension Slab {
 
 extension Agenda {
     fileprivate var footprint: Int {
-        buckets.reduce(0) { $0 + $1.capacity * MemoryLayout<Entry>.stride } + (buckets.capacity + earliest.capacity) * 8
+        allBuckets.reduce(0) { $0 + MemoryLayout<Bucket>.stride + Int($1.capacity) * MemoryLayout<Entry>.stride }
     }
 }

@@ -141,15 +141,21 @@ extension Agenda {
 extension Slab {
     func checkInvariants() -> [String] {
         var broken = Broken()
-        broken.unless(count == occupancy.reduce(0) { $0 + $1.nonzeroBitCount }, "the count is right")
-        let roomy = occupancy.indices.filter { occupancy[$0] != .max }
-        broken.unless(vacant.map { Int($0) }.sorted() == roomy, "every block with room is known, once")
-        for block in blocks.indices where block > 0 {
-            broken.unless((blocks[block] == nil) == (occupancy[block] == 0), "an empty block has no memory")
+        broken.unless(count == allBlocks.reduce(0) { $0 + $1.occupancy.nonzeroBitCount }, "the count is right")
+        var vacant: [Int] = []
+        var next = firstVacant
+        while next != .max, vacant.count < blockCount {
+            vacant.append(Int(next))
+            next = allBlocks[Int(next)].nextVacant
         }
-        if let first = occupancy.first {
-            let reach = 64 - first.leadingZeroBitCount
-            broken.unless(reach <= firstCapacity, "the first block has memory for its elements")
+        let roomy = allBlocks.indices.filter { allBlocks[$0].occupancy != .max }
+        broken.unless(next == .max && vacant.sorted() == roomy, "every block with room is known, once")
+        for (number, block) in allBlocks.enumerated() {
+            broken.unless((block.memory == nil) == (block.capacity == 0), "block \(number) has its memory")
+            let reach = 64 - block.occupancy.leadingZeroBitCount
+            broken.unless(reach <= block.capacity, "block \(number) has memory for its elements")
+            guard number > 0 else { continue }
+            broken.unless((block.occupancy == 0) == (block.capacity == 0), "an empty block has no memory")
         }
         return broken.rules
     }

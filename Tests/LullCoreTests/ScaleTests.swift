@@ -92,10 +92,8 @@ extension Engine {
 
 extension Slab {
     fileprivate var footprint: Int {
-        let places = blocks.indices.reduce(0) { sum, block in
-            sum + (blocks[block] == nil ? 0 : block == 0 ? firstCapacity : 64)
-        }
-        return places * MemoryLayout<Element>.stride + (blocks.capacity + occupancy.capacity) * 8 + vacant.capacity * 4
+        let places = allBlocks.reduce(0) { $0 + Int($1.capacity) }
+        return places * MemoryLayout<Element>.stride + blockCapacity * MemoryLayout<Block>.stride
     }
 }
 

@@ -95,9 +95,9 @@ struct Agenda: ~Copyable {
             memory = larger
         }
 
-        /// A small empty bucket's memory is worth keeping for the next entries, a large one's is given back.
+        /// Forgets the entries. A small bucket's memory is worth keeping for the next ones, a large one's is given back.
         @inlinable
-        mutating func hasBecomeEmpty() {
+        mutating func removeAll() {
             count = 0
             if capacity > 64 { giveBack() }
         }
@@ -194,7 +194,7 @@ struct Agenda: ~Copyable {
             isFrontSorted = true
         }
         let entry = buckets[0].removeLast()
-        if buckets[0].count == 0 { buckets[0].hasBecomeEmpty() }
+        if buckets[0].count == 0 { buckets[0].removeAll() }
         return entry
     }
 
@@ -203,7 +203,7 @@ struct Agenda: ~Copyable {
     @inlinable
     mutating func deal(from front: UnsafeMutablePointer<Bucket>, to buckets: UnsafeMutablePointer<Bucket>) {
         for entry in front.pointee.entries { place(entry, in: buckets) }
-        front.pointee.hasBecomeEmpty()
+        front.pointee.removeAll()
     }
 
     /// Drops all entries and gives their memory back.

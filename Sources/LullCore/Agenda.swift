@@ -37,7 +37,7 @@ struct Agenda: ~Copyable {
 
     /// Entries in memory of their own, in any order.
     ///
-    /// In arrays, each move of an entry asked whether its array was shared: a third of all that an agenda did.
+    /// In arrays, each move of an entry asked whether its array was shared, which made it all take twice as long.
     @frozen
     @usableFromInline
     struct Bucket {

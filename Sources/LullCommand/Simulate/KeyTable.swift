@@ -56,29 +56,25 @@ struct KeyTable: ~Copyable {
     /// while another is hashed. With 10,000 keys the waiting had been a seventh of a simulation.
     struct Sought {
         /// The JSON text; nil for none, which is the same as `null`.
-        fileprivate let text: ByteSlice?
+        private let text: ByteSlice?
         /// Whether the text is canonical as it stands, as numbers are, and strings without escapes.
-        fileprivate let isCanonical: Bool
-        fileprivate let hash: UInt32
+        private let isCanonical: Bool
+        fileprivate private(set) var hash: UInt32 = 0
 
         init(_ text: ByteSlice?) {
             self.text = text
-            isCanonical =
-                text.map { $0[0] == UInt8(ascii: "\"") ? !$0.contains(UInt8(ascii: "\\")) : $0[0] < UInt8(ascii: "A") }
-                ?? false
+            switch text?[0] {
+            case nil: isCanonical = false
+            case UInt8(ascii: "\""): isCanonical = text?.contains(UInt8(ascii: "\\")) == false
+            case let first?: isCanonical = first < UInt8(ascii: "A")
+            }
             var hasher = Hasher()
-            Self.withCanonical(text, isCanonical) { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+            withCanonical { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
             hash = UInt32(truncatingIfNeeded: hasher.finalize())
         }
 
         fileprivate func withCanonical<Result>(_ body: (ByteSlice) -> Result) -> Result {
-            Self.withCanonical(text, isCanonical, body)
-        }
-
-        private static func withCanonical<Result>(
-            _ text: ByteSlice?, _ isCanonical: Bool, _ body: (ByteSlice) -> Result
-        ) -> Result {
-            guard let text else { return null.withUnsafeBufferPointer(body) }
+            guard let text else { return Self.null.withUnsafeBufferPointer(body) }
             return isCanonical ? body(text) : JSONText.canonical(text).withUnsafeBufferPointer(body)
         }
 

@@ -7,7 +7,7 @@ extension Engine {
     public mutating func ended(_ run: RunID, _ ending: Ending) -> (Verdict, Actions<Key, Value>) {
         var actions = Actions<Key, Value>()
         let place = slots.contains(run.slot) ? slots[run.slot].pointee.lane : .max
-        guard place != .max, let ended = lanes[place].pointee.remove(run.serial) else {
+        guard place != .max, case let lane = lanes[place], let ended = lane.pointee.remove(run.serial) else {
             preconditionFailure("an execution that is not running was reported as ended")
         }
         active -= 1
@@ -64,14 +64,15 @@ extension Engine {
     mutating func fallDue(
         _ slot: UInt32, _ batch: consuming Batch<Value>, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>
     ) {
-        var place = slots[slot].pointee.lane
+        let owner = slots[slot]
+        var place = owner.pointee.lane
         if place == .max {
             place = lanes.insert(Lane(slot: slot))
-            slots[slot].pointee.lane = place
+            owner.pointee.lane = place
         }
         let lane = lanes[place]
         if setup.whileRunning == .skip, ripe.edge != .flush, lane.pointee.isRunning {
-            drop(batch, of: slots[slot].pointee.key, .absorbed, &actions)
+            drop(batch, of: owner.pointee.key, .absorbed, &actions)
             return
         }
         turns += 1
@@ -132,10 +133,12 @@ extension Engine {
     @inlinable
     mutating func grantSlots(_ actions: inout Actions<Key, Value>) {
         while active < setup.maxConcurrent, let entry = slotQueue.pop() {
-            guard isQueued(entry), let waiting = lanes[entry.lane].pointee.waiting.take() else { continue }
+            guard isQueued(entry), case let lane = lanes[entry.lane], let waiting = lane.pointee.waiting.take() else {
+                continue
+            }
             backlog -= waiting.batch.size
             start(entry.lane, waiting.batch, waiting.ripe, waiting.tickets, &actions)
-            recount(lanes[entry.lane].pointee.slot)
+            recount(lane.pointee.slot)
         }
     }
 
@@ -181,20 +184,21 @@ extension Engine {
         let lane = lanes[place]
         guard !lane.pointee.isRunning, !lane.pointee.isWaiting else { return }
         let slot = lane.pointee.slot
+        let owner = slots[slot]
         _ = lanes.remove(place)
-        slots[slot].pointee.lane = .max
+        owner.pointee.lane = .max
         recount(slot)
-        if !slots[slot].pointee.gate.isOpen { forget(slot, &actions) }
+        if !owner.pointee.gate.isOpen { forget(slot, &actions) }
     }
 
     /// Drops what waits at a key.
     @inlinable
     mutating func dropWaiting(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
-        guard place != .max, let waiting = lanes[place].pointee.waiting.take() else { return }
+        guard place != .max, case let lane = lanes[place], let waiting = lane.pointee.waiting.take() else { return }
         backlog -= waiting.batch.size
-        drop(waiting.batch, of: slots[lanes[place].pointee.slot].pointee.key, .cancelled, &actions)
+        drop(waiting.batch, of: slots[lane.pointee.slot].pointee.key, .cancelled, &actions)
         redeem(waiting.tickets, &actions)
-        recount(lanes[place].pointee.slot)
+        recount(lane.pointee.slot)
     }
 
     // MARK: - Tickets

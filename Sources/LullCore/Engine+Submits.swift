@@ -100,7 +100,8 @@ extension Engine {
                 return actions
             }
         }
-        let decision = slots[place].pointee.gate.submit(at: now, wait: wait, by: setup.policy)
+        let slot = slots[place]
+        let decision = slot.pointee.gate.submit(at: now, wait: wait, by: setup.policy)
         take(value, decision, place, &actions)
         return actions
     }

@@ -224,7 +224,8 @@ extension Engine {
         while steps < limit, let entry = fading.pop(notAfter: now) {
             steps += 1
             guard holds(entry, pending: false) else { continue }
-            _ = slots[entry.slot].pointee.gate.settle(at: now, by: setup.policy)
+            let slot = slots[entry.slot]
+            _ = slot.pointee.gate.settle(at: now, by: setup.policy)
             rest(entry.slot, &actions)
         }
     }

@@ -55,6 +55,9 @@ struct Slab<Element>: ~Copyable {
     var allBlocks: UnsafeMutableBufferPointer<Block> { UnsafeMutableBufferPointer(start: blocks, count: blockCount) }
 
     /// The element at a place that is taken. The pointer is good until the next ``insert(_:)`` or ``remove(_:)``.
+    ///
+    /// Who changes the element takes the pointer first: the compiler ends in a broken module (6.3, Thread Sanitizer) where a
+    /// statement does both.
     @inlinable
     subscript(place: UInt32) -> UnsafeMutablePointer<Element> {
         assert(contains(place), "no element at place \(place)")

@@ -16,6 +16,10 @@ public enum PolicyError: Error, Hashable, Sendable {
     case maxConcurrentBelowOne(Int)
     /// A bound on open keys that would allow none.
     case capacityBelowOne(Int)
+    /// A bound on the values of an execution that would allow none.
+    case maxBatchBelowOne(Int)
+    /// A bound on the values of an execution where an execution gets a single value anyway.
+    case maxBatchOfOneValue(Int)
 }
 
 extension PolicyError: CustomStringConvertible {
@@ -38,6 +42,10 @@ extension PolicyError: CustomStringConvertible {
             "the maxConcurrent is \(count), but must be 1 or more"
         case .capacityBelowOne(let count):
             "the capacity is \(count), but must be 1 or more"
+        case .maxBatchBelowOne(let count):
+            "the maxBatch is \(count), but must be 1 or more"
+        case .maxBatchOfOneValue(let count):
+            "the maxBatch is \(count), but only collecting and merging give an execution more than one value"
         }
     }
 }

@@ -11,6 +11,8 @@ public struct Setup: Hashable, Sendable {
     public let maxConcurrent: Int
     /// How many keys may be open or waiting at once; `Int.max` for no limit.
     public let capacity: Int
+    /// How many values one execution gets at most; `Int.max` for no limit (<doc:Semantics>, section 8).
+    public let maxBatch: Int
 
     /// Checks and keeps the settings.
     ///
@@ -18,15 +20,20 @@ public struct Setup: Hashable, Sendable {
     @inlinable
     public init(
         _ policy: Policy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
-        maxConcurrent: Int? = nil, capacity: Int? = nil
+        maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil
     ) throws(PolicyError) {
         if let maxConcurrent, maxConcurrent < 1 { throw .maxConcurrentBelowOne(maxConcurrent) }
         if let capacity, capacity < 1 { throw .capacityBelowOne(capacity) }
+        if let maxBatch {
+            if maxBatch < 1 { throw .maxBatchBelowOne(maxBatch) }
+            if combination != .collect { throw .maxBatchOfOneValue(maxBatch) }
+        }
         self.policy = policy
         self.combination = combination
         self.whileRunning = whileRunning
         self.maxConcurrent = maxConcurrent ?? .max
         self.capacity = capacity ?? .max
+        self.maxBatch = maxBatch ?? .max
     }
 }
 

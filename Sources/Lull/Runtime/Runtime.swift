@@ -56,7 +56,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @usableFromInline let atEnd: AtEnd
 
     init(
-        _ setup: Setup, clock: any Clock<Duration>, atEnd: AtEnd,
+        _ setup: Setup, clock: any Clock<Duration>, tolerance: Duration = .zero, atEnd: AtEnd,
         onFailure: (@Sendable (any Error, Key) async -> Void)?, handler: Handler
     ) {
         engine = Engine(setup)

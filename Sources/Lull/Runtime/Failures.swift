@@ -5,6 +5,7 @@
 #elseif canImport(Musl)
     internal import Musl
 #endif
+public import LullCore
 
 /// The only key of a debouncer without keys.
 @frozen
@@ -19,9 +20,10 @@ func describe(_ key: some Any, of value: Any.Type) -> String {
     key is Sole ? "the only key, of values of type \(value)" : "key \(key)"
 }
 
+/// The work of an execution, for a clock that keeps track of it.
 @usableFromInline
-func makeWork<Key: Sendable>(of value: any Sendable.Type, owner: ObjectIdentifier, key: Key) -> Work {
-    Work(owner: owner) { describe(key, of: value) }
+func makeWork<Key: Sendable>(of value: any Sendable.Type, run: RunID, debouncer: UInt64, key: Key) -> Work {
+    Work(handling: run, of: debouncer) { describe(key, of: value) }
 }
 
 /// Says that an execution has failed, for those who have not said what is to be done then.

@@ -56,7 +56,7 @@ extension Runtime {
     func startTask(
         _ execution: Execution<Key, Item>, _ isolation: (any Actor)?, _ body: @escaping TaskBody
     ) {
-        let work = announce(execution.key)
+        let work = announce(execution.run, of: execution.key)
         let task = launch(work, observer, on: isolation) {
             let outcome: Outcome<Result>
             do {
@@ -91,8 +91,8 @@ extension Runtime {
 
     /// Names an execution, and tells a clock that keeps track of it.
     @inlinable
-    func announce(_ key: Key) -> Work {
-        let work = makeWork(of: Value.self, owner: ObjectIdentifier(self), key: key)
+    func announce(_ run: RunID, of key: Key) -> Work {
+        let work = makeWork(of: Value.self, run: run, debouncer: number, key: key)
         observer?.began(work)
         return work
     }

@@ -45,6 +45,8 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @usableFromInline var recordings: [RecordingBuffer<Key>] = []
     @exclusivity(unchecked) @usableFromInline var isWatched = false
 
+    /// Tells it apart from all others, of any time.
+    @usableFromInline let number = DebouncerNumber.next()
     @usableFromInline let timekeeper: Timekeeper
     @usableFromInline let observer: (any WorkObserver)?
     /// Whether there is one. It would have to be copied to be looked at.
@@ -178,7 +180,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 
     /// The same, and waits for what runs and waits afterwards, of one key or of all, to have ended.
     ///
-    /// From inside a handler of the same debouncer it does not wait: nobody can wait for himself.
+    /// From inside a handler of the same debouncer it does not wait: a handler cannot wait for its own end.
     @inlinable
     nonisolated(nonsending) func reportAndWait(
         for key: Key? = nil, _ event: (inout Engine<Key, Item>, CoreInstant) -> Answer
@@ -199,8 +201,13 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         _ = await promise?.value(observer: observer)
     }
 
+    /// Whether the caller belongs to a run of the handler that has not ended. A task that has outlived the handler which
+    /// made it no longer does, and neither does a callback.
     @usableFromInline
-    var isInsideHandler: Bool { Work.current?.owner == ObjectIdentifier(self) }
+    var isInsideHandler: Bool {
+        guard let run = Work.current?.run(of: number) else { return false }
+        return lock.withLock { engine.isRunning(run) }
+    }
 
     /// The last handle has gone.
     @inlinable

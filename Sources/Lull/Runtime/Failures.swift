@@ -26,10 +26,25 @@ func makeWork<Key: Sendable>(of value: any Sendable.Type, run: RunID, debouncer:
     Work(handling: run, of: debouncer) { describe(key, of: value) }
 }
 
+/// Where a debouncer or throttler is made in the source code.
+@usableFromInline
+struct SourceSite: Sendable, CustomStringConvertible {
+    private let fileID: StaticString
+    private let line: UInt
+
+    init(_ fileID: StaticString, _ line: UInt) {
+        self.fileID = fileID
+        self.line = line
+    }
+
+    @usableFromInline var description: String { "\(fileID):\(line)" }
+}
+
 /// Says that an execution has failed, for those who have not said what is to be done then.
 @usableFromInline
-func reportFailure(_ error: any Error, of key: String) {
-    logLine("Lull: an execution has failed (\(key)): \(error)")
+func reportFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt site: SourceSite) {
+    let name = kind == .debounce ? "debouncer" : "throttler"
+    logLine("Lull: an execution failed (\(key), \(name) made at \(site)): \(error)")
 }
 
 /// Says something to whoever runs the program.

@@ -56,12 +56,18 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @usableFromInline let handler: Handler
     @usableFromInline let onFailure: (@Sendable (any Error, Key) async -> Void)?
     @usableFromInline let atEnd: AtEnd
+    let kind: Policy.Kind
+    /// Where it is made in the source code.
+    let site: SourceSite
 
     init(
         _ setup: Setup, clock: any Clock<Duration>, tolerance: Duration = .zero, atEnd: AtEnd,
-        onFailure: (@Sendable (any Error, Key) async -> Void)?, handler: Handler
+        onFailure: (@Sendable (any Error, Key) async -> Void)?, madeAt site: SourceSite, handler: Handler
     ) {
+        precondition(tolerance >= .zero, "Lull: the tolerance is \(tolerance), but must be zero or more")
         engine = Engine(setup)
+        kind = setup.policy.kind
+        self.site = site
         var queue: DispatchQueue?
         if case .queue(let its, _) = handler { queue = its }
         timekeeper = Timekeeper.make(for: clock, wakingOn: queue)
@@ -159,10 +165,16 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         if hasCancelled { takeBackReady() }
     }
 
+    /// Tells everybody who has asked for the outcome of one of these submits.
+    ///
+    /// - Returns: Whether anybody has taken it.
     @inlinable
-    func deliver(_ outcome: Outcome<Result>, to batch: Batch<Item>) {
-        for item in batch.earlier { item.promise?.deliver(outcome) }
-        batch.value.promise?.deliver(outcome)
+    @discardableResult
+    func deliver(_ outcome: Outcome<Result>, to batch: Batch<Item>) -> Bool {
+        var isTaken = false
+        for item in batch.earlier where item.promise?.deliver(outcome) == true { isTaken = true }
+        if batch.value.promise?.deliver(outcome) == true { isTaken = true }
+        return isTaken
     }
 
     /// Calls an event of the engine at the present instant, and does what it says.

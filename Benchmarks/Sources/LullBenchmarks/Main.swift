@@ -18,6 +18,8 @@ enum Main {
         Row("memory", Crowd.memory),
         Row("crowd", Crowd.tenMillion),
         Row("due", Due.oneByOne),
+        Row("stalls", Stalls.rows),
+        Row("holds", Holds.rows),
         Row("outcomes", Outcomes.awaited),
         Row("stream", Streams.debounced),
         Row("command", Command.rows),
@@ -109,7 +111,9 @@ struct Effort {
     var keys: Int
     /// How many submits are measured at once there.
     var submits: Int
+    /// How many keys are pending when a call concerns all of them.
+    var pending: Int
 
-    static let full = Effort(rounds: 11, seconds: 60, keys: 10_000_000, submits: 1_000_000)
-    static let quick = Effort(rounds: 3, seconds: 5, keys: 100_000, submits: 200_000)
+    static let full = Effort(rounds: 11, seconds: 60, keys: 10_000_000, submits: 1_000_000, pending: 5_000_000)
+    static let quick = Effort(rounds: 3, seconds: 5, keys: 100_000, submits: 200_000, pending: 500_000)
 }

@@ -48,7 +48,7 @@ struct Line: Codable {
 struct Report {
     private(set) var lines: [Line] = []
 
-    static let columns = [14, 34, 15, 26, 20, 9, 7]
+    static let columns = [14, 42, 15, 26, 20, 9, 7]
 
     init() {
         print(Self.line(["row", "what", "figure", "held against", "ratio (quartiles)", "target", "verdict"]))

@@ -18,6 +18,8 @@ enum Main {
         Row("memory", Crowd.memory),
         Row("crowd", Crowd.tenMillion),
         Row("due", Due.oneByOne),
+        Row("debouncers", Debouncers.rows),
+        Row("tolerance", Tolerance.rows),
         Row("stalls", Stalls.rows),
         Row("holds", Holds.rows),
         Row("outcomes", Outcomes.awaited),

@@ -5,6 +5,9 @@ import Synchronization
 
 // Row: what any other call does to the submits of another thread, which never pauses. That thread loses its processor now and
 // then, whatever the library does: so the same is measured without a call, in the same rounds.
+//
+// Only the submits that overlap with the call count. A single hold of the lock, however long, delays one of them: it is seen in
+// the longest alone. Many holds are seen in the quantile.
 
 enum Stalls {
     private typealias Crowd = KeyedDebouncer<Int, Int, Void>

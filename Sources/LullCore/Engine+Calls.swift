@@ -19,7 +19,7 @@ extension Engine {
         let now = tick(instant)
         var actions = advance(to: now)
         for place in openPlaces() { flush(place, at: now, &actions) }
-        dropAgendas()
+        dropQueues()
         return actions
     }
 
@@ -53,7 +53,7 @@ extension Engine {
         slots.forEach { place, slot in places.append((slot.pointee.birth, place)) }
         places.sort { $0.birth < $1.birth }
         for (_, place) in places where slots.contains(place) { cancel(place, running, &actions) }
-        dropAgendas()
+        dropQueues()
         return actions
     }
 
@@ -152,11 +152,11 @@ extension Engine {
         return places.map { $0.place }
     }
 
-    /// With no gate open any more, no entry of the agendas holds.
+    /// With no gate open any more, no entry of the queues holds.
     @inlinable
-    mutating func dropAgendas() {
-        agenda.removeAll()
-        fading.removeAll()
+    mutating func dropQueues() {
+        deadlines.removeAll()
+        idleQueue.removeAll()
         ring = .farFuture
     }
 }

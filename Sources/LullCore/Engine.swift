@@ -20,9 +20,11 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         @usableFromInline var gate: Gate
         /// Whether the key counts towards the capacity.
         @usableFromInline var isCounted: Bool
+        /// The number of the sweep that has kept the key's entry, or 0: a second such entry is one too many.
+        @usableFromInline var swept: UInt8
         /// The place of the key's lane, or `none`.
         @usableFromInline var lane: UInt32
-        /// The instant of an open gate's entry: in `agenda` while something is pending, and in `fading` otherwise. It
+        /// The instant of an open gate's entry: in `deadlines` while something is pending, and in `idleQueue` otherwise. It
         /// is never later than the gate's next change, and put off only when it has come.
         @usableFromInline var scheduled: CoreInstant
         /// The number of the burst, in the order in which bursts began.
@@ -33,6 +35,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
             self.key = key
             gate = Gate()
             isCounted = false
+            swept = 0
             lane = .max
             scheduled = .farPast
             birth = 0
@@ -72,9 +75,9 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @usableFromInline var slots: Slab<Slot>
     @usableFromInline var index: KeyIndex
     /// When pending values fall due.
-    @usableFromInline var agenda: Agenda
+    @usableFromInline var deadlines: DeadlineQueue
     /// When gates that have nothing pending may be forgotten. Nobody is woken for it.
-    @usableFromInline var fading: Agenda
+    @usableFromInline var idleQueue: DeadlineQueue
     /// The number of bursts begun.
     @usableFromInline var births: UInt64
     /// The number of keys with an open gate or a waiting value.
@@ -104,8 +107,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         slots = Slab()
         index = KeyIndex()
         recent = .max
-        agenda = Agenda()
-        fading = Agenda()
+        deadlines = DeadlineQueue()
+        idleQueue = DeadlineQueue()
         births = 0
         openCount = 0
         lanes = Slab()

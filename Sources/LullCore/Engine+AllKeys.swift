@@ -37,8 +37,8 @@ extension Engine {
         var sweep = begin(kind, at: instant)
         while !sweep.isDone { actions.more += carryOn(&sweep, limit: .max).more }
         // With no gate open any more, no entry holds.
-        agenda.removeAll()
-        fading.removeAll()
+        deadlines.removeAll()
+        idleQueue.removeAll()
         ring = .farFuture
         return actions
     }

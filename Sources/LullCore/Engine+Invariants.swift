@@ -16,9 +16,9 @@ extension Engine {
         checkSlots(&broken)
         checkLanes(&broken)
         checkCounters(&broken)
-        broken.rules += agenda.checkInvariants().map { "agenda: \($0)" }
-        broken.rules += fading.checkInvariants().map { "fading: \($0)" }
-        broken.rules += index.checkInvariants().map { "index: \($0)" }
+        broken.rules += deadlines.checkInvariants().map { "deadlines: \($0)" }
+        broken.rules += idleQueue.checkInvariants().map { "idle queue: \($0)" }
+        broken.rules += index.checkInvariants { KeyIndex.hash(slots[$0].pointee.key) }.map { "index: \($0)" }
         broken.rules += slots.checkInvariants().map { "slots: \($0)" }
         broken.rules += lanes.checkInvariants().map { "lanes: \($0)" }
         return broken.rules
@@ -38,14 +38,16 @@ extension Engine {
             let expected = setup.combination == .collect ? gate.count : 1
             broken.unless(
                 slot.batch.map { $0.size == expected } ?? true, "key \(place) keeps the right number of values")
-            let entry = Agenda.Entry(at: slot.scheduled, slot: place, birth: slot.birth)
+            let entry = DeadlineQueue.Entry(at: slot.scheduled, slot: place, birth: slot.birth)
             if slot.batch != nil {
                 broken.unless(slot.scheduled <= gate.pendingDue(by: setup.policy), "key \(place) is looked at in time")
                 broken.unless(ring <= slot.scheduled, "the alarm rings in time for key \(place)")
-                broken.unless(holds(entry, pending: true) && agenda.contains(entry), "the agenda has key \(place)")
+                broken.unless(
+                    holds(entry, pending: true) && deadlines.contains(entry), "the deadlines have key \(place)")
             } else if gate.isOpen {
                 broken.unless(slot.scheduled <= gate.quiet, "key \(place) is forgotten in time")
-                broken.unless(holds(entry, pending: false) && fading.contains(entry), "key \(place) will be forgotten")
+                broken.unless(
+                    holds(entry, pending: false) && idleQueue.contains(entry), "key \(place) will be forgotten")
             }
             let isWaiting = slot.lane != .max && lanes[slot.lane].pointee.waiting != nil
             broken.unless(slot.isCounted == (gate.isOpen || isWaiting), "key \(place) is counted exactly if it is open")
@@ -57,7 +59,9 @@ extension Engine {
         broken.unless(index.count == slots.count, "the index has as many keys as there are")
         broken.unless(openCount == open, "\(open) keys are counted as open, not \(openCount)")
         broken.unless(recent == .max || slots.contains(recent), "the most recent key is there")
-        broken.unless(max(agenda.count, fading.count) <= 2 * slots.count + 64, "the agendas are swept")
+        let bound = 2 * slots.count + 64
+        broken.unless(deadlines.count <= bound || deadlines.isCompacted, "the deadlines are compacted")
+        broken.unless(idleQueue.count <= bound || idleQueue.isCompacted, "the idle queue is compacted")
     }
 
     private func checkLanes(_ broken: inout Broken) {
@@ -116,77 +120,5 @@ extension Engine {
             tally.pending == pending + waiting, "\(pending + waiting) submits are pending, not \(tally.pending)")
         broken.unless(tally.running == running, "\(running) submits are running, not \(tally.running)")
         broken.unless(tally.addUp, "the counters add up")
-    }
-}
-
-extension Agenda {
-    /// The buckets, if there are any.
-    var allBuckets: UnsafeMutableBufferPointer<Bucket> {
-        UnsafeMutableBufferPointer(start: buckets, count: buckets == nil ? 0 : Self.width)
-    }
-
-    func contains(_ wanted: Entry) -> Bool {
-        allBuckets.contains { bucket in
-            bucket.entries.contains { $0.at == wanted.at && $0.slot == wanted.slot && $0.birth == wanted.birth }
-        }
-    }
-
-    func checkInvariants() -> [String] {
-        var broken = Broken()
-        broken.unless(count == allBuckets.reduce(0) { $0 + Int($1.count) }, "the count is right")
-        for (number, bucket) in allBuckets.enumerated() {
-            for entry in bucket.entries {
-                let home = 64 - (entry.at ^ last).leadingZeroBitCount
-                broken.unless(home == number, "the entry at \(entry.at) is in bucket \(home), not \(number)")
-                broken.unless(entry.at >= last, "no entry is earlier than the last one popped")
-            }
-            broken.unless(bucket.count <= bucket.capacity, "bucket \(number) has memory for its entries")
-            guard number > 0 else { continue }
-            let isOccupied = occupied & (1 << UInt64(number - 1)) != 0
-            broken.unless(isOccupied == (bucket.count > 0), "bucket \(number) is known to be empty or not")
-            guard let first = bucket.entries.map({ $0.at }).min() else { continue }
-            broken.unless(bucket.earliest == first, "the earliest instant of bucket \(number) is known")
-        }
-        return broken.rules
-    }
-}
-
-extension Slab {
-    func checkInvariants() -> [String] {
-        var broken = Broken()
-        broken.unless(count == allBlocks.reduce(0) { $0 + $1.occupancy.nonzeroBitCount }, "the count is right")
-        var vacant: [Int] = []
-        var next = firstVacant
-        while next != .max, vacant.count < blockCount {
-            vacant.append(Int(next))
-            next = allBlocks[Int(next)].nextVacant
-        }
-        let roomy = allBlocks.indices.filter { allBlocks[$0].occupancy != .max }
-        broken.unless(next == .max && vacant.sorted() == roomy, "every block with room is known, once")
-        for (number, block) in allBlocks.enumerated() {
-            broken.unless((block.memory == nil) == (block.capacity == 0), "block \(number) has its memory")
-            let reach = 64 - block.occupancy.leadingZeroBitCount
-            broken.unless(reach <= block.capacity, "block \(number) has memory for its elements")
-            guard number > 0 else { continue }
-            broken.unless((block.occupancy == 0) == (block.capacity == 0), "an empty block has no memory")
-        }
-        return broken.rules
-    }
-}
-
-extension KeyIndex {
-    /// The number of keys.
-    var count: Int { entries.count { $0 != 0 && $0 != tombstone } }
-
-    /// Every entry is known to be one, no search goes on for ever, and none goes on for nothing at the end of a run.
-    func checkInvariants() -> [String] {
-        var broken = Broken()
-        let mask = entries.count - 1
-        broken.unless(used == entries.count { $0 != 0 }, "the entries in use are counted")
-        broken.unless(entries.isEmpty || used < entries.count, "a search comes to an end")
-        for position in entries.indices where entries[position] == tombstone && tombstone != 0 {
-            broken.unless(entries[(position + 1) & mask] != 0, "no tombstone at \(position), before an empty place")
-        }
-        return broken.rules
     }
 }

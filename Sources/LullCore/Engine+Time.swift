@@ -1,34 +1,44 @@
 extension Engine {
     /// Does everything that was due at `instant` or before, in the order of due instants, and sets ``alarm`` anew.
     ///
-    /// It stops after `limit` executions, or keys forgotten, so that a shell holds its lock for a short time only; then
-    /// ``alarm`` may be at `instant` or before: call again.
+    /// A shell that calls this under a lock gives a `limit`: the call stops after so many executions or keys forgotten, or
+    /// sixteen times as many steps of keeping the queues, or a mixture of both. Then ``alarm`` may be at `instant` or before,
+    /// whether or not anything has been executed: call again.
     @inlinable
     public mutating func advance(to instant: CoreInstant, limit: Int = .max) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
         let now = tick(instant)
-        var executions = 0
-        while executions < limit, let entry = agenda.pop(notAfter: now) {
-            guard holds(entry, pending: true) else { continue }
+        var budget = limit.multipliedReportingOverflow(by: Self.stepsPerKey).overflow ? .max : limit * Self.stepsPerKey
+        while budget > 0, let entry = deadlines.pop(notAfter: now, budget: &budget) {
+            guard holds(entry, pending: true) else {
+                budget -= 1
+                continue
+            }
             if isBehind(entry.slot) {
+                budget -= Self.stepsPerKey
                 guard reach(entry.slot, &actions), holds(entry, pending: true) else { continue }
             }
             let slot = slots[entry.slot]
             if slot.pointee.gate.pendingDue(by: setup.policy).nanoseconds > entry.at {
                 enter(entry.slot, slot)
+                budget -= 1
             } else {
                 settle(entry.slot, at: now, &actions)
                 rest(entry.slot, &actions)
-                executions += 1
+                budget -= Self.stepsPerKey
             }
         }
-        forgetIdle(at: now, atMost: limit - executions, &actions)
-        ring = agenda.next ?? .farFuture
+        forgetIdle(at: now, steps: budget, &actions)
+        ring = deadlines.next ?? .farFuture
         // Nobody is woken to forget, but who is awake is asked to come back for the rest.
-        if let idle = fading.next, idle <= now { ring = min(ring, now) }
+        if let idle = idleQueue.next, idle <= now { ring = min(ring, now) }
         actions.movesAlarm = ring != .farFuture
         return actions
     }
+
+    /// How many steps of keeping the queues an execution, or a key forgotten, is worth.
+    @inlinable
+    static var stepsPerKey: Int { 16 }
 
     /// The instant at which a call is handled: time never runs backwards.
     @inlinable
@@ -52,19 +62,9 @@ extension Engine {
         return found
     }
 
-    /// Makes the index anew, with all keys that have a slot: it is full, or much too large.
+    /// Whether an entry of the deadlines (`pending`) or of the idle queue is the one that its gate believes in.
     @inlinable
-    @inline(never)
-    mutating func rebuildIndex() {
-        // With room for as many as there are steps to go, so that the next time is as far away as this one has cost.
-        var index = KeyIndex(keys: slots.steps, places: slots.bound)
-        slots.forEach { place, slot in index.insert(KeyIndex.hash(slot.pointee.key), place: place) }
-        self.index = index
-    }
-
-    /// Whether an entry of the agenda (`pending`) or of what is fading is the one that its gate believes in.
-    @inlinable
-    func holds(_ entry: Agenda.Entry, pending: Bool) -> Bool {
+    func holds(_ entry: DeadlineQueue.Entry, pending: Bool) -> Bool {
         guard slots.contains(entry.slot) else { return false }
         let slot = slots[entry.slot]
         return slot.pointee.gate.isOpen && (slot.pointee.batch != nil) == pending
@@ -72,7 +72,7 @@ extension Engine {
             && UInt32(truncatingIfNeeded: slot.pointee.birth) == entry.birth
     }
 
-    /// Puts a gate that has become due earlier into the agenda, and moves the alarm if it must ring earlier now.
+    /// Queues a gate that has become due earlier, and moves the alarm if it must ring earlier now.
     @inlinable
     mutating func schedule(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         let slot = slots[place]
@@ -81,36 +81,15 @@ extension Engine {
             ring = slot.pointee.scheduled
             actions.movesAlarm = true
         }
-        sweepAgendas()
+        compactQueues()
     }
 
     @inlinable
     mutating func enter(_ place: UInt32, _ slot: UnsafeMutablePointer<Slot>) {
         let due = slot.pointee.gate.pendingDue(by: setup.policy)
         slot.pointee.scheduled = due
-        agenda.push(Agenda.Entry(at: due, slot: place, birth: slot.pointee.birth))
-    }
-
-    /// Drops entries that no longer hold when they are more than those that may.
-    @inlinable
-    mutating func sweepAgendas() {
-        let bound = 2 * slots.count + 64
-        if agenda.count > bound || fading.count > bound { rebuildAgendas() }
-    }
-
-    /// Makes the agendas anew, with the one entry of every open gate.
-    @inlinable
-    @inline(never)
-    mutating func rebuildAgendas() {
-        var pending = Agenda()
-        var idle = Agenda()
-        slots.forEach { place, slot in
-            guard slot.pointee.gate.isOpen else { return }
-            let entry = Agenda.Entry(at: slot.pointee.scheduled, slot: place, birth: slot.pointee.birth)
-            if slot.pointee.batch == nil { idle.push(entry) } else { pending.push(entry) }
-        }
-        agenda = pending
-        fading = idle
+        slot.pointee.compactionPass = 0
+        deadlines.push(DeadlineQueue.Entry(at: due, slot: place, birth: slot.pointee.birth))
     }
 
     /// Gives the gate of a key that has none, or whose gate changes at `now`, to a submit: settled, and open or about
@@ -137,14 +116,10 @@ extension Engine {
             place = find(key)
             guard hasRoom(for: place) else { return .max }
         }
-        forgetIdle(at: now, atMost: 2, &actions)
+        forgetIdle(at: now, steps: 3 * Self.stepsPerKey, &actions)
         if place == .max {
             place = slots.insert(Slot(key: key, sweep: sweepNumber))
-            if index.hasRoom(for: place) {
-                index.insert(KeyIndex.hash(key), place: place)
-            } else {
-                rebuildIndex()
-            }
+            addToIndex(key, place)
             recent = place
             // Here rather than when the value is due: then somebody waits for it.
             lanes.prepare()
@@ -203,8 +178,9 @@ extension Engine {
         let slot = slots[place]
         if slot.pointee.gate.isOpen {
             slot.pointee.scheduled = slot.pointee.gate.quiet
-            fading.push(Agenda.Entry(at: slot.pointee.gate.quiet, slot: place, birth: slot.pointee.birth))
-            sweepAgendas()
+            slot.pointee.compactionPass = 0
+            idleQueue.push(DeadlineQueue.Entry(at: slot.pointee.gate.quiet, slot: place, birth: slot.pointee.birth))
+            compactQueues()
         } else if slot.pointee.lane == .max {
             forget(place, &actions)
         }
@@ -215,24 +191,25 @@ extension Engine {
     mutating func forget(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         if recent == place { recent = .max }
         let slot = slots.remove(place)
-        index.remove(KeyIndex.hash(slot.key), place: place)
-        if index.isTooLarge(for: slots.steps) { rebuildIndex() }
+        let hash = KeyIndex.hash(slot.key)
+        if index.remove(hash, place: place) { shrinkIndex(near: hash) }
         if !_isPOD(Key.self) { actions.more.append(.release(slot.key)) }
-        sweepAgendas()
+        compactQueues()
     }
 
     /// Forgets keys whose gates have become idle with nothing pending.
     @inlinable
-    mutating func forgetIdle(at now: CoreInstant, atMost limit: Int, _ actions: inout Actions<Key, Value>) {
-        var steps = 0
-        while steps < limit, let entry = fading.pop(notAfter: now) {
-            steps += 1
+    mutating func forgetIdle(at now: CoreInstant, steps: Int, _ actions: inout Actions<Key, Value>) {
+        var budget = steps
+        while budget > 0, let entry = idleQueue.pop(notAfter: now, budget: &budget) {
+            budget -= 1
             guard holds(entry, pending: false) else { continue }
             if isBehind(entry.slot) {
                 guard reach(entry.slot, &actions), holds(entry, pending: false) else { continue }
             }
             let slot = slots[entry.slot]
             _ = slot.pointee.gate.settle(at: now, by: setup.policy)
+            if !slot.pointee.gate.isOpen { budget -= Self.stepsPerKey - 1 }
             rest(entry.slot, &actions)
         }
     }

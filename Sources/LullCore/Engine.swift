@@ -18,13 +18,13 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         /// What is pending, exactly if the gate's count is not zero.
         @usableFromInline var batch: Batch<Value>?
         @usableFromInline var gate: Gate
-        /// Whether the key counts towards the capacity.
-        @usableFromInline var isCounted: Bool
+        /// Whether the key counts towards the capacity, and the pass of compaction: see below.
+        @usableFromInline var flags: UInt8
         /// The last call for all keys that has reached this one.
         @usableFromInline var sweep: UInt16
         /// The place of the key's lane, or `none`.
         @usableFromInline var lane: UInt32
-        /// The instant of an open gate's entry: in `agenda` while something is pending, and in `fading` otherwise. It
+        /// The instant of an open gate's entry: in `deadlines` while something is pending, and in `idleQueue` otherwise. It
         /// is never later than the gate's next change, and put off only when it has come.
         @usableFromInline var scheduled: CoreInstant
         /// The number of the burst, in the order in which bursts began.
@@ -34,11 +34,27 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         init(key: Key, sweep: UInt16) {
             self.key = key
             gate = Gate()
-            isCounted = false
+            flags = 0
             self.sweep = sweep
             lane = .max
             scheduled = .farPast
             birth = 0
+        }
+
+        // In one byte: a byte more here makes eight of a slot.
+
+        /// Whether the key counts towards the capacity.
+        @inlinable
+        var isCounted: Bool {
+            get { flags & 1 != 0 }
+            set { flags = flags & ~1 | (newValue ? 1 : 0) }
+        }
+
+        /// The number of the pass of compaction that has kept the key's entry, or 0: a second such entry is one too many.
+        @inlinable
+        var compactionPass: UInt8 {
+            get { flags >> 1 }
+            set { flags = flags & 1 | newValue << 1 }
         }
 
         /// Whether the gate is open and has certainly not changed by itself yet.
@@ -78,9 +94,9 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @usableFromInline var slots: Slab<Slot>
     @usableFromInline var index: KeyIndex
     /// When pending values fall due.
-    @usableFromInline var agenda: Agenda
+    @usableFromInline var deadlines: DeadlineQueue
     /// When gates that have nothing pending may be forgotten. Nobody is woken for it.
-    @usableFromInline var fading: Agenda
+    @usableFromInline var idleQueue: DeadlineQueue
     /// The number of bursts begun.
     @usableFromInline var births: UInt64
     /// The number of keys with an open gate or a waiting value.
@@ -115,8 +131,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         slots = Slab()
         index = KeyIndex()
         recent = .max
-        agenda = Agenda()
-        fading = Agenda()
+        deadlines = DeadlineQueue()
+        idleQueue = DeadlineQueue()
         births = 0
         openCount = 0
         lanes = Slab()

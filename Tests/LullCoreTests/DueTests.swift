@@ -142,7 +142,7 @@ struct DueTests {
         #expect(rig.engine.alarm == CoreInstant(7))
     }
 
-    @Test("births may wrap around in the agenda without changing the order")
+    @Test("births may wrap around in the queue without changing the order")
     func wrappingBirths() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
         engine.births = UInt64(UInt32.max) - 5

@@ -93,27 +93,27 @@ struct ForgettingTests {
             rig.submit("\(round)", "\(round % 7)", at: round)
             rig.cancel("\(round % 7)", at: round)
         }
-        #expect(rig.engine.agenda.count <= 64)
-        #expect(rig.engine.fading.count <= 64)
+        #expect(rig.engine.deadlines.count <= 128)
+        #expect(rig.engine.idleQueue.count <= 128)
         #expect(rig.engine.slots.count == 0)
         #expect(rig.broken == [])
     }
 
-    @Test("a delay that shrinks with every call does not fill the agenda")
+    @Test("a delay that shrinks with every call does not fill the queue")
     func shrinking() throws {
         let rig = try Rig(.debounce(10))
         for round in 0..<10_000 { rig.submit("\(round)", at: 0, wait: CoreDuration(1_000_000 - round)) }
-        #expect(rig.engine.agenda.count <= 66)
+        #expect(rig.engine.deadlines.count <= 128)
         #expect(rig.due(at: 0) == 1_000_000 - 9_999)
         #expect(rig.broken == [])
     }
 
-    @Test("a window in which value after value is complete does not fill the agendas", arguments: [1, 2])
+    @Test("a window in which value after value is complete does not fill the queues", arguments: [1, 2])
     func completing(maxCount: Int) throws {
         let rig = try Rig(.throttle(1_000_000, maxCount: maxCount))
         for round in 0..<10_000 { rig.submit("\(round)", at: 0) }
-        #expect(rig.engine.agenda.count <= 66)
-        #expect(rig.engine.fading.count <= 66)
+        #expect(rig.engine.deadlines.count <= 128)
+        #expect(rig.engine.idleQueue.count <= 128)
         #expect(rig.broken == [])
     }
 
@@ -126,7 +126,7 @@ struct ForgettingTests {
             rig.advance(to: round * 2 + 1)
         }
         #expect(rig.executions == [])
-        #expect(rig.engine.agenda.count <= 66)
+        #expect(rig.engine.deadlines.count <= 128)
         #expect(rig.broken == [])
     }
 
@@ -136,8 +136,8 @@ struct ForgettingTests {
             let rig = try Rig(.debounce(10, [.leading, .trailing]))
             for number in 0..<200 { rig.submit("\(number)", "\(number % 50)", at: 0) }
             if drops { rig.cancel(at: 1) } else { rig.flush(at: 1) }
-            #expect(rig.engine.agenda.count == 0)
-            #expect(rig.engine.fading.count == 0)
+            #expect(rig.engine.deadlines.count == 0)
+            #expect(rig.engine.idleQueue.count == 0)
             #expect(rig.engine.alarm == .farFuture)
             #expect(rig.engine.slots.count == 0)
             #expect(rig.broken == [])

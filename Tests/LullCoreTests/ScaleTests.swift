@@ -34,7 +34,7 @@ struct ScaleTests {
         #expect(expected == Self.keys)
         #expect(engine.counters.executed == Self.keys)
         #expect(engine.checkInvariants() == [])
-        #expect(engine.slots.count == 0 && engine.lanes.count == 0 && engine.agenda.count == 0)
+        #expect(engine.slots.count == 0 && engine.lanes.count == 0 && engine.deadlines.count == 0)
         let rest = engine.footprint
         print("\(Self.keys) keys: \(peak / Self.keys) bytes each, key and value among them; \(rest) bytes afterwards")
         #expect(peak <= Self.keys * (110 + 16) + 1 << 20)
@@ -67,8 +67,8 @@ struct ScaleTests {
             if round >= 1000 { _ = engine.cancel(round - 1000, at: at) }
         }
         #expect(engine.slots.count <= 1000)
-        #expect(max(engine.agenda.count, engine.fading.count) <= 2064)
-        #expect(engine.index.entries.count <= 8192)
+        #expect(max(engine.deadlines.count, engine.idleQueue.count) <= 3000)
+        #expect(engine.index.capacity <= 8192)
         #expect(engine.footprint <= 1 << 20)
     }
 
@@ -78,27 +78,14 @@ struct ScaleTests {
         for submit in 0..<Self.keys { _ = engine.submit(submit, for: submit % 4, at: CoreInstant(submit)) }
         #expect(engine.footprint < 1 << 13)
         #expect(engine.counters.superseded == Self.keys - 4)
-        #expect(engine.agenda.count == 4)
+        #expect(engine.deadlines.count == 4)
     }
 }
 
 extension Engine {
     /// The bytes that the engine's own structures hold, without what keys and values refer to.
     fileprivate var footprint: Int {
-        slots.footprint + lanes.footprint + agenda.footprint + fading.footprint + index.entries.capacity * 8
+        slots.footprint + lanes.footprint + deadlines.footprint + idleQueue.footprint + index.footprint
             + slotQueue.pages.count * SlotQueue.pageSize * MemoryLayout<SlotQueue.Entry>.stride
-    }
-}
-
-extension Slab {
-    fileprivate var footprint: Int {
-        let places = allBlocks.reduce(0) { $0 + Int($1.capacity) }
-        return places * MemoryLayout<Element>.stride + blockCapacity * MemoryLayout<Block>.stride
-    }
-}
-
-extension Agenda {
-    fileprivate var footprint: Int {
-        allBuckets.reduce(0) { $0 + MemoryLayout<Bucket>.stride + Int($1.capacity) * MemoryLayout<Entry>.stride }
     }
 }

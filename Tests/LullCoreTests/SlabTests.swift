@@ -25,23 +25,49 @@ struct SlabTests {
         var slab = Slab<Int>()
         let place = slab.insert(7)
         #expect(place == 0)
-        #expect(slab.allBlocks[0].capacity == 1)
+        #expect(slab.blocks(of: 0)[0].capacity == 1)
         #expect(slab.remove(place) == 7)
         #expect(slab.insert(8) == 0)
-        #expect(slab.allBlocks[0].capacity == 1)
+        #expect(slab.blocks(of: 0)[0].capacity == 1)
     }
 
-    @Test("going through all takes a step for each element, or for each block if those are more")
-    func steps() {
+    @Test("a range of blocks can be looked at alone: elements that stay are seen once, in order")
+    func portions() {
         var slab = Slab<Int>()
-        #expect(slab.steps == 0 && slab.bound == 0)
-        let places = (0..<640).map { slab.insert($0) }
-        #expect(slab.steps == 640 && slab.bound == 640)
-        for place in places.dropLast() { _ = slab.remove(place) }
-        #expect(slab.steps == 10 && slab.bound == 640)
+        #expect(slab.blockCount == 0)
+        let places = (0..<200_000).map { slab.insert($0) }
+        #expect(slab.blockCount == 3125)
+        // A whole segment without elements, and a part of another one.
+        for place in places[65_536..<131_072] { _ = slab.remove(place) }
+        for place in places[140_000..<150_000] { _ = slab.remove(place) }
         var seen: [UInt32] = []
-        slab.forEach { place, _ in seen.append(place) }
-        #expect(seen == [639])
+        for start in stride(from: 0, to: slab.blockCount, by: 100) {
+            let before = seen.count
+            slab.forEach(inBlocks: start..<start + 100) { place, element in
+                #expect(places[element.pointee] == place)
+                seen.append(place)
+            }
+            #expect(seen.count - before <= 6400)
+        }
+        #expect(seen == Array(places[..<65_536] + places[131_072..<140_000] + places[150_000...]))
+        #expect(slab.checkInvariants() == [])
+    }
+
+    @Test("a segment is given back with its last element, and filled again later")
+    func segments() {
+        var slab = Slab<Int>()
+        let places = (0..<200_000).map { slab.insert($0) }
+        #expect(slab.allSegments.count == 4)
+        for place in places[65_536..<131_072] { _ = slab.remove(place) }
+        #expect(slab.allSegments[1].blocks == nil)
+        #expect(slab.checkInvariants() == [])
+        for _ in 0..<65_536 { #expect(slab.insert(1) >> 16 == 1) }
+        #expect(slab.checkInvariants() == [])
+        for place in places { _ = slab.remove(place) }
+        #expect(slab.allSegments.count == 1 && slab.blockCount == 1)
+        #expect(slab.footprint <= 128)
+        #expect(slab.checkInvariants() == [])
+        #expect(slab.insert(1) == 0)
     }
 
     @Test("a block is given back with its last element")
@@ -50,12 +76,12 @@ struct SlabTests {
         let places = (0..<640).map { slab.insert($0) }
         #expect(slab.blockCount == 10)
         for place in places[64..<128] { _ = slab.remove(place) }
-        #expect(slab.allBlocks[1].memory == nil)
+        #expect(slab.blocks(of: 0)[1].memory == nil)
         #expect(slab.checkInvariants() == [])
         for _ in 0..<64 { #expect(slab.insert(0) / 64 == 1) }
         for place in places { _ = slab.remove(place) }
         #expect(slab.blockCount == 1)
-        #expect(slab.allBlocks[0].capacity == 0)
+        #expect(slab.blocks(of: 0)[0].capacity == 0)
         #expect(slab.checkInvariants() == [])
     }
 

@@ -1,0 +1,255 @@
+// What is true of the engine's data structures between any two calls. Only tests ask.
+
+extension DeadlineQueue {
+    /// Whether a pass goes on, or begins as soon as what is half dealt out is dealt out.
+    var isCompacted: Bool { isCompacting || moving != nil }
+
+    /// The buckets, if there are any.
+    var allBuckets: UnsafeMutableBufferPointer<Bucket> {
+        UnsafeMutableBufferPointer(start: buckets, count: buckets == nil ? 0 : Self.width)
+    }
+
+    /// The chunks of a chain, from the first on.
+    static func chunks(_ chain: UnsafeMutablePointer<Chunk.Header>?) -> [Chunk] {
+        var chunks: [Chunk] = []
+        var next = chain
+        while let header = next {
+            chunks.append(Chunk(header))
+            next = header.pointee.next
+        }
+        return chunks
+    }
+
+    static func entries(_ chain: UnsafeMutablePointer<Chunk.Header>?) -> [Entry] {
+        chunks(chain).flatMap { $0.entries }
+    }
+
+    /// All entries, in any order.
+    var allEntries: [Entry] {
+        ties.allEntries + Self.entries(moving) + Self.entries(detached) + allBuckets.flatMap { Self.entries($0.chain) }
+    }
+
+    func contains(_ wanted: Entry) -> Bool {
+        func isWanted(_ entry: Entry) -> Bool {
+            entry.at == wanted.at && entry.slot == wanted.slot && entry.birth == wanted.birth
+        }
+        return allEntries.contains(where: isWanted)
+    }
+
+    func checkInvariants() -> [String] {
+        var broken = Broken()
+        broken.unless(count == allEntries.count, "the count is right")
+        for (number, bucket) in allBuckets.enumerated() {
+            let entries = Self.entries(bucket.chain)
+            let isOccupied = number > 0 && occupied & (1 << UInt64(number - 1)) != 0
+            broken.unless(isOccupied == !entries.isEmpty, "bucket \(number) is known to be empty or not")
+            broken.unless((bucket.chain == nil) == entries.isEmpty, "bucket \(number) has memory for entries only")
+            checkChain(bucket.chain, "bucket \(number)", &broken)
+            for entry in entries {
+                let home = 64 - (entry.at ^ last).leadingZeroBitCount
+                broken.unless(home == number, "the entry at \(entry.at) is in bucket \(home), not \(number)")
+            }
+            guard let first = entries.map({ $0.at }).min() else { continue }
+            broken.unless(bucket.front.at == first, "the earliest instant of bucket \(number) is known")
+            broken.unless(
+                entries.contains { $0.at == first && $0.slot == bucket.front.slot && $0.birth == bucket.front.birth },
+                "the front of bucket \(number) is one of its entries")
+        }
+        broken.unless(allEntries.allSatisfy { $0.at >= last }, "no entry is earlier than the last one popped")
+        checkChain(moving, "what is dealt out", &broken)
+        checkChain(detached, "what is detached", &broken)
+        broken.unless(
+            detached == nil || Self.entries(detached).allSatisfy { $0.at >= detachedFront } && detachedFront >= last,
+            "no detached entry is earlier than is known")
+        broken.unless((0..<Self.width).contains(uncompacted), "a pass has buckets to go")
+        broken.unless(uncompacted == 0 || pass > 0, "a pass has a number")
+        broken.unless(ties.allEntries.allSatisfy { $0.at == last }, "ties are at the last instant popped")
+        broken.rules += ties.checkInvariants().map { "ties: \($0)" }
+        let spare = Self.chunks(spares)
+        broken.unless(
+            spare.count == spareCount && spareCount <= 32
+                && spare.allSatisfy { $0.isEmpty && $0.header.pointee.capacity == Chunk.smallest },
+            "spare chunks are small, empty, few, and counted")
+        broken.unless(count > 0 || spareCount <= 1, "an empty queue keeps one chunk")
+        return broken.rules
+    }
+
+    /// Only the first chunk of a chain has room, none is empty, and each is at most four times as large as the one before it.
+    private func checkChain(_ chain: UnsafeMutablePointer<Chunk.Header>?, _ name: String, _ broken: inout Broken) {
+        let chunks = Self.chunks(chain)
+        broken.unless(chunks.allSatisfy { !$0.isEmpty }, "\(name): no chunk is empty")
+        broken.unless(chunks.dropFirst().allSatisfy { $0.isFull }, "\(name): only the first chunk has room")
+        for (later, earlier) in zip(chunks, chunks.dropFirst()) {
+            broken.unless(
+                Int(later.header.pointee.capacity) == Chunk.capacity(after: earlier.header.pointee.capacity),
+                "\(name): chunks grow with the chain")
+        }
+    }
+}
+
+extension TieQueue {
+    var allRuns: UnsafeMutableBufferPointer<Run> { UnsafeMutableBufferPointer(start: runs, count: runCount) }
+
+    /// All entries, in any order.
+    var allEntries: [Entry] {
+        allRuns.flatMap { Array($0.chunk.entries) } + (open.map { Array(Chunk($0).entries) } ?? [])
+    }
+
+    func checkInvariants() -> [String] {
+        var broken = Broken()
+        broken.unless(count == allEntries.count, "the count is right")
+        func isInOrder(_ chunk: Chunk) -> Bool {
+            zip(chunk.entries, chunk.entries.dropFirst()).allSatisfy { !$0.isOlder(than: $1) }
+        }
+        if isSorted, let open { broken.unless(isInOrder(Chunk(open)), "the gathering entries are in order") }
+        for (number, run) in allRuns.enumerated() {
+            broken.unless(!run.chunk.isEmpty && isInOrder(run.chunk), "run \(number) is in order")
+            guard !run.chunk.isEmpty else { continue }
+            broken.unless(run.birth == run.chunk.last.birth, "the oldest burst of run \(number) is known")
+            broken.unless(number == 0 || !run.isOlder(than: allRuns[(number - 1) / 2]), "the runs are a heap")
+        }
+        broken.unless(runCount <= runCapacity, "there is memory for the runs")
+        broken.unless(count > 0 || runs == nil, "an empty queue has no runs")
+        return broken.rules
+    }
+}
+
+extension Slab {
+    /// The segments.
+    var allSegments: UnsafeMutableBufferPointer<Segment> {
+        UnsafeMutableBufferPointer(start: segments, count: segmentCount)
+    }
+
+    /// The blocks in use of a segment.
+    func blocks(of segment: Int) -> UnsafeMutableBufferPointer<Block> {
+        let segment = allSegments[segment]
+        return UnsafeMutableBufferPointer(start: segment.blocks, count: Int(segment.blockCount))
+    }
+
+    func checkInvariants() -> [String] {
+        var broken = Broken()
+        var total = 0
+        for (number, segment) in allSegments.enumerated() {
+            let blocks = blocks(of: number)
+            let elements = blocks.reduce(0) { $0 + $1.occupancy.nonzeroBitCount }
+            total += elements
+            broken.unless(Int(segment.count) == elements, "the count of segment \(number) is right")
+            broken.unless(segment.blockCount <= segment.capacity, "segment \(number) has memory for its blocks")
+            broken.unless((segment.blocks == nil) == (segment.capacity == 0), "segment \(number) has its memory")
+            broken.unless(
+                number == 0 || segment.capacity == (elements == 0 ? 0 : UInt32(Self.blocksPerSegment)),
+                "segment \(number) has memory for all blocks, or none if it is empty")
+            checkVacancy(
+                from: segment.firstVacant, next: { blocks[$0].nextVacant }, "block of segment \(number)",
+                expected: blocks.indices.filter { blocks[$0].occupancy != .max }, &broken)
+            for (place, block) in blocks.enumerated() {
+                broken.unless((block.memory == nil) == (block.capacity == 0), "block \(number)/\(place) has its memory")
+                let reach = 64 - block.occupancy.leadingZeroBitCount
+                broken.unless(reach <= block.capacity, "block \(number)/\(place) has memory for its elements")
+                guard number + place > 0 else { continue }
+                broken.unless((block.occupancy == 0) == (block.capacity == 0), "an empty block has no memory")
+            }
+        }
+        broken.unless(count == total, "the count is right")
+        checkVacancy(
+            from: firstVacant, next: { allSegments[$0].nextVacant }, "segment",
+            expected: allSegments.indices.filter { Int(allSegments[$0].count) < Self.placesPerSegment }, &broken)
+        return broken.rules
+    }
+
+    private func checkVacancy(
+        from first: UInt32, next: (Int) -> UInt32, _ name: String, expected: [Int], _ broken: inout Broken
+    ) {
+        var vacant: [Int] = []
+        var number = first
+        while number != .max, vacant.count <= expected.count {
+            vacant.append(Int(number))
+            number = next(Int(number))
+        }
+        broken.unless(number == .max && vacant.sorted() == expected, "every \(name) with room is known, once")
+    }
+}
+
+extension KeyIndex {
+    /// The segments, each once, by their lowest numbers.
+    var allSegments: [(number: Int, segment: Segment)] {
+        guard let directory else { return [] }
+        return (0..<directoryCount).map { (number: $0, segment: directory[$0]) }.filter { number, segment in
+            number & ~(-1 << Int(segment.depth)) == number
+        }
+    }
+
+    /// The number of keys.
+    var count: Int { allSegments.reduce(0) { $0 + Int($1.segment.live) } }
+
+    /// The number of entries there is memory for.
+    var capacity: Int { allSegments.reduce(0) { $0 + $1.segment.capacity } }
+
+    /// The bytes that the index holds.
+    var footprint: Int {
+        let segments = allSegments.reduce(0) { $0 + ($1.segment.capacity + Segment.headerWords) * 4 }
+        let levels = levels == nil ? 0 : (Int(Self.deepest) + 1) * 4
+        return segments + levels + (directory == nil ? 0 : directoryCount * MemoryLayout<Segment>.stride)
+    }
+
+    /// Every entry is where the directory says, no search goes on for ever, and none goes on for nothing at the end of a run.
+    ///
+    /// - Parameter hashOf: The hash of the key at a place.
+    func checkInvariants(hashOf: (UInt32) -> UInt) -> [String] {
+        var broken = Broken()
+        guard let directory else {
+            broken.unless(depth == 0 && levels == nil, "an index without a directory has no depth")
+            return broken.rules
+        }
+        for number in 0..<directoryCount {
+            let segment = directory[number]
+            guard segment.depth <= depth else {
+                broken.rules.append("segment \(number) is deeper than the directory")
+                continue
+            }
+            let first = directory[number & ~(-1 << Int(segment.depth))]
+            broken.unless(
+                first.entries == segment.entries && first.mask == segment.mask && first.placeMask == segment.placeMask,
+                "the directory has one segment for all numbers with its bits: \(number)")
+        }
+        for (number, segment) in allSegments { check(segment, number, hashOf, &broken) }
+        let levelled = (0...Int(Self.deepest)).map { level in allSegments.count { Int($0.segment.depth) == level } }
+        if let levels {
+            broken.unless(
+                levelled == (0...Int(Self.deepest)).map { Int(levels[$0]) }, "the segments of each depth are counted")
+            broken.unless(depth > 0 && levels[Int(depth)] > 0, "the directory is as deep as a segment")
+        } else {
+            broken.unless(depth == 0, "the segments of a deep directory are counted")
+        }
+        return broken.rules
+    }
+
+    private func check(_ segment: Segment, _ number: Int, _ hashOf: (UInt32) -> UInt, _ broken: inout Broken) {
+        let entries = UnsafeBufferPointer(start: segment.entries, count: segment.capacity)
+        broken.unless(entries.count.nonzeroBitCount == 1, "segment \(number) has a power of two of entries")
+        broken.unless(
+            Int(segment.used) == entries.count { $0 != 0 }, "the entries in use of segment \(number) are counted")
+        broken.unless(
+            Int(segment.live) == entries.count { $0 & segment.placeMask != 0 },
+            "the keys of segment \(number) are counted")
+        broken.unless(segment.used < entries.count, "a search in segment \(number) comes to an end")
+        broken.unless(
+            segment.depth == 0 || entries.count >= Self.segmentCapacity,
+            "segment \(number) has been split when it was full")
+        for position in entries.indices {
+            let entry = entries[position]
+            let next = entries[(position + 1) & Int(segment.mask)]
+            if entry == segment.tombstone {
+                broken.unless(next != 0, "no tombstone at \(position), before an empty place")
+            } else if entry != 0 {
+                let place = entry & segment.placeMask - 1
+                let hash = hashOf(place)
+                broken.unless(
+                    Self.bits(hash) & ~(-1 << Int(segment.depth)) == number, "place \(place) is in its segment")
+                broken.unless(
+                    entry & ~segment.placeMask == UInt32(truncatingIfNeeded: hash) & ~segment.placeMask,
+                    "the entry of place \(place) has its part of the hash")
+            }
+        }
+    }
+}

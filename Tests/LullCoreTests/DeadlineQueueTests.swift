@@ -1,0 +1,223 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+@Suite("Deadline queue")
+struct DeadlineQueueTests {
+    private typealias Entry = DeadlineQueue.Entry
+
+    private func pop(_ queue: inout DeadlineQueue, _ now: Int) -> [UInt32] {
+        var slots: [UInt32] = []
+        while let entry = queue.pop(notAfter: CoreInstant(now)) { slots.append(entry.slot) }
+        return slots
+    }
+
+    @Test("an empty queue has nothing next")
+    func empty() {
+        var queue = DeadlineQueue()
+        #expect(queue.next == nil)
+        #expect(queue.pop(notAfter: .farFuture) == nil)
+        #expect(queue.checkInvariants() == [])
+    }
+
+    @Test("entries come out in order of their instants, and none before its own")
+    func order() {
+        var queue = DeadlineQueue()
+        for (slot, at) in [50, 7, 1_000_000, 8, -3].enumerated() {
+            queue.push(Entry(at: CoreInstant(at), slot: UInt32(slot), birth: UInt64(slot)))
+        }
+        #expect(queue.next == CoreInstant(-3))
+        #expect(pop(&queue, 7) == [4, 1])
+        #expect(queue.next == CoreInstant(8))
+        #expect(pop(&queue, 999_999) == [3, 0])
+        #expect(pop(&queue, .max) == [2])
+        #expect(queue.count == 0)
+    }
+
+    @Test("of entries at one instant the oldest burst's comes first, also when the numbers of bursts wrap around")
+    func ties() {
+        var queue = DeadlineQueue()
+        let births: [UInt64] = [(1 << 32) + 3, (1 << 32) - 2, 1 << 32, (1 << 32) - 1]
+        for (slot, birth) in births.enumerated() {
+            queue.push(Entry(at: CoreInstant(9), slot: UInt32(slot), birth: birth))
+        }
+        #expect(pop(&queue, 9) == [1, 3, 2, 0])
+    }
+
+    @Test("an entry that joins the ones being popped takes its place among them")
+    func lateTie() {
+        var queue = DeadlineQueue()
+        for birth in [1, 5, 9] as [UInt64] { queue.push(Entry(at: CoreInstant(9), slot: UInt32(birth), birth: birth)) }
+        #expect(queue.pop(notAfter: CoreInstant(9))?.slot == 1)
+        queue.push(Entry(at: CoreInstant(9), slot: 7, birth: 7))
+        #expect(pop(&queue, 9) == [5, 7, 9])
+    }
+
+    @Test("the ends of the range are instants like any others")
+    func extremes() {
+        var queue = DeadlineQueue()
+        for (slot, at) in [Int.max, .min, 0, -1, .max - 1].enumerated() {
+            queue.push(Entry(at: CoreInstant(at), slot: UInt32(slot), birth: UInt64(slot)))
+        }
+        #expect(queue.checkInvariants() == [])
+        #expect(pop(&queue, .max) == [1, 3, 2, 4, 0])
+    }
+
+    @Test("it agrees with a sorted array on random calls", arguments: 0..<20)
+    func random(seed: Int) {
+        var random = SplitMix(seed: UInt64(seed))
+        var queue = DeadlineQueue()
+        var array: [(at: Int, birth: UInt64)] = []
+        var now = random.pick([0, .min, -50])
+        let spread = random.pick([1, 10, 1000, 1 << 40])
+        for birth in 0..<2000 as Range<UInt64> {
+            if random.oneIn(2) {
+                let at = later(now, by: Int.random(in: 0...spread, using: &random))
+                array.append((at, birth))
+                queue.push(Entry(at: CoreInstant(at), slot: UInt32(birth), birth: birth))
+            } else {
+                now = later(now, by: Int.random(in: 0...max(1, spread / 4), using: &random))
+                let expected = array.filter { $0.at <= now }.min { ($0.at, $0.birth) < ($1.at, $1.birth) }
+                let popped = queue.pop(notAfter: CoreInstant(now))
+                #expect(popped.map { UInt64($0.slot) } == expected?.birth)
+                array.removeAll { $0.birth == expected?.birth }
+            }
+            #expect(queue.next.map { Int($0.nanoseconds) } == array.map { $0.at }.min())
+            #expect(queue.count == array.count)
+            if birth % 50 == 0 { #expect(queue.checkInvariants() == []) }
+        }
+    }
+
+    @Test("memory is given back when many entries have been popped")
+    func memory() {
+        var queue = DeadlineQueue()
+        for slot in 0..<100_000 as Range<UInt32> {
+            queue.push(Entry(at: CoreInstant(Int(slot) % 1000), slot: slot, birth: UInt64(slot)))
+        }
+        #expect(queue.footprint <= 100_000 * 20)
+        while queue.pop(notAfter: .farFuture) != nil {}
+        #expect(queue.footprint <= 2200)
+        queue.removeAll()
+        #expect(queue.footprint == 0)
+    }
+
+    @Test("one entry at a time needs memory for one")
+    func small() {
+        var queue = DeadlineQueue()
+        for round in 0..<1000 {
+            queue.push(Entry(at: CoreInstant(round * round), slot: 0, birth: 0))
+            #expect(queue.pop(notAfter: .farFuture)?.slot == 0)
+        }
+        #expect(queue.footprint <= 1700)
+    }
+
+    // MARK: - A bounded amount of work
+
+    @Test("a call deals out no more entries than it may, and says when there is more to do", arguments: [1, 7, 1000])
+    func budget(limit: Int) {
+        var queue = DeadlineQueue()
+        for slot in 0..<10_000 as Range<UInt32> {
+            queue.push(Entry(at: CoreInstant(1000 + Int(slot) / 3), slot: slot, birth: UInt64(slot)))
+        }
+        var popped: [UInt32] = []
+        var dealt = 0
+        while let next = queue.next, next <= CoreInstant(100_000) {
+            let before = queue.moving == nil ? 0 : DeadlineQueue.entries(queue.moving).count
+            var budget = limit
+            if let entry = queue.pop(notAfter: CoreInstant(100_000), budget: &budget) {
+                popped.append(entry.slot)
+            } else {
+                #expect(budget == 0 && queue.moving != nil)
+                #expect(before == 0 || before - DeadlineQueue.entries(queue.moving).count == limit)
+            }
+            #expect(budget >= 0)
+            dealt += limit - budget
+        }
+        #expect(popped == Array(0..<10_000))
+        #expect(dealt <= 10_000 * 14, "an entry is dealt out once for a bit")
+        #expect(queue.checkInvariants() == [])
+    }
+
+    @Test("many entries at one instant come out in the order of bursts", arguments: [false, true])
+    func manyTies(isShuffled: Bool) {
+        var random = SplitMix(seed: 5)
+        var queue = DeadlineQueue()
+        var births = Array(0..<200_000 as Range<UInt32>)
+        if isShuffled { births.shuffle(using: &random) }
+        for birth in births { queue.push(Entry(at: CoreInstant(9), slot: birth, birth: UInt64(birth))) }
+        var popped: UInt32 = 0
+        var calls = 0
+        while queue.count > 0 {
+            calls += 1
+            var budget = 100
+            guard let entry = queue.pop(notAfter: CoreInstant(9), budget: &budget) else { continue }
+            if entry.slot != popped { Issue.record("\(entry.slot) instead of \(popped)") }
+            popped += 1
+            if popped == 1 || popped == 100_000 { #expect(queue.checkInvariants() == []) }
+        }
+        #expect(calls <= 202_000)
+        #expect(queue.footprint <= 2200)
+    }
+
+    @Test("entries that are pushed while others are dealt out or handed out take their places", arguments: 0..<30)
+    func interrupted(seed: Int) {
+        var random = SplitMix(seed: UInt64(seed))
+        var queue = DeadlineQueue()
+        var expected: Set<[Int]> = []
+        var (now, latest, birth) = (0, 0, 0)
+        let spread = random.pick([3, 100, 1 << 30])
+        for step in 0..<3000 {
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0...2:
+                birth += 1
+                let at = now + Int.random(in: 0...spread, using: &random)
+                queue.push(Entry(at: CoreInstant(at), slot: UInt32(birth), birth: UInt64(birth)))
+                expected.insert([at, birth])
+            case 3, 4:
+                // Every third entry does not hold any more.
+                if !queue.isCompacting, queue.moving == nil { queue.beginCompaction() }
+                for _ in 0..<random.pick([1, 5, 200]) {
+                    guard let entry = queue.takeToCompact() else { break }
+                    if entry.slot % 3 == 0 {
+                        expected.remove([Int(entry.at), Int(entry.slot)])
+                    } else {
+                        queue.push(entry)
+                    }
+                }
+            case 5:
+                queue.detachFront()
+            default:
+                now += Int.random(in: 0...max(1, spread / 50), using: &random)
+                var budget = random.pick([1, 3, 1000])
+                let front = expected.min { ($0[0], $0[1]) < ($1[0], $1[1]) }
+                if let entry = queue.pop(notAfter: CoreInstant(now), budget: &budget) {
+                    #expect([Int(entry.at), Int(entry.slot)] == front)
+                    #expect(Int(entry.at) >= latest)
+                    latest = Int(entry.at)
+                    expected.remove([Int(entry.at), Int(entry.slot)])
+                } else {
+                    #expect(budget == 0 || front.map { $0[0] > now } ?? true)
+                    #expect(budget > 0 || (queue.next ?? .farFuture) <= CoreInstant(now))
+                }
+            }
+            #expect(queue.count == expected.count)
+            if let first = expected.map({ $0[0] }).min() {
+                #expect(queue.next.map { Int($0.nanoseconds) <= first } ?? false)
+            }
+            if step % 20 == 0 { #expect(queue.checkInvariants() == []) }
+        }
+        var budget = Int.max
+        while let entry = queue.pop(notAfter: .farFuture, budget: &budget) {
+            #expect(expected.remove([Int(entry.at), Int(entry.slot)]) != nil)
+        }
+        #expect(expected.isEmpty && queue.count == 0)
+    }
+}
+
+extension DeadlineQueue {
+    fileprivate mutating func pop(notAfter now: CoreInstant) -> Entry? {
+        var budget = Int.max
+        return pop(notAfter: now, budget: &budget)
+    }
+}

@@ -92,7 +92,7 @@ extension Coalescer {
     /// What happens from now on, as it happens.
     ///
     /// An observer that is slow loses the oldest events, is told how many, and never slows the debouncer. Without
-    /// observers this costs nothing; with one, a few dozen nanoseconds an event.
+    /// observers this costs nothing; with one, some hundred nanoseconds an event.
     ///
     /// - Parameter limit: How many events are kept for each iteration; at least one.
     public func events(bufferingNewest limit: Int = 256) -> Events<Key> {

@@ -83,8 +83,9 @@ enum Debouncers {
             let crowd = KeyedDebouncer<Int, Int, Void>(
                 for: .seconds(1000), on: DispatchQueue(label: "crowd"), atEnd: .drop
             ) { _, value in sink.take(value) }
-            let due = boot_nanoseconds() + 1_000_000_000 + 2000 * Int64(keys)
+            let due = boot_nanoseconds() + 1_000_000_000 + 4000 * Int64(keys)
             for key in 0..<keys { crowd.submit(key, for: key, after: .nanoseconds(due - boot_nanoseconds())) }
+            precondition(sink.count == 0, "submitting \(keys) keys took longer than the wait")
             while boot_nanoseconds() < due - 2_000_000 { usleep(500) }
             let late = lateness { _ in sink.count < keys }
             beside.append(Spread.quantile(0.99, ofSorted: late))

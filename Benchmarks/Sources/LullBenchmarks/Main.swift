@@ -47,14 +47,11 @@ enum Main {
             case "--commit-without-pause": Durable.commitWithoutPause(arguments.popFirst() ?? "")
             case "--lull": Command.path = arguments.popFirst()
             case "--compare":
-                let (now, before) = (paths(&arguments), arguments.popFirst() == "--with" ? paths(&arguments) : [])
+                let now = paths(&arguments)
+                let before = arguments.popFirst() == "--with" ? paths(&arguments) : []
+                guard !now.isEmpty, !before.isEmpty else { usage(64) }
                 return compare(now, with: before)
-            default:
-                print(
-                    "usage: LullBenchmarks [--rows name,…] [--json path] [--charts folder] [--quick] [--lull command]")
-                print("       LullBenchmarks --compare now.json… --with before.json…")
-                print("rows: " + rows.map(\.name).joined(separator: "; "))
-                exit(argument == "--help" ? 0 : 64)
+            default: usage(argument == "--help" ? 0 : 64)
             }
         }
 
@@ -68,6 +65,13 @@ enum Main {
             }
         }
         if let path { keep(in: path) { try report.writeJSON(to: path) } }
+    }
+
+    private static func usage(_ status: Int32) -> Never {
+        print("usage: LullBenchmarks [--rows name,…] [--json path] [--charts folder] [--quick] [--lull command]")
+        print("       LullBenchmarks --compare now.json… --with before.json…")
+        print("rows: " + rows.map(\.name).joined(separator: "; "))
+        exit(status)
     }
 
     /// The arguments up to the next option.

@@ -114,7 +114,7 @@ enum Stalls {
         let due = keys / 5
         let sink = Sink()
         let debouncer = crowd(of: keys - due, sink)
-        let instant = boot_nanoseconds() + 1_000_000_000 + 2000 * Int64(due)
+        let instant = boot_nanoseconds() + 1_000_000_000 + 4000 * Int64(due)
         for key in keys - due..<keys {
             debouncer.submit(key, for: key, after: .nanoseconds(instant - boot_nanoseconds()))
         }

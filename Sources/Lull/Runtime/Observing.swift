@@ -27,7 +27,8 @@ extension Runtime {
     }
 
     /// Wakes the observers, and releases what observers and recordings have forgotten. Called without the lock.
-    @usableFromInline
+    @inlinable
+    @inline(never)
     func wakeWatchers() {
         let (watchers, released) = lock.withLock { () -> ([EventBuffer<Key>], [[RecordingBuffer<Key>.Entry]]) in
             (self.watchers, recordings.flatMap { $0.entries.takeUsedUp() })

@@ -27,7 +27,7 @@ extension Coalescer {
     /// submit executes at once. The cost grows with the number of open keys.
     @inlinable
     public func flush() {
-        runtime.report { engine, now in engine.flush(at: now) }
+        runtime.carryOut(.flush)
     }
 
     /// Executes what is pending now, and returns when it has ended, together with everything that was running already.
@@ -38,7 +38,7 @@ extension Coalescer {
     /// once, and the work goes on.
     @inlinable
     public nonisolated(nonsending) func flushAndWait() async {
-        await runtime.reportAndWait { engine, now in engine.flush(at: now) }
+        await runtime.carryOutAndWait(.flush)
     }
 
     /// Drops what is pending, and what is due and has not started, under every key (<doc:Semantics>, section 5).
@@ -48,7 +48,7 @@ extension Coalescer {
     ///   because its actor or its queue was busy: it never is. Synchronous handlers are not interrupted.
     @inlinable
     public func cancel(running: Bool = false) {
-        runtime.report { engine, now in engine.cancel(running: running, at: now) }
+        runtime.carryOut(.cancel(running: running))
     }
 
     /// Takes no more submits, and executes what is pending, or drops it.
@@ -59,7 +59,7 @@ extension Coalescer {
     /// - Parameter dropping: Whether what is pending or has not started is dropped instead.
     @inlinable
     public func shutDown(dropping: Bool = false) {
-        runtime.report { engine, now in engine.shutDown(flushing: !dropping, at: now) }
+        runtime.carryOut(dropping ? .cancel(running: false) : .flush, closing: true)
     }
 
     /// Does as ``shutDown(dropping:)``, and returns when everything that runs or waits to run has ended.
@@ -68,7 +68,7 @@ extension Coalescer {
     /// once, and the work goes on.
     @inlinable
     public nonisolated(nonsending) func shutDownAndWait(dropping: Bool = false) async {
-        await runtime.reportAndWait { engine, now in engine.shutDown(flushing: !dropping, at: now) }
+        await runtime.carryOutAndWait(dropping ? .cancel(running: false) : .flush, closing: true)
     }
 
     /// How many submits there were, and what became of them (<doc:Semantics>, section 6).
@@ -96,7 +96,7 @@ extension Coalescer {
     @inlinable
     public var untilDue: Duration? {
         let now = runtime.timekeeper.now()
-        return runtime.lock.withLock { runtime.engine.nextDue(at: now) }.map { Duration(now.duration(to: $0)) }
+        return runtime.nextDue(at: now).map { Duration(now.duration(to: $0)) }
     }
 }
 

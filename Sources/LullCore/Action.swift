@@ -45,6 +45,17 @@ public struct RunID: Hashable, Sendable {
     }
 }
 
+/// What is known of an execution.
+@frozen
+public enum RunState: Hashable, Sendable {
+    /// It has started and not ended.
+    case running
+    /// The same, and it has been told to stop.
+    case toldToStop
+    /// It has ended.
+    case ended
+}
+
 /// What became of a submit that no handler was given (<doc:Semantics>, section 6).
 @frozen
 public enum Fate: Hashable, Sendable {

@@ -31,16 +31,39 @@ extension Engine {
         needsLongWay = true
     }
 
+    /// Carries out a call for all keys at once. What ``flush(at:)`` and ``cancel(running:at:)`` do.
     @inlinable
-    mutating func carryOut(_ kind: Sweep.Kind, at instant: CoreInstant) -> Actions<Key, Value> {
-        var actions = advance(to: tick(instant))
-        var sweep = begin(kind, at: instant)
-        while !sweep.isDone { actions.more += carryOn(&sweep, limit: .max).more }
+    public mutating func carryOut(_ kind: Sweep.Kind, at instant: CoreInstant) -> Actions<Key, Value> {
+        let now = tick(instant)
+        var actions = advance(to: now)
+        endSweeps(&actions)
+        for place in placesInOrder() where slots.contains(place) { carryOut(kind, at: place, now, &actions) }
+        guard kind != .dropUnreachable else { return actions }
         // With no gate open any more, no entry holds.
         deadlines.removeAll()
         idleQueue.removeAll()
         ring = .farFuture
         return actions
+    }
+
+    @inlinable
+    mutating func carryOut(
+        _ kind: Sweep.Kind, at place: UInt32, _ now: CoreInstant, _ actions: inout Actions<Key, Value>
+    ) {
+        switch kind {
+        case .flush: flush(place, at: now, &actions)
+        case .cancel(let running): cancel(place, running, at: now, &actions)
+        case .dropUnreachable: dropUnreachable(place, &actions)
+        }
+    }
+
+    /// The places of all keys, in the order in which their bursts began.
+    @inlinable
+    func placesInOrder() -> [UInt32] {
+        var places: [(birth: UInt64, place: UInt32)] = []
+        slots.forEach { place, slot in places.append((slot.pointee.birth, place)) }
+        places.sort { $0.birth < $1.birth }
+        return places.map { $0.place }
     }
 
     // MARK: - In portions
@@ -71,9 +94,14 @@ extension Engine {
     @inlinable
     public mutating func carryOn(_ sweep: inout Sweep, limit: Int) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
+        guard let mark = sweeps.first(where: { $0.number == sweep.number }) else {
+            // Another call has reached every key on behalf of this one.
+            sweep.hasReachedAll = true
+            return actions
+        }
         if !sweep.blocks.isEmpty {
             let end = sweep.blocks.lowerBound + min(sweep.blocks.count, max(1, limit / 4))
-            gather(&sweep, until: end)
+            gather(&sweep, mark.kind, until: end)
             guard sweep.blocks.isEmpty, limit == .max else { return actions }
         }
         sweep.sortIfNeeded()
@@ -83,13 +111,14 @@ extension Engine {
             if slots.contains(place) { _ = reach(place, &actions) }
             sweep.position += 1
         }
-        if sweep.position == sweep.found.count { finish(&sweep, &actions) }
+        guard sweep.position == sweep.found.count else { return actions }
+        sweep.hasReachedAll = true
+        finish(mark, &actions)
         return actions
     }
 
     @inlinable
-    mutating func gather(_ sweep: inout Sweep, until end: Int) {
-        let kind = sweeps.first { $0.number == sweep.number }?.kind
+    func gather(_ sweep: inout Sweep, _ kind: Sweep.Kind, until end: Int) {
         var found = sweep.found
         sweep.found = []
         slots.forEach(inBlocks: sweep.blocks.lowerBound..<min(end, slots.blockCount)) { place, slot in
@@ -103,12 +132,18 @@ extension Engine {
     }
 
     @inlinable
-    mutating func finish(_ sweep: inout Sweep, _ actions: inout Actions<Key, Value>) {
-        sweep.hasReachedAll = true
-        guard let index = sweeps.firstIndex(where: { $0.number == sweep.number }) else { return }
-        let mark = sweeps.remove(at: index)
+    mutating func finish(_ mark: Sweep.Mark, _ actions: inout Actions<Key, Value>) {
+        sweeps.removeAll { $0.number == mark.number }
         needsLongWay = isClosed || !sweeps.isEmpty
         if let ticket = mark.ticket { redeem([ticket], &actions) }
+    }
+
+    /// Lets the calls that are under way reach every key, which ends them.
+    @inlinable
+    mutating func endSweeps(_ actions: inout Actions<Key, Value>) {
+        guard !sweeps.isEmpty else { return }
+        for place in placesInOrder() where slots.contains(place) { _ = reach(place, &actions) }
+        for mark in sweeps { finish(mark, &actions) }
     }
 
     // MARK: - Reaching a key
@@ -136,13 +171,7 @@ extension Engine {
             let slot = slots[place]
             guard slot.pointee.isBehind(mark.number) else { continue }
             slot.pointee.sweep = mark.number
-            let serial = births
-            switch mark.kind {
-            case .flush: flush(place, at: mark.at, &actions)
-            case .cancel(let running): cancel(place, running, at: mark.at, &actions)
-            case .dropUnreachable: dropUnreachable(place, &actions)
-            }
-            assert(births == serial, "a call for all keys began a burst")
+            carryOut(mark.kind, at: place, mark.at, &actions)
             guard slots.contains(place) else { return false }
             if let ticket = mark.ticket, slots[place].pointee.lane != .max {
                 tickets[ticket, default: 0] += add(ticket, to: lanes[slots[place].pointee.lane])
@@ -152,17 +181,6 @@ extension Engine {
         let slot = slots[place]
         slot.pointee.sweep = sweepNumber
         return true
-    }
-
-    /// Lets the calls that are under way reach every key: whether there is room for one more is a question of what they
-    /// leave.
-    @inlinable
-    mutating func reachAll(_ actions: inout Actions<Key, Value>) {
-        guard !sweeps.isEmpty else { return }
-        var places: [(birth: UInt64, place: UInt32)] = []
-        slots.forEach { place, slot in places.append((slot.pointee.birth, place)) }
-        places.sort { $0.birth < $1.birth }
-        for (_, place) in places where slots.contains(place) { _ = reach(place, &actions) }
     }
 
     @inlinable

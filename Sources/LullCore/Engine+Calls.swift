@@ -109,6 +109,10 @@ extension Engine {
     @inlinable
     public var openKeys: Int { openCount }
 
+    /// The number of keys that anything is kept for. A call for all keys looks at each.
+    @inlinable
+    public var slotCount: Int { slots.count }
+
     /// The number of executions that are running.
     @inlinable
     public var runningExecutions: Int { active }

@@ -44,32 +44,28 @@ extension Engine {
     /// before it enters the handler can leave it out, and report the end as ``Ending/threw``.
     @inlinable
     public func isToldToStop(_ run: RunID) -> Bool {
-        guard let lane = lane(of: run) else { return false }
-        return lane.pointee.find(run.serial).map { $0.told != .nothing } ?? false
+        state(of: run) == .toldToStop
     }
 
     /// Whether an execution has started and not ended.
     @inlinable
-    public func isRunning(_ run: RunID) -> Bool {
-        guard let lane = lane(of: run) else { return false }
-        return lane.pointee.find(run.serial) != nil
-    }
+    public func isRunning(_ run: RunID) -> Bool { state(of: run) != .ended }
 
-    /// Keeps a number of the shell's with a running execution.
-    ///
-    /// - Returns: Whether it is running.
+    /// What is known of an execution.
     @inlinable
-    public mutating func attach(_ number: UInt32, to run: RunID) -> Bool {
-        var isRunning = false
-        lane(of: run)?.pointee.changeRuns { other in
-            guard other.serial == run.serial else { return }
-            other.attachment = number
-            isRunning = true
-        }
-        return isRunning
+    public func state(of run: RunID) -> RunState {
+        guard let found = lane(of: run)?.pointee.find(run.serial) else { return .ended }
+        return found.told == .nothing ? .running : .toldToStop
     }
 
-    /// The number that the shell has given a running execution, if it has.
+    /// Keeps a number of the shell's with an execution that is running; `UInt32.max` for none.
+    @inlinable
+    public mutating func attach(_ number: UInt32, to run: RunID) {
+        guard let lane = lane(of: run) else { return }
+        lane.pointee.changeRuns { other in if other.serial == run.serial { other.attachment = number } }
+    }
+
+    /// The number that the shell has given to an execution that is running, if it has.
     @inlinable
     public func attachment(of run: RunID) -> UInt32? {
         guard let found = lane(of: run)?.pointee.find(run.serial), found.attachment != .max else { return nil }

@@ -112,7 +112,7 @@ extension Engine {
             let earlier = advance(to: now)
             actions.more += earlier.more
             actions.movesAlarm = actions.movesAlarm || earlier.movesAlarm
-            reachAll(&actions)
+            endSweeps(&actions)
             place = find(key)
             guard hasRoom(for: place) else { return .max }
         }

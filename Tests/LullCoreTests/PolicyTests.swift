@@ -91,6 +91,12 @@ struct PolicyTests {
         let policy = try Policy.debounce(wait: 1)
         #expect(throws: PolicyError.maxConcurrentBelowOne(0)) { try Setup(policy, maxConcurrent: 0) }
         #expect(throws: PolicyError.capacityBelowOne(-2)) { try Setup(policy, capacity: -2) }
+        #expect(throws: PolicyError.maxBatchBelowOne(0)) { try Setup(policy, combination: .collect, maxBatch: 0) }
+        #expect(throws: PolicyError.maxBatchOfOneValue(3)) { try Setup(policy, combination: .first, maxBatch: 3) }
+        #expect(throws: PolicyError.maxBatchOfOneValue(3)) { try Setup(policy, maxBatch: 3) }
+        #expect(throws: PolicyError.cancelRunningLosesValues) {
+            try Setup(policy, combination: .collect, whileRunning: .cancelRunning)
+        }
         let unbounded = try Setup(policy)
         #expect(unbounded.maxConcurrent == .max && unbounded.capacity == .max)
     }

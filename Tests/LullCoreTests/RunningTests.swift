@@ -96,6 +96,19 @@ struct RunningTests {
         }
     }
 
+    @Test("a cancel after it makes what was told to stop for a newer value cancelled: that value is no more", arguments: [false, true])
+    func cancelledAfterSuperseded(_ running: Bool) throws {
+        let rig = try rig(.cancelRunning)
+        rig.submit("2", at: 1, wait: 0)
+        rig.advance(to: 1)
+        #expect(rig.stopped == ["1"])
+        rig.cancel("k", running: running, at: 2)
+        rig.end("1", .threw)
+        #expect(rig.fates("1", "2") == [.cancelled, .cancelled])
+        #expect(rig.stopped == ["1"], "it is told once")
+        #expect(rig.broken == [])
+    }
+
     @Test("the shell can ask whether a run was told to stop, and whether it runs")
     func questions() throws {
         var engine = Engine<String, String>(try Setup(.debounce(10), whileRunning: .cancelRunning))

@@ -94,15 +94,13 @@ enum Holds {
 
         now = all
         submitAll(keys, &engine, now, &meters)
-        let start = Meter.start()
-        let due = engine.nextDue(at: now)
-        meters.question.note(since: start)
+        let due = Sweeps.nextDue(&engine, at: now, &meters.question)
         precondition(due == now.advanced(by: wait), "nothing is due next")
-        Sweeps.flush(&engine, at: now, &meters.flush, ended: &meters.ended)
+        Sweeps.carryOut(.flush, &engine, at: now, &meters.flush, ended: &meters.ended)
         precondition(engine.counters.executed == 2 * keys, "a flush has left something pending")
 
         submitAll(keys, &engine, now, &meters)
-        Sweeps.cancel(&engine, at: now, &meters.cancel, ended: &meters.ended)
+        Sweeps.carryOut(.cancel(running: false), &engine, at: now, &meters.cancel, ended: &meters.ended)
         precondition(engine.counters.cancelled == keys, "a cancel has left something pending")
 
         watch(keys / 5, &engine, now, &meters)
@@ -148,10 +146,7 @@ enum Holds {
             for case .start(let execution) in engine.flush(key, at: now).more { running.append(execution.run) }
         }
         precondition(running.count == keys, "not all have been started")
-        let start = Meter.start()
-        let isAwaited = engine.watch(1)
-        meters.watch.note(since: start)
-        precondition(isAwaited, "nothing runs")
+        Sweeps.carryOut(.flush, &engine, at: now, ticket: 1, &meters.watch, ended: &meters.ended)
         for run in running {
             let start = Meter.start()
             let (_, actions) = engine.ended(run, .returned)

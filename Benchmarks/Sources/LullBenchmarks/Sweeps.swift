@@ -3,41 +3,37 @@ import LullCore
 // Part of the row `holds`: the calls for all keys, made as the runtimes make them, one hold of the lock after the other.
 
 enum Sweeps {
-    /// How much a runtime has done while it holds its lock once.
-    static let limit = 64
+    /// How many keys a runtime reaches while it holds its lock once.
+    static let limit = 256
 
-    /// Flushes all keys, and ends what that starts.
-    static func flush(
-        _ engine: inout Engine<Int, Int>, at now: CoreInstant, _ hold: inout Meter, ended: inout Meter
+    /// Carries out a call for all keys, and ends what that starts.
+    ///
+    /// - Parameter ticket: Waits for what runs then.
+    static func carryOut(
+        _ kind: Sweep.Kind, _ engine: inout Engine<Int, Int>, at now: CoreInstant, ticket: Ticket? = nil,
+        _ hold: inout Meter, ended: inout Meter
     ) {
         let start = Meter.start()
-        // TO COMPLETE, when the engine works in portions: `engine.beginFlush(at: now)` in place of `engine.flush(at: now)`.
-        let actions = engine.flush(at: now)
+        var sweep = engine.begin(kind, at: now, ticket: ticket)
         hold.note(since: start)
-        Holds.perform(actions, &engine, &ended)
-        sweep(&engine, &hold, &ended)
+        while !sweep.isDone {
+            sweep.sortIfNeeded()
+            let start = Meter.start()
+            let actions = engine.carryOn(&sweep, limit: limit)
+            hold.note(since: start)
+            Holds.perform(actions, &engine, &ended)
+        }
     }
 
-    /// Cancels all keys.
-    static func cancel(
-        _ engine: inout Engine<Int, Int>, at now: CoreInstant, _ hold: inout Meter, ended: inout Meter
-    ) {
-        let start = Meter.start()
-        // TO COMPLETE: `engine.beginCancel(running: false, at: now)` in place of `engine.cancel(at: now)`.
-        let actions = engine.cancel(at: now)
-        hold.note(since: start)
-        Holds.perform(actions, &engine, &ended)
-        sweep(&engine, &hold, &ended)
-    }
-
-    /// Does what such a call has left to do, a portion at a time.
-    private static func sweep(_ engine: inout Engine<Int, Int>, _ hold: inout Meter, _ ended: inout Meter) {
-        // TO COMPLETE: these lines, which need no change then.
-        // while engine.isSweeping {
-        //     let start = Meter.start()
-        //     let actions = engine.sweep(limit: limit)
-        //     hold.note(since: start)
-        //     Holds.perform(actions, &engine, &ended)
-        // }
+    /// Asks when the next value of any key falls due.
+    static func nextDue(
+        _ engine: inout Engine<Int, Int>, at now: CoreInstant, _ hold: inout Meter
+    ) -> CoreInstant? {
+        while true {
+            let start = Meter.start()
+            let (isExact, due) = engine.refineNextDue(at: now, budget: 16 * limit)
+            hold.note(since: start)
+            if isExact { return due }
+        }
     }
 }

@@ -13,8 +13,7 @@ enum Tolerance {
     private static func make(
         _ wait: Duration, tolerance: Duration, _ handler: @escaping @Sendable (Int) -> Void
     ) -> Debouncer<Int, Void> {
-        // TO COMPLETE, when there is the parameter: `Debouncer(for: wait, on: queue, tolerance: tolerance, …`.
-        Debouncer(for: wait, on: queue, atEnd: .drop, handler: handler)
+        Debouncer(for: wait, on: queue, atEnd: .drop, tolerance: tolerance, handler: handler)
     }
 
     /// What a few seconds have brought, by the second.

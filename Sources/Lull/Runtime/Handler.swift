@@ -81,12 +81,12 @@ extension Runtime {
     /// Keeps a task within reach of a cancel, unless it has ended already.
     @inlinable
     func register(_ task: Launched, _ run: RunID) {
-        let isToldToStop = lock.withLock { () -> Bool in
-            guard engine.isRunning(run) else { return false }
-            tasks[run.serial] = task
-            return engine.isToldToStop(run)
+        let state = lock.withLock { () -> RunState in
+            let state = engine.state(of: run)
+            if state != .ended { engine.attach(tasks.insert(task), to: run) }
+            return state
         }
-        if isToldToStop { task.cancel() }
+        if state == .toldToStop { task.cancel() }
     }
 
     /// Names an execution, and tells a clock that keeps track of it.
@@ -133,7 +133,7 @@ extension Runtime {
     func reportEnd(of execution: inout Execution<Key, Item>, _ outcome: Outcome<Result>) -> Conclusion {
         var ending = Ending.returned
         if case .failed = outcome { ending = .threw }
-        let task = tasks.isEmpty ? nil : tasks.removeValue(forKey: execution.run.serial)
+        let task = tasks.count == 0 ? nil : engine.attachment(of: execution.run).map { tasks.remove($0) }
         let (verdict, actions) = engine.ended(execution.run, ending)
         if isWatched { noteEnd(of: execution, verdict, actions) }
         return Conclusion(verdict: verdict, actions: actions, task: task, isWatched: isWatched)

@@ -11,6 +11,9 @@ extension Runtime {
         @usableFromInline let work: Work?
         /// Whether it had been told to stop when the queue came to it.
         @usableFromInline var isToldToStop = false
+        /// The places of its neighbours in the order in which the queue comes to them; `UInt32.max` for none.
+        @usableFromInline var previous = UInt32.max
+        @usableFromInline var next = UInt32.max
 
         @inlinable
         init(execution: consuming Execution<Key, Item>, work: Work?) {
@@ -22,10 +25,16 @@ extension Runtime {
     /// Puts an execution where the next block on the queue finds it.
     @inlinable
     func makeReady(_ execution: consuming Execution<Key, Item>) {
-        let work = isObserved ? announce(execution.run, of: execution.key) : nil
+        let run = execution.run
+        let work = isObserved ? announce(run, of: execution.key) : nil
+        let execution = QueueRun(execution: execution, work: work)
         lock.lock()
-        ready.append(QueueRun(execution: execution, work: work))
+        let place = ready.append(execution)
+        engine.attach(place, to: run)
+        let isToldToStop = engine.isToldToStop(run)
         lock.unlock()
+        // It was told before it could be found here.
+        if isToldToStop { takeBack(run) }
     }
 
     /// Sends as many blocks to the queue as are needed to run all that is ready.
@@ -148,7 +157,9 @@ extension Runtime {
     @inlinable
     func take(to place: UnsafeMutablePointer<QueueRun>) -> Bool {
         guard ready.moveFirst(to: place) else { return false }
-        place.pointee.isToldToStop = engine.isToldToStop(place.pointee.execution.run)
+        let run = place.pointee.execution.run
+        engine.attach(.max, to: run)
+        place.pointee.isToldToStop = engine.isToldToStop(run)
         return true
     }
 
@@ -179,24 +190,25 @@ extension Runtime {
         }
     }
 
-    /// Whether there are executions that the queue has not come to and that have not been told to stop.
-    ///
-    /// One that has been told to stop right when it was started may come here after that, to be left out.
+    /// Whether there are executions that the queue has not come to.
     package var hasReady: Bool {
-        lock.withLock { ready.contains { !engine.isToldToStop($0.execution.run) } }
+        lock.withLock { !ready.isEmpty }
     }
 
-    /// Takes back what has been told to stop before the queue came to it.
+    /// Takes back an execution that has been told to stop, if the queue has not come to it.
     @inlinable
     @inline(never)
-    func takeBackReady() {
-        var told = Fifo<QueueRun>()
-        lock.withLock { ready.move(to: &told) { engine.isToldToStop($0.execution.run) } }
+    func takeBack(_ run: RunID) {
         Desk.use { desk in
-            while told.moveFirst(to: desk.run) {
-                finish(desk.run, .failed(CancellationError()))
-                desk.run.deinitialize(count: 1)
+            let isHere = lock.withLock { () -> Bool in
+                guard let place = engine.attachment(of: run) else { return false }
+                engine.attach(.max, to: run)
+                ready.move(place, to: desk.run)
+                return true
             }
+            guard isHere else { return }
+            finish(desk.run, .failed(CancellationError()))
+            desk.run.deinitialize(count: 1)
         }
     }
 

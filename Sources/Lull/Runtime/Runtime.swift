@@ -28,10 +28,10 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @usableFromInline let lock = Lock()
     // The lock is what keeps accesses to the engine apart; the runtime's own check of that took a sixth of a submit.
     @exclusivity(unchecked) @usableFromInline var engine: Engine<Key, Item>
-    /// The tasks of running executions, by serial number, for those that may have to be cancelled.
-    @exclusivity(unchecked) @usableFromInline var tasks: [UInt64: Launched] = [:]
-    /// Executions on their way to the queue of a synchronous handler.
-    @exclusivity(unchecked) @usableFromInline var ready = Fifo<QueueRun>()
+    /// The tasks of running executions, which may have to be cancelled. The engine knows the place of each.
+    @exclusivity(unchecked) @usableFromInline var tasks = Slab<Launched>()
+    /// Executions on their way to the queue of a synchronous handler. The engine knows the place of each.
+    @exclusivity(unchecked) @usableFromInline var ready = ReadyRuns()
     /// The blocks that are on their way there or running, to take care of them.
     @exclusivity(unchecked) @usableFromInline var blocks = 0
     /// Those of them that have not begun.
@@ -132,7 +132,6 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 
     @inlinable
     func performMore(_ actions: inout Answer) {
-        var hasCancelled = false
         var hasStarted = false
         actions.more.withUnsafeMutableBufferPointer { all in
             guard let start = all.baseAddress else { return }
@@ -149,8 +148,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
                         hasStarted = true
                     }
                 case .cancel(let run):
-                    lock.withLock { tasks[run.serial] }?.cancel()
-                    hasCancelled = true
+                    cancel(run)
                 case .settle(_, let batch, let fate):
                     deliver(Outcome(fate), to: batch)
                 case .resume(let ticket):
@@ -162,7 +160,13 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         }
         actions.more = []
         if hasStarted { sendBlocks() }
-        if hasCancelled { takeBackReady() }
+    }
+
+    /// Cancels the task of an execution that has been told to stop, or ends it before its queue comes to it.
+    @inlinable
+    func cancel(_ run: RunID) {
+        guard case .task = handler else { return takeBack(run) }
+        lock.withLock { engine.attachment(of: run).map { tasks[$0].pointee } }?.cancel()
     }
 
     /// Tells everybody who has asked for the outcome of one of these submits.
@@ -190,12 +194,12 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         if isWatched { wakeWatchers() }
     }
 
-    /// The same, and waits for what runs and waits afterwards, of one key or of all, to have ended.
+    /// The same, and waits for what runs and waits of a key afterwards to have ended.
     ///
     /// From inside a handler of the same debouncer it does not wait: a handler cannot wait for its own end.
     @inlinable
     nonisolated(nonsending) func reportAndWait(
-        for key: Key? = nil, _ event: (inout Engine<Key, Item>, CoreInstant) -> Answer
+        for key: Key, _ event: (inout Engine<Key, Item>, CoreInstant) -> Answer
     ) async {
         let isInside = isInsideHandler
         let now = timekeeper.now()
@@ -213,22 +217,23 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         _ = await promise?.value(observer: observer)
     }
 
+    /// Carries out a call for all keys, and waits for what runs and waits afterwards to have ended.
+    ///
+    /// From inside a handler of the same debouncer it does not wait.
+    @inlinable
+    nonisolated(nonsending) func carryOutAndWait(_ kind: Sweep.Kind, closing: Bool = false) async {
+        if isInsideHandler { return carryOut(kind, closing: closing) }
+        let promise = Promise<Void>()
+        carryOut(kind, closing: closing, promise: promise)
+        _ = await promise.value(observer: observer)
+    }
+
     /// Whether the caller belongs to a run of the handler that has not ended. A task that has outlived the handler which
     /// made it no longer does, and neither does a callback.
     @usableFromInline
     var isInsideHandler: Bool {
         guard let run = Work.current?.run(of: number) else { return false }
         return lock.withLock { engine.isRunning(run) }
-    }
-
-    /// The last handle has gone.
-    @inlinable
-    func ownerHasGone() {
-        switch atEnd {
-        case .executeWhenDue: break
-        case .flush: report { engine, now in engine.flush(at: now) }
-        case .drop: report { engine, now in engine.cancel(at: now) }
-        }
     }
 }
 

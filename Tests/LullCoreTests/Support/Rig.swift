@@ -59,6 +59,10 @@ final class Rig {
         note(engine.shutDown(flushing: flushing, at: CoreInstant(instant)))
     }
 
+    func dropUnreachable(at instant: Int) {
+        note(engine.carryOut(.dropUnreachable, at: CoreInstant(instant)))
+    }
+
     func watch(_ ticket: Ticket, _ key: String? = nil) -> Bool { engine.watch(ticket, for: key) }
 
     /// The execution that was given `value` last ends.

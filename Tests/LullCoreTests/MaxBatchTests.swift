@@ -1,0 +1,138 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+/// Section 8 of the semantics: `maxBatch` bounds what one execution gets.
+@Suite("Batches in parts")
+struct MaxBatchTests {
+    private func rig(
+        _ maxBatch: Int, _ whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil
+    ) throws -> Rig {
+        try Rig(
+            .debounce(10), combination: .collect, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
+            maxBatch: maxBatch, handlersTakeTime: true)
+    }
+
+    private func submit(_ values: Range<Int>, _ rig: Rig, _ key: String = "k", at instant: Int = 0) {
+        for value in values { rig.submit("\(value)", key, at: instant) }
+    }
+
+    @Test("a start takes the first values, and the rest waits with the same edge, instant and first")
+    func parts() throws {
+        let rig = try rig(2)
+        submit(1..<6, rig)
+        rig.advance(to: 10)
+        #expect(rig.executions == ["10 trailing 1+2 ×2"])
+        #expect(rig.engine.waitingCount == 3)
+        #expect(rig.broken == [])
+        rig.end("2")
+        rig.end("4")
+        #expect(rig.executions == ["10 trailing 1+2 ×2", "10 trailing 3+4 ×2", "10 trailing 5"])
+        #expect(rig.firsts == [0, 0, 0])
+        rig.end("5")
+        #expect(rig.engine.slots.count == 0)
+    }
+
+    @Test("later values join the rest")
+    func joined() throws {
+        let rig = try rig(2)
+        submit(1..<4, rig)
+        rig.advance(to: 10)
+        submit(4..<6, rig, at: 11)
+        rig.flush("k", at: 12)
+        rig.end("2")
+        rig.end("4")
+        #expect(rig.executions == ["10 trailing 1+2 ×2", "12 flush 3+4 ×2", "12 flush 5"])
+        #expect(rig.firsts == [0, 0, 0])
+        #expect(rig.broken == [])
+    }
+
+    @Test("a part that fails stops nothing")
+    func failing() throws {
+        let rig = try rig(1)
+        submit(1..<3, rig)
+        rig.advance(to: 10)
+        rig.end("1", .threw)
+        #expect(rig.executions.last == "10 trailing 2")
+        #expect(rig.fates("1", "2") == [.failed, .running])
+    }
+
+    @Test("the rest is not skipped, though a part is running")
+    func notSkipped() throws {
+        let rig = try rig(1, .skip)
+        submit(1..<3, rig)
+        rig.advance(to: 10)
+        rig.submit("late", at: 11, wait: 0)
+        rig.advance(to: 11)
+        rig.end("1")
+        #expect(rig.executions == ["10 trailing 1", "10 trailing 2"])
+        #expect(rig.fate("late") == .absorbed)
+    }
+
+    @Test("under .concurrent, as in a simulation, a key's parts follow each other at once")
+    func concurrent() throws {
+        let rig = try rig(2, .concurrent)
+        submit(1..<6, rig, "a")
+        submit(6..<7, rig, "b")
+        rig.advance(to: 10)
+        #expect(
+            rig.executions == [
+                "10 trailing a: 1+2 ×2", "10 trailing a: 3+4 ×2", "10 trailing a: 5", "10 trailing b: 6",
+            ])
+    }
+
+    @Test("the parts of one key do not hold back the others for want of a slot", arguments: [WhileRunning.queue, .concurrent])
+    func slots(_ rule: WhileRunning) throws {
+        let rig = try rig(1, rule, maxConcurrent: 1)
+        submit(1..<4, rig, "a")
+        submit(4..<5, rig, "b")
+        submit(5..<7, rig, "c")
+        rig.advance(to: 10)
+        for value in ["1", "4", "5", "2", "6"] { rig.end(value) }
+        #expect(rig.executions.map { $0.last } == ["1", "4", "5", "2", "6", "3"])
+        #expect(rig.broken == [])
+    }
+
+    @Test("what waits for a flush waits for the part with its last submit, and for no later one")
+    func watched() throws {
+        let rig = try rig(2)
+        submit(1..<4, rig)
+        rig.flush("k", at: 1)
+        #expect(rig.watch(7, "k"))
+        submit(4..<8, rig, at: 2)
+        rig.flush("k", at: 3)
+        rig.end("2")
+        #expect(rig.resumed == [])
+        rig.end("4")
+        #expect(rig.resumed == [7])
+        #expect(rig.broken == [])
+    }
+
+    @Test("a cancel drops the rest, and leaves the part that runs")
+    func cancelled() throws {
+        let rig = try rig(1)
+        submit(1..<4, rig)
+        rig.advance(to: 10)
+        rig.cancel("k", at: 11)
+        rig.end("1")
+        #expect(rig.executions == ["10 trailing 1"])
+        #expect(rig.fates("1", "2", "3") == [.executed, .cancelled, .cancelled])
+        #expect(rig.broken == [])
+    }
+
+    @Test("a great batch comes out whole, part by part")
+    func great() throws {
+        var engine = Engine<Int, Int>(try Setup(.debounce(10), combination: .collect, maxBatch: 100))
+        for value in 0..<100_050 { _ = engine.submit(value, for: 1, at: .origin) }
+        var actions = engine.advance(to: CoreInstant(10))
+        var values: [Int] = []
+        while case .start(let execution) = actions.more.first {
+            #expect(execution.batch.size == min(100, 100_050 - values.count))
+            values += execution.batch.values
+            actions = engine.ended(execution.run, .returned).1
+        }
+        #expect(values == Array(0..<100_050))
+        #expect(engine.counters.addUp && engine.counters.executed == 100_050)
+    }
+}

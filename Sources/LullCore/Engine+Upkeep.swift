@@ -20,7 +20,10 @@ extension Engine {
     mutating func makeRoomInIndex(_ hash: UInt, _ place: UInt32) {
         var taken = KeyIndex()
         swap(&taken, &index)
-        taken.makeRoom(for: hash, place: place) { KeyIndex.hash(slots[$0].pointee.key) }
+        taken.makeRoom(
+            for: hash, place: place,
+            touch: { UnsafeRawPointer(slots[$0]).load(as: UInt8.self) },
+            hashOf: { KeyIndex.hash(slots[$0].pointee.key) })
         swap(&taken, &index)
     }
 
@@ -55,7 +58,7 @@ extension Engine {
         if !deadlines.isSweeping, deadlines.moving == nil { deadlines.beginSweep() }
         for _ in 0..<Self.sweepSteps {
             guard let entry = deadlines.takeToSweep() else { return }
-            if keeps(entry, pending: true, deadlines.pass) { deadlines.push(entry) }
+            if keeps(entry, pending: true, deadlines.isDetachedToSweep ? deadlines.pass : 0) { deadlines.push(entry) }
         }
     }
 
@@ -71,12 +74,12 @@ extension Engine {
     }
 
     /// Whether an entry holds, and the sweep has not seen another one like it: a gate that is put off to where it was before
-    /// has two.
+    /// has two. Outside a sweep, which may have seen the very entry, `pass` is 0.
     @inlinable
     mutating func keeps(_ entry: DeadlineQueue.Entry, pending: Bool, _ pass: UInt8) -> Bool {
         guard holds(entry, pending: pending) else { return false }
         let slot = slots[entry.slot]
-        guard slot.pointee.swept != pass else { return false }
+        guard pass == 0 || slot.pointee.swept != pass else { return false }
         slot.pointee.swept = pass
         return true
     }
@@ -116,6 +119,9 @@ extension Engine {
     @inlinable
     mutating func reconsider(_ entry: DeadlineQueue.Entry) {
         guard holds(entry, pending: true) else { return }
-        if isDue(entry) { deadlines.push(entry) } else { enter(entry.slot, slots[entry.slot]) }
+        let slot = slots[entry.slot]
+        guard isDue(entry) else { return enter(entry.slot, slot) }
+        slot.pointee.swept = 0
+        deadlines.push(entry)
     }
 }

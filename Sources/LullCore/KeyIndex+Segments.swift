@@ -1,25 +1,36 @@
 // How an index of keys grows and shrinks: a segment at a time. To move keys takes their hashes, which `hashOf` tells by their
-// places; a call asks for those of one full segment at most, 820 if no more than a few hashes are alike.
+// places; a call asks for those of one full segment at most, 410 if no more than a few hashes are alike.
+//
+// Keys lie all over the memory. `touch` reads a byte of a key: a look at all of them first has the processor wait for many at
+// once, and not for one after the other.
 extension KeyIndex {
     /// The number of entries of a segment before it is split.
     @inlinable
-    static var segmentCapacity: Int { 1024 }
+    static var segmentCapacity: Int { 512 }
 
     /// Two segments with so many keys or fewer become one: a quarter of what it has room for, so that it is not split soon.
     @inlinable
-    static var mergeBound: Int { 256 }
+    static var mergeBound: Int { 128 }
 
-    /// The greatest depth of the directory, which is then a megabyte; enough for 35 million keys before segments grow instead.
+    /// The greatest depth of the directory, which is then a megabyte; enough for 18 million keys before segments grow instead.
     @inlinable
     static var deepest: UInt32 { 16 }
 
     /// Makes room for a key at a place, after ``insert(_:place:)`` has found none.
     @inlinable
     @inline(never)
-    mutating func makeRoom(for hash: UInt, place: UInt32, hashOf: (UInt32) -> UInt) {
+    mutating func makeRoom(
+        for hash: UInt, place: UInt32, touch: (UInt32) -> UInt8 = { _ in 0 }, hashOf: (UInt32) -> UInt
+    ) {
         guard let directory else { return makeFirstSegment(place) }
         let number = number(hash)
-        if directory[number].isFull { relieve(number, hashOf) }
+        if directory[number].isFull {
+            var touched: UInt8 = 0
+            directory[number].forEach { touched |= touch($0) }
+            // Kept, or the compiler would see that nobody wants to know.
+            directory[number].touched = touched
+            relieve(number, hashOf)
+        }
         let found = self.number(hash)
         // Proof: an index that had a directory has one now.
         if place >= self.directory.unsafelyUnwrapped[found].placeMask { widen(found, place) }

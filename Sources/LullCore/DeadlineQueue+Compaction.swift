@@ -2,30 +2,33 @@
 extension DeadlineQueue {
     /// Whether entries have been handed out and more are to come.
     @inlinable
-    var isCompacting: Bool { uncompacted > 0 || detached != nil }
+    var isCompacting: Bool { uncompacted != 0 || detached != nil }
 
     /// Begins to hand out all entries, but not those that are about to be popped.
     ///
-    /// Every pass has another number than the ones before it, from 1 on. An entry that is in the queue for long is handed out
-    /// once in 64 passes at least, since it can only be missed when it is dealt out meanwhile; so the numbers may begin anew
-    /// after 127: that is what a slot has bits for.
+    /// It goes from the lowest bucket upwards: entries only ever move down, so that none is handed out twice. One that is dealt
+    /// out meanwhile may be missed, which cannot happen more than 64 times in a row. Every pass has another number than the
+    /// ones before it, from 1 on; after 127, what a slot has bits for, they begin anew.
     @inlinable
     mutating func beginCompaction() {
-        uncompacted = Self.width - 1
+        uncompacted = .max
         pass = pass == 127 ? 1 : pass + 1
     }
 
-    /// Takes the next entry of a pass of compaction, or nil if it has ended. An entry that holds is pushed again.
+    /// Takes the next entry of a pass of compaction, or of what has been detached otherwise; nil if the pass has ended. An entry that holds
+    /// is pushed again.
     @inlinable
     mutating func takeToCompact() -> Entry? {
         if detached == nil {
-            let left = occupied & ~(.max << UInt64(uncompacted))
+            let left = occupied & uncompacted
             guard left != 0 else {
                 uncompacted = 0
                 return nil
             }
-            uncompacted = 63 - left.leadingZeroBitCount
-            detach(bucket: uncompacted + 1)
+            let number = left.trailingZeroBitCount + 1
+            uncompacted = .max << UInt64(number)
+            detach(bucket: number)
+            isDetachedToCompact = true
         }
         return takeDetached()
     }
@@ -54,7 +57,9 @@ extension DeadlineQueue {
     /// Detaches the bucket of ``frontEntry``, to be looked through with ``takeDetached()``.
     @inlinable
     mutating func detachFront() {
-        if detached == nil, occupied != 0 { detach(bucket: occupied.trailingZeroBitCount + 1) }
+        guard detached == nil, occupied != 0 else { return }
+        detach(bucket: occupied.trailingZeroBitCount + 1)
+        isDetachedToCompact = false
     }
 
     @inlinable

@@ -41,8 +41,10 @@ struct DeadlineQueue: ~Copyable {
     @usableFromInline var detached: UnsafeMutablePointer<Chunk.Header>?
     /// No detached entry is earlier.
     @usableFromInline var detachedFront: Int64
-    /// The number of buckets that a pass of compaction has yet to detach, from bucket 1 on.
-    @usableFromInline var uncompacted: Int
+    /// Whether a pass of compaction has detached them.
+    @usableFromInline var isDetachedToCompact: Bool
+    /// A bit for every bucket but the first that a pass of compaction has yet to come to.
+    @usableFromInline var uncompacted: UInt64
     /// The number of the latest pass of compaction.
     @usableFromInline var pass: UInt8
     /// Empty chunks of the smallest size, for the next buckets.
@@ -61,6 +63,7 @@ struct DeadlineQueue: ~Copyable {
         last = .min
         ties = TieQueue()
         detachedFront = .max
+        isDetachedToCompact = false
         uncompacted = 0
         pass = 0
         spareCount = 0

@@ -171,16 +171,17 @@ extension Engine {
                 continue
             }
             leaveSlotQueue(lane)
+            if lane.pointee.waiting?.hasParts == true, let part = lane.pointee.waiting?.takePart() {
+                backlog -= part.batch.size
+                start(entry.lane, part.batch, part.ripe, part.tickets, &actions)
+                if !isBlocked(lane) { queueForSlot(entry.lane) }
+                continue
+            }
             guard let waiting = lane.pointee.waiting.take() else {
                 preconditionFailure("a key waits for a slot and has no value waiting: this is a bug in LullCore")
             }
-            var ripe = waiting.ripe
-            let (batch, tickets, rest) = waiting.takeNext()
-            backlog -= batch.size
-            ripe.count -= rest?.ripe.count ?? 0
-            start(entry.lane, batch, ripe, tickets, &actions)
-            lane.pointee.waiting = rest
-            if !isBlocked(lane) { queueForSlot(entry.lane) }
+            backlog -= waiting.size
+            start(entry.lane, waiting.batch, waiting.ripe, waiting.watches.map { $0.ticket }, &actions)
             recount(lane.pointee.slot)
         }
     }

@@ -55,7 +55,7 @@ extension Engine {
         if !deadlines.isCompacting, deadlines.moving == nil { deadlines.beginCompaction() }
         for _ in 0..<Self.compactionSteps {
             guard let entry = deadlines.takeToCompact() else { return }
-            if keeps(entry, pending: true, deadlines.pass) { deadlines.push(entry) }
+            if keeps(entry, pending: true, deadlines.isDetachedToCompact ? deadlines.pass : 0) { deadlines.push(entry) }
         }
     }
 
@@ -71,12 +71,12 @@ extension Engine {
     }
 
     /// Whether an entry holds, and the pass has not seen another one like it: a gate that is put off to where it was before
-    /// has two.
+    /// has two. Outside a pass, which may have seen the very entry, `pass` is 0.
     @inlinable
     mutating func keeps(_ entry: DeadlineQueue.Entry, pending: Bool, _ pass: UInt8) -> Bool {
         guard holds(entry, pending: pending) else { return false }
         let slot = slots[entry.slot]
-        guard slot.pointee.compactionPass != pass else { return false }
+        guard pass == 0 || slot.pointee.compactionPass != pass else { return false }
         slot.pointee.compactionPass = pass
         return true
     }
@@ -116,6 +116,9 @@ extension Engine {
     @inlinable
     mutating func reconsider(_ entry: DeadlineQueue.Entry) {
         guard holds(entry, pending: true) else { return }
-        if isDue(entry) { deadlines.push(entry) } else { enter(entry.slot, slots[entry.slot]) }
+        let slot = slots[entry.slot]
+        guard isDue(entry) else { return enter(entry.slot, slot) }
+        slot.pointee.compactionPass = 0
+        deadlines.push(entry)
     }
 }

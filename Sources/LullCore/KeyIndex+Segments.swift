@@ -1,15 +1,15 @@
 // How an index of keys grows and shrinks: a segment at a time. To move keys takes their hashes, which `hashOf` tells by their
-// places; a call asks for those of one full segment at most, 820 if no more than a few hashes are alike.
+// places; a call asks for those of one full segment at most, 410 if no more than a few hashes are alike.
 extension KeyIndex {
     /// The number of entries of a segment before it is split.
     @inlinable
-    static var segmentCapacity: Int { 1024 }
+    static var segmentCapacity: Int { 512 }
 
     /// Two segments with so many keys or fewer become one: a quarter of what it has room for, so that it is not split soon.
     @inlinable
-    static var mergeBound: Int { 256 }
+    static var mergeBound: Int { 128 }
 
-    /// The greatest depth of the directory, which is then a megabyte; enough for 35 million keys before segments grow instead.
+    /// The greatest depth of the directory, which is then a megabyte; enough for 18 million keys before segments grow instead.
     @inlinable
     static var deepest: UInt32 { 16 }
 

@@ -79,17 +79,18 @@ struct Waiting<Value> {
         }
     }
 
-    /// Takes the part that starts.
-    ///
-    /// - Returns: It, the tickets that wait for no later one, and what is left, if anything is.
+    /// Whether more than one start is needed for what is here.
     @inlinable
-    consuming func takeNext() -> (batch: Batch<Value>, tickets: [Ticket], rest: Waiting?) {
+    var hasParts: Bool { firstPart < parts.count }
+
+    /// Takes the part that starts, where another one follows. In place: a copy would hold on to all other parts.
+    ///
+    /// - Returns: It, what its execution is told, and the tickets that wait for no later part.
+    @inlinable
+    mutating func takePart() -> (batch: Batch<Value>, ripe: Gate.Ripe, tickets: [Ticket]) {
         let part = batch
-        guard firstPart < parts.count, let next = parts[firstPart] else {
-            return (part, watches.map { $0.ticket }, nil)
-        }
-        parts[firstPart] = nil
-        batch = next
+        // Proof: this is called where a part follows, and those from `firstPart` on have not been taken out.
+        batch = parts[firstPart].take()!
         firstPart += 1
         if firstPart == parts.count || firstPart * 2 > parts.count + 64 {
             parts.removeFirst(firstPart)
@@ -97,12 +98,14 @@ struct Waiting<Value> {
         }
         isRest = true
         size -= part.size
+        var its = ripe
+        its.count = part.size
         ripe.count -= part.size
-        var tickets: [Ticket] = []
         for index in watches.indices { watches[index].values -= part.size }
+        var tickets: [Ticket] = []
         for watch in watches where watch.values <= 0 { tickets.append(watch.ticket) }
-        watches.removeAll { $0.values <= 0 }
-        return (part, tickets, self)
+        if !tickets.isEmpty { watches.removeAll { $0.values <= 0 } }
+        return (part, its, tickets)
     }
 
     /// All values, when none of them is executed.

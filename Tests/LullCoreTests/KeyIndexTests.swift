@@ -163,7 +163,7 @@ struct KeyIndexTests {
             table.remove(place)
             if place == keys * 19 / 10 { #expect(table.index.footprint <= Int(keys) / 10 * 40) }
         }
-        #expect(table.worst <= 820)
+        #expect(table.worst <= 410)
         #expect(table.hashed <= Int(keys) * 8)
         #expect(table.index.footprint <= 512)
         #expect(table.broken == [])

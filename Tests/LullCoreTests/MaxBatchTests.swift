@@ -82,9 +82,9 @@ struct MaxBatchTests {
             ])
     }
 
-    @Test("the parts of one key do not hold back the others for want of a slot", arguments: [WhileRunning.queue, .concurrent])
-    func slots(_ rule: WhileRunning) throws {
-        let rig = try rig(1, rule, maxConcurrent: 1)
+    @Test("the parts of one key do not hold back the others for want of a slot")
+    func slots() throws {
+        let rig = try rig(1, maxConcurrent: 1)
         submit(1..<4, rig, "a")
         submit(4..<5, rig, "b")
         submit(5..<7, rig, "c")

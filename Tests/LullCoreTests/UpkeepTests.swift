@@ -1,0 +1,166 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+/// What one call does is bounded, however many keys there are: counted in steps, not in time.
+@Suite("Upkeep")
+struct UpkeepTests {
+    /// Counts how often its keys are hashed.
+    private final class Counter {
+        var hashes = 0
+        var worst = 0
+
+        func call(_ body: () -> Void) {
+            hashes = 0
+            body()
+            worst = max(worst, hashes)
+        }
+    }
+
+    private struct Key: Hashable {
+        var name: Int
+        var counter: Counter
+
+        static func == (left: Key, right: Key) -> Bool { left.name == right.name }
+
+        func hash(into hasher: inout Hasher) {
+            counter.hashes += 1
+            hasher.combine(name)
+        }
+    }
+
+    @Test("no call hashes more keys than a segment of the index has, while many come and go")
+    func hashes() throws {
+        let counter = Counter()
+        var engine = Engine<Key, Int>(try Setup(.debounce(10)))
+        let keys = (0..<ScaleTests.keys / 2).map { Key(name: $0, counter: counter) }
+        for key in keys { counter.call { _ = engine.submit(1, for: key, at: .origin) } }
+        for key in keys.dropLast(keys.count / 2) { counter.call { _ = engine.cancel(key, at: .origin) } }
+        while engine.alarm <= CoreInstant(10) {
+            counter.call {
+                for action in engine.advance(to: CoreInstant(10), limit: 1).more {
+                    if case .start(let execution) = action { _ = engine.ended(execution.run, .returned) }
+                }
+            }
+        }
+        #expect(engine.slots.count == 0)
+        #expect(counter.worst > 100 && counter.worst <= 420)
+    }
+
+    @Test("a wake-up with a limit puts off no more than sixteen deadlines for each execution it might do")
+    func puttingOff() throws {
+        var engine = Engine<Int, Int>(try Setup(.debounce(10)))
+        for at in [0, 5] {
+            for key in 0..<5000 { _ = engine.submit(key, for: key, at: CoreInstant(at)) }
+        }
+        var calls = 0
+        while engine.alarm <= CoreInstant(10) {
+            let before = engine.deadlines.allEntries.count { $0.at == 10 }
+            #expect(engine.advance(to: CoreInstant(10), limit: 4).more.isEmpty)
+            let after = engine.deadlines.allEntries.count { $0.at == 10 }
+            if before - after > 64 { Issue.record("\(before - after) at once") }
+            calls += 1
+        }
+        #expect((5000 * 2 / 64...5000 * 3 / 64).contains(calls))
+        #expect(engine.alarm == CoreInstant(15))
+        #expect(engine.checkInvariants() == [])
+    }
+
+    @Test("entries that no longer hold are found bit by bit, and are never many more than those that hold")
+    func sweeping() throws {
+        var engine = Engine<Int, Int>(try Setup(.debounce(10)))
+        for key in 0..<5000 { _ = engine.submit(key, for: key, at: .origin, wait: CoreDuration(1 << 40)) }
+        // Each key is due earlier and earlier: every submit leaves an entry that does not hold.
+        for round in 1..<12 {
+            for key in 0..<5000 {
+                _ = engine.submit(key, for: key, at: .origin, wait: CoreDuration(1 << (40 - round)))
+                if engine.deadlines.count > 3 * 5000 { Issue.record("\(engine.deadlines.count) entries") }
+            }
+        }
+        #expect(engine.checkInvariants() == [])
+        for key in 0..<5000 { _ = engine.cancel(key, at: .origin) }
+        #expect(engine.deadlines.count <= 200)
+        #expect(engine.checkInvariants() == [])
+    }
+
+    @Test("no entry that holds is lost when time goes on during a pass", arguments: 0..<30)
+    func sweepingInTime(seed: Int) throws {
+        var random = SplitMix(seed: UInt64(seed))
+        let policy: Policy = random.oneIn(2) ? try .debounce(5000) : try .debounce(5000, [.leading, .trailing])
+        var engine = Engine<Int, Int>(try Setup(policy))
+        var now = 0
+        var sweeps = 0
+        for step in 0..<4000 {
+            let key = Int.random(in: 0..<25, using: &random)
+            let wait = CoreDuration(Int.random(in: 0...random.pick([10, 300, 5000]), using: &random))
+            _ = engine.submit(step, for: key, at: CoreInstant(now), wait: wait)
+            if engine.deadlines.isCompacting || engine.idleQueue.isCompacting { sweeps += 1 }
+            if random.oneIn(5) {
+                now += random.pick([1, 7, 40])
+                _ = engine.advance(to: CoreInstant(now), limit: 1)
+            }
+            if step % 5 == 0 { #expect(engine.checkInvariants() == []) }
+        }
+        #expect(sweeps > 10)
+        #expect(engine.deadlines.count <= 400)
+    }
+
+    // MARK: - The next deadline
+
+    /// Asks with a small budget until the answer is exact.
+    private func refined(
+        _ engine: inout Engine<Int, Int>, at instant: Int, budget: Int
+    ) -> (due: CoreInstant?, calls: Int) {
+        for calls in 1..<100_000 {
+            let (isExact, due) = engine.refineNextDue(at: CoreInstant(instant), budget: budget)
+            if isExact { return (due, calls) }
+        }
+        Issue.record("there is no end to it")
+        return (nil, 0)
+    }
+
+    @Test("the next deadline of many keys is found in bounded steps, as exactly as by looking at all")
+    func nextDeadline() throws {
+        var engine = Engine<Int, Int>(try Setup(.debounce(1000)))
+        #expect(refined(&engine, at: 0, budget: 1) == (nil, 1))
+        for key in 0..<5000 { _ = engine.submit(key, for: key, at: CoreInstant(key / 100)) }
+        #expect(refined(&engine, at: 50, budget: 1) == (CoreInstant(1000), 1))
+        for key in 0..<4900 { _ = engine.submit(key, for: key, at: CoreInstant(500)) }
+        for key in 4900..<4950 { _ = engine.cancel(key, at: CoreInstant(500)) }
+        let (due, calls) = refined(&engine, at: 500, budget: 100)
+        #expect(due == CoreInstant(1049) && calls > 10 && calls < 200)
+        #expect(engine.checkInvariants() == [])
+        #expect(refined(&engine, at: 500, budget: 1) == (due, 1), "what has been found out is kept")
+    }
+
+    @Test("the next deadline is the right one after random calls", arguments: 0..<40)
+    func randomNextDeadline(seed: Int) throws {
+        var random = SplitMix(seed: UInt64(seed))
+        let policies: [Policy] = [
+            try .debounce(20), try .debounce(20, maxWait: 35), try .debounce(20, [.leading, .trailing], .extend),
+            try .throttle(20),
+        ]
+        var engine = Engine<Int, Int>(try Setup(random.pick(policies)))
+        var now = 0
+        for step in 0..<400 {
+            now += random.pick([0, 0, 1, 3])
+            let key = Int.random(in: 0..<60, using: &random)
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: _ = engine.cancel(key, at: CoreInstant(now))
+            case 1: _ = engine.flush(key, at: CoreInstant(now))
+            case 2:
+                // Only a few steps: other calls come between.
+                _ = engine.refineNextDue(at: CoreInstant(now), budget: 2)
+            case 3...5:
+                repeat { _ = engine.advance(to: CoreInstant(now), limit: 1) } while engine.alarm <= CoreInstant(now)
+                let expected = engine.nextDue(at: CoreInstant(now))
+                #expect(refined(&engine, at: now, budget: random.pick([1, 7])).due == expected)
+            default:
+                let wait = random.oneIn(3) ? CoreDuration(random.pick([1, 5, 40, 300])) : nil
+                _ = engine.submit(step, for: key, at: CoreInstant(now), wait: wait)
+            }
+            if step % 10 == 0 { #expect(engine.checkInvariants() == []) }
+        }
+    }
+}

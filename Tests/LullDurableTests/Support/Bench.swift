@@ -30,7 +30,7 @@ struct Bench: Sendable {
     func work(
         _ debouncer: DurableDebouncer<String, Int>, maxConcurrent: Int = 8, lease: Duration = .seconds(30),
         retry: DurableBackoff = DurableBackoff(first: .seconds(1), longest: .seconds(1), maxAttempts: 3),
-        grace: Duration = .seconds(10),
+        grace: Duration? = nil,
         _ handler: @escaping @Sendable (DurableExecution<String, Int>) async throws -> Void = { _ in }
     ) -> Task<Void, any Error> {
         clock.task {

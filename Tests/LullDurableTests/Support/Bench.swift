@@ -22,8 +22,11 @@ struct Bench: Sendable {
     }
 
     /// A debouncer of two seconds.
-    func debouncer(combining: Combination = .latest) async throws -> DurableDebouncer<String, Int> {
-        try await DurableDebouncer(for: .seconds(2), combining: combining, namespace: "n", in: store, clock: clock)
+    func debouncer(
+        combining: Combination = .latest, maxBatch: Int? = nil
+    ) async throws -> DurableDebouncer<String, Int> {
+        try await DurableDebouncer(
+            for: .seconds(2), combining: combining, maxBatch: maxBatch, namespace: "n", in: store, clock: clock)
     }
 
     /// A worker that notes what it does, and does what the test says as well.

@@ -254,8 +254,8 @@ enum Help {
                lull dead discard --store sqlite:PATH [--namespace NAME] RUN…
 
         A run whose every attempt has failed is dead: it is kept with its values, and
-        keeps nobody. It can be forgotten, or be given another series of attempts, before
-        anything newer of its key: unless the key has another run now, or, with
+        keeps nobody. It can be forgotten, or be given another series of attempts, ahead
+        of anything newer of its key: unless the key has another run now, or, with
         --combine latest, has had a newer value since. list shows the oldest 1000;
         --json with the values. The status is 1 if a run could not be retried or
         discarded.

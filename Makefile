@@ -2,7 +2,7 @@
 # `swift test` as they are.
 SCRATCH ?= .build
 FLAGS ?=
-export SCRATCH FLAGS JSON CHARTS ROWS QUICK
+export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS
 
 .PHONY: help run test bench check format lint embedded playground test-playground docs ci clean
 
@@ -19,7 +19,7 @@ run: ## Install what is missing, build the lull command, and show it at work.
 test: ## Run the tests.
 	@swift test --no-parallel --scratch-path $(SCRATCH) $(FLAGS)
 
-bench: ## Measure every row of the targets against its floor; JSON=path writes the figures, CHARTS=folder the charts, ROWS=a,b picks rows.
+bench: ## Measure every row of the targets against its floor; JSON=path writes the figures, CHARTS=folder the charts, ROWS=a,b picks rows, AGAINST=REV compares with a revision.
 	@scripts/bench
 
 check: ## Run the long forms of the tests, and all under sanitizers: minutes to hours, for the thorough.

@@ -7,6 +7,8 @@ public import LullCore
 /// as taking a lock, beyond the work that it causes.
 public protocol Coalescer<Value, Result>: AnyObject, Sendable {
     /// What tells the submits apart that are coalesced with each other.
+    ///
+    /// Its `==` and `hash(into:)` run under a lock: they must be quick, must not block, and must not call the debouncer.
     associatedtype Key: Hashable & Sendable
     /// What is submitted.
     associatedtype Value: Sendable

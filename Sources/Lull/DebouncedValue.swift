@@ -49,15 +49,19 @@ public final class DebouncedValue<Value: Sendable> {
     ///   - maxWait: The longest time that it may go on changing without being settled; at least `wait`.
     ///   - edges: Where in a burst of changes it settles.
     ///   - clock: The clock that waits are measured by.
+    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+    ///     early. Zero or more.
     public init(
         _ value: Value, for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) {
         let rest = Rest()
         self.rest = rest
         self.value = value
         settled = value
-        debouncer = Debouncer(for: wait, maxWait: maxWait, edges: edges, atEnd: .drop, clock: clock) {
+        debouncer = Debouncer(
+            for: wait, maxWait: maxWait, edges: edges, atEnd: .drop, clock: clock, tolerance: tolerance
+        ) {
             @MainActor value in
             rest.owner?.settle(value)
         }

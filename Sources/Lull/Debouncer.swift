@@ -17,10 +17,13 @@ public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
     public let runtime: Runtime<Sole, Value, Result>
 
     init(
-        _ setup: Setup, _ clock: any Clock<Duration>, _ atEnd: AtEnd,
-        _ onFailure: (@Sendable (any Error, Sole) async -> Void)?, _ handler: Runtime<Sole, Value, Result>.Handler
+        _ setup: Setup, _ clock: any Clock<Duration>, _ tolerance: Duration, _ atEnd: AtEnd,
+        _ onFailure: (@Sendable (any Error, Sole) async -> Void)?, _ site: SourceSite,
+        _ handler: Runtime<Sole, Value, Result>.Handler
     ) {
-        runtime = Runtime(setup, clock: clock, atEnd: atEnd, onFailure: onFailure, handler: handler)
+        runtime = Runtime(
+            setup, clock: clock, tolerance: tolerance, atEnd: atEnd, onFailure: onFailure, madeAt: site,
+            handler: handler)
     }
 
     deinit {
@@ -78,27 +81,39 @@ extension Debouncer {
     ///     executed.
     ///   - edges: Where in a burst values are executed.
     ///   - delayRule: What a shorter delay of a single call does to a longer one that is running.
-    ///   - maxCount: This many submits are executed at once; only with the trailing edge.
+    ///   - maxCount: This many submits are executed at once; only with the trailing edge. It says when to execute, not how
+    ///     much the handler gets.
+    ///   - maxBatch: One execution gets this many values at most, and the rest follows in further ones
+    ///     (<doc:Semantics>, section 8); only with `merge`. Nil for no limit.
     ///   - combining: How the values behind one execution become one.
     ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one.
+    ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
+    ///     there.
     ///   - atEnd: What becomes of pending values when the last reference to the debouncer goes away.
     ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
-    ///   - onFailure: Told of every execution whose handler throws. Without it, a line is written to standard error.
+    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+    ///     early. Zero or more.
+    ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
+    ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
+    ///   - fileID: Where the debouncer is made.
+    ///   - line: The line there.
     ///   - handler: Handles the value. It may call anything on the same debouncer.
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        maxCount: Int? = nil, maxBatch: Int? = nil, combining: Combining<Value> = .latest,
+        whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Result
     ) {
         self.init(
             .checked { () throws(PolicyError) in
                 try Setup(
                     .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: combining.core, whileRunning: whileRunning)
+                    combination: combining.core, whileRunning: whileRunning, maxBatch: maxBatch)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, combining) { _, value in try await handler(value) })
     }
 
@@ -110,40 +125,45 @@ extension Debouncer {
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        maxCount: Int? = nil, maxBatch: Int? = nil, combining: Combining<Value> = .latest,
+        whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable (Value) throws -> Result
     ) {
         self.init(
             .checked { () throws(PolicyError) in
                 try Setup(
                     .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: combining.core, whileRunning: whileRunning)
+                    combination: combining.core, whileRunning: whileRunning, maxBatch: maxBatch)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, combining) { _, value in try handler(value) })
     }
 
     /// Makes a debouncer whose handler gets all the values behind an execution, in order, in a task of its own.
     ///
-    /// The values are kept until then: give a `maxCount` or a `maxWait` where many may come. The other parameters are
-    /// those of the form without `collecting`.
+    /// The values are kept until then: give a `maxCount` or a `maxWait` where many may come.
+    /// `maxCount` says when to execute; how many values one execution gets is bounded by `maxBatch`, if it is given, and
+    /// the rest follows in further ones (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of
+    /// what it cancels would be lost: take `.queue`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        maxCount: Int? = nil, maxBatch: Int? = nil, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Result
     ) {
         self.init(
             .checked { () throws(PolicyError) in
                 try Setup(
                     .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: .collect, whileRunning: whileRunning)
+                    combination: .collect, whileRunning: whileRunning, maxBatch: maxBatch)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, collecting: { _, value in try await handler(value) }))
     }
 
@@ -153,18 +173,19 @@ extension Debouncer {
     public convenience init(
         collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        maxCount: Int? = nil, maxBatch: Int? = nil, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable ([Value]) throws -> Result
     ) {
         self.init(
             .checked { () throws(PolicyError) in
                 try Setup(
                     .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: .collect, whileRunning: whileRunning)
+                    combination: .collect, whileRunning: whileRunning, maxBatch: maxBatch)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, collecting: { _, value in try handler(value) }))
     }
 }
@@ -176,8 +197,9 @@ extension Debouncer where Value == Void {
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
         maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Result
     ) {
         self.init(
@@ -186,7 +208,7 @@ extension Debouncer where Value == Void {
                     .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
                     combination: .latest, whileRunning: whileRunning)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, .latest) { _, _ in try await handler() })
     }
 
@@ -197,8 +219,9 @@ extension Debouncer where Value == Void {
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,
         maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable () throws -> Result
     ) {
         self.init(
@@ -207,7 +230,7 @@ extension Debouncer where Value == Void {
                     .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
                     combination: .latest, whileRunning: whileRunning)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, .latest) { _, _ in try handler() })
     }
 }

@@ -47,22 +47,32 @@ public struct Event<Key: Sendable>: Sendable {
 
 /// The events of a debouncer or throttler from the moment on at which they were asked for.
 ///
-/// For one consumer, on any actor. It ends when the debouncer has gone and nothing of it is left to do. An event costs
-/// a lock and its place in the buffer.
+/// Every iteration is one for itself, on any actor, with a buffer of its own: the one that begins first has what has been
+/// kept since the events were asked for, each further one what happens from its beginning on. It ends when the debouncer
+/// has gone and nothing of it is left to do. An event costs a lock and its place in each buffer.
 public struct Events<Key: Sendable>: AsyncSequence, Sendable {
     /// What is delivered.
     public typealias Element = Event<Key>
     /// Nothing is thrown.
     public typealias Failure = Never
 
-    let subscription: Subscription<Key>
+    /// What the first iteration takes.
+    private let first: Guarded<Subscription<Key>?>
+    private let subscribe: @Sendable () -> Subscription<Key>
 
-    /// Begins to iterate.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(subscription: subscription)
+    init(subscribing subscribe: @escaping @Sendable () -> Subscription<Key>) {
+        first = Guarded(subscribe())
+        self.subscribe = subscribe
     }
 
-    /// The iterator of ``Events``.
+    /// Begins to iterate: from the moment on at which the events were asked for if it is the first time, and from now on
+    /// otherwise.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(subscription: first.exchange(nil) ?? subscribe())
+    }
+
+    /// The iterator of ``Events``. For one task at a time: if two wait for its next event, the program stops with a
+    /// message.
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: Subscription<Key>
 
@@ -81,14 +91,16 @@ public struct Events<Key: Sendable>: AsyncSequence, Sendable {
 extension Coalescer {
     /// What happens from now on, as it happens.
     ///
-    /// An observer that is slow loses the oldest events, is told how many, and never slows the debouncer. Who is not
-    /// observed pays nothing; who is, a few dozen nanoseconds an event.
+    /// An observer that is slow loses the oldest events, is told how many, and never slows the debouncer. Without
+    /// observers this costs nothing; with one, a few dozen nanoseconds an event.
     ///
-    /// - Parameter limit: How many events are kept for the observer; at least one.
+    /// - Parameter limit: How many events are kept for each iteration; at least one.
     public func events(bufferingNewest limit: Int = 256) -> Events<Key> {
-        let buffer = EventBuffer<Key>(limit: max(limit, 1))
-        runtime.observe(with: buffer)
-        return Events(subscription: Subscription(buffer) { [weak runtime] in runtime?.stopObserving(with: buffer) })
+        Events { [weak runtime] in
+            let buffer = EventBuffer<Key>(limit: max(limit, 1))
+            if let runtime { runtime.observe(with: buffer) } else { buffer.end() }
+            return Subscription(buffer) { [weak runtime] in runtime?.stopObserving(with: buffer) }
+        }
     }
 }
 

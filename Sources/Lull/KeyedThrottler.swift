@@ -10,15 +10,22 @@ public import LullCore
 /// It may be used from any thread, task or actor. One timer serves all keys. A submit costs a look at the clock, a lock
 /// and a look-up, whatever the number of keys; a key's memory is given back when it is idle. What falls due when:
 /// <doc:Semantics>, section 4.
+///
+/// `==` and `hash(into:)` of a key run while the throttler's lock is held. They must be quick, must not block, and must not
+/// call the throttler: that would wait for itself for ever. Keys and values are released without the lock; their `deinit`
+/// may call anything.
 public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Result: Sendable>: KeyedCoalescer {
     /// The machinery; not for direct use.
     public let runtime: Runtime<Key, Value, Result>
 
     init(
-        _ setup: Setup, _ clock: any Clock<Duration>, _ atEnd: AtEnd,
-        _ onFailure: (@Sendable (any Error, Key) async -> Void)?, _ handler: Runtime<Key, Value, Result>.Handler
+        _ setup: Setup, _ clock: any Clock<Duration>, _ tolerance: Duration, _ atEnd: AtEnd,
+        _ onFailure: (@Sendable (any Error, Key) async -> Void)?, _ site: SourceSite,
+        _ handler: Runtime<Key, Value, Result>.Handler
     ) {
-        runtime = Runtime(setup, clock: clock, atEnd: atEnd, onFailure: onFailure, handler: handler)
+        runtime = Runtime(
+            setup, clock: clock, tolerance: tolerance, atEnd: atEnd, onFailure: onFailure, madeAt: site,
+            handler: handler)
     }
 
     deinit {
@@ -38,23 +45,34 @@ extension KeyedThrottler {
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
     ///   - edges: Whether a window executes at its beginning, at its end, or at both.
-    ///   - maxCount: This many submits are executed at once; only with the trailing edge.
+    ///   - maxCount: This many submits are executed at once; only with the trailing edge. It says when to execute, not how
+    ///     much the handler gets.
+    ///   - maxBatch: One execution gets this many values at most, and the rest follows in further ones
+    ///     (<doc:Semantics>, section 8); only with `merge`. Nil for no limit.
     ///   - combining: How the values behind one execution become one.
     ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of
     ///     its key.
+    ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
+    ///     there.
     ///   - maxConcurrent: How many executions may run at once, of all keys; nil for no limit.
     ///   - capacity: How many keys may be open or waiting at once; a submit that would add one is rejected. Nil for no
     ///     limit.
     ///   - atEnd: What becomes of pending values when the last reference to the throttler goes away.
     ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
-    ///   - onFailure: Told of every execution whose handler throws. Without it, a line is written to standard error.
+    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+    ///     early. Zero or more.
+    ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
+    ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
+    ///   - fileID: Where the throttler is made.
+    ///   - line: The line there.
     ///   - handler: Handles the value. It may call anything on the same throttler.
     public convenience init(
-        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil, maxBatch: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,
         capacity: Int? = nil,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Result
     ) {
         self.init(
@@ -62,9 +80,9 @@ extension KeyedThrottler {
                 try Setup(
                     .throttle(every: interval, edges: edges, maxCount: maxCount),
                     combination: combining.core, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-                    capacity: capacity)
+                    capacity: capacity, maxBatch: maxBatch)
             },
-            clock, atEnd, onFailure,
+            clock, tolerance, atEnd, onFailure, SourceSite(fileID, line),
             .task(on: handler.isolation, combining) { key, value in try await handler(key, value) })
     }
 
@@ -75,10 +93,12 @@ extension KeyedThrottler {
     /// thread of the cooperative pool. The other parameters are those of the form without a queue.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        maxBatch: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,
         capacity: Int? = nil,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable (Key, Value) throws -> Result
     ) {
         self.init(
@@ -86,22 +106,26 @@ extension KeyedThrottler {
                 try Setup(
                     .throttle(every: interval, edges: edges, maxCount: maxCount),
                     combination: combining.core, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-                    capacity: capacity)
+                    capacity: capacity, maxBatch: maxBatch)
             },
-            clock, atEnd, onFailure,
+            clock, tolerance, atEnd, onFailure, SourceSite(fileID, line),
             .queue(queue, combining) { key, value in try handler(key, value) })
     }
 
     /// Makes a throttler whose handler gets all the values behind an execution, in order, in a task of its own.
     ///
-    /// The values are kept until then: give a `maxCount` where many may come. The other parameters are those of the
-    /// form without `collecting`.
+    /// The values are kept until then: give a `maxCount` where many may come.
+    /// `maxCount` says when to execute; how many values one execution gets is bounded by `maxBatch`, if it is given, and
+    /// the rest follows in further ones (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of
+    /// what it cancels would be lost: take `.queue`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        maxBatch: Int? = nil,
         whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,
         capacity: Int? = nil,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Result
     ) {
         self.init(
@@ -109,9 +133,9 @@ extension KeyedThrottler {
                 try Setup(
                     .throttle(every: interval, edges: edges, maxCount: maxCount),
                     combination: .collect, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-                    capacity: capacity)
+                    capacity: capacity, maxBatch: maxBatch)
             },
-            clock, atEnd, onFailure,
+            clock, tolerance, atEnd, onFailure, SourceSite(fileID, line),
             .task(on: handler.isolation, collecting: { key, value in try await handler(key, value) }))
     }
 
@@ -120,10 +144,11 @@ extension KeyedThrottler {
     /// The parameters are those of the other forms.
     public convenience init(
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
-        maxCount: Int? = nil, whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,
+        maxCount: Int? = nil, maxBatch: Int? = nil, whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,
         capacity: Int? = nil,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable (Key, [Value]) throws -> Result
     ) {
         self.init(
@@ -131,9 +156,9 @@ extension KeyedThrottler {
                 try Setup(
                     .throttle(every: interval, edges: edges, maxCount: maxCount),
                     combination: .collect, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-                    capacity: capacity)
+                    capacity: capacity, maxBatch: maxBatch)
             },
-            clock, atEnd, onFailure,
+            clock, tolerance, atEnd, onFailure, SourceSite(fileID, line),
             .queue(queue, collecting: { key, value in try handler(key, value) }))
     }
 }

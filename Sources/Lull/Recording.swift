@@ -9,7 +9,7 @@ public import LullCore
 /// ```
 ///
 /// It keeps the instants and keys of the newest submits, in memory, and never a value. Delays of single calls are not in it, nor
-/// flushes and cancels. Who is not recorded pays nothing; who is, some 70 ns a submit.
+/// flushes and cancels. A recording costs some 70 ns a submit; without one nothing is paid.
 public final class Recording<Key: Hashable & Sendable>: Sendable {
     private let sizes: @Sendable () -> (count: Int, lost: Int)
     private let entries: @Sendable () -> [(at: Duration, key: Key)]
@@ -85,30 +85,26 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
 @usableFromInline
 final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: only the runtime touches it, under its lock.
+    @usableFromInline typealias Entry = (at: CoreInstant, key: Key)
+
     @usableFromInline let limit: Int
-    /// A ring: when it is full, the oldest is at `next`.
-    @usableFromInline var ring: [(at: CoreInstant, key: Key)] = []
-    @usableFromInline var next = 0
+    @usableFromInline var entries: Chunks<Entry>
     @usableFromInline var lost = 0
 
     init(limit: Int) {
         self.limit = limit
+        entries = Chunks(for: limit)
     }
 
+    /// - Returns: Whether there is something to be released, without the lock.
     @inlinable
-    func add(_ key: Key, at instant: CoreInstant) {
-        guard ring.count == limit else { return ring.append((instant, key)) }
-        ring[next] = (instant, key)
-        next = next + 1 == limit ? 0 : next + 1
-        lost += 1
-    }
-}
-
-extension Runtime {
-    /// What a buffer keeps, the oldest first.
-    fileprivate func entries(of buffer: RecordingBuffer<Key>) -> [(at: Duration, key: Key)] {
-        let (ring, next) = lock.withLock { (buffer.ring, buffer.next) }
-        return (ring[next...] + ring[..<next]).map { (Duration(origin.duration(to: $0.at)), $0.key) }
+    func add(_ key: Key, at instant: CoreInstant) -> Bool {
+        entries.append((instant, key))
+        if entries.count > limit {
+            entries.removeFirst()
+            lost += 1
+        }
+        return !entries.usedUp.isEmpty
     }
 }
 
@@ -116,14 +112,16 @@ extension Coalescer {
     /// Writes down what is submitted from now on, as long as the recording is held.
     ///
     /// - Parameter limit: How many submits are kept, the newest ones; at least one. Each takes eight bytes and the key.
+    ///   Up to 1,024 keys more are held for a while.
     public func record(newest limit: Int = 100_000) -> Recording<Key> {
         let buffer = RecordingBuffer<Key>(limit: max(limit, 1))
         runtime.record(in: buffer)
         return Recording { [runtime] in
-            // Without a copy of what is kept, which the next submit would pay for.
-            runtime.lock.withLock { (buffer.ring.count, buffer.lost) }
+            runtime.lock.withLock { (buffer.entries.count, buffer.lost) }
         } entries: { [runtime] in
-            runtime.entries(of: buffer)
+            // The copy shares its chunks: the submits that come meanwhile have to copy the last of them at most.
+            let entries = runtime.lock.withLock { buffer.entries }
+            return entries.all.map { (Duration(runtime.origin.duration(to: $0.at)), $0.key) }
         } onEnd: { [weak runtime] in
             runtime?.stopRecording(in: buffer)
         }

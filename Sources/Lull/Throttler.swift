@@ -17,10 +17,13 @@ public final class Throttler<Value: Sendable, Result: Sendable>: SoleCoalescer {
     public let runtime: Runtime<Sole, Value, Result>
 
     init(
-        _ setup: Setup, _ clock: any Clock<Duration>, _ atEnd: AtEnd,
-        _ onFailure: (@Sendable (any Error, Sole) async -> Void)?, _ handler: Runtime<Sole, Value, Result>.Handler
+        _ setup: Setup, _ clock: any Clock<Duration>, _ tolerance: Duration, _ atEnd: AtEnd,
+        _ onFailure: (@Sendable (any Error, Sole) async -> Void)?, _ site: SourceSite,
+        _ handler: Runtime<Sole, Value, Result>.Handler
     ) {
-        runtime = Runtime(setup, clock: clock, atEnd: atEnd, onFailure: onFailure, handler: handler)
+        runtime = Runtime(
+            setup, clock: clock, tolerance: tolerance, atEnd: atEnd, onFailure: onFailure, madeAt: site,
+            handler: handler)
     }
 
     deinit {
@@ -40,27 +43,38 @@ extension Throttler {
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
     ///   - edges: Whether a window executes at its beginning, at its end, or at both.
-    ///   - maxCount: This many submits are executed at once; only with the trailing edge.
+    ///   - maxCount: This many submits are executed at once; only with the trailing edge. It says when to execute, not how
+    ///     much the handler gets.
+    ///   - maxBatch: One execution gets this many values at most, and the rest follows in further ones
+    ///     (<doc:Semantics>, section 8); only with `merge`. Nil for no limit.
     ///   - combining: How the values behind one execution become one.
     ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one.
+    ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
+    ///     there.
     ///   - atEnd: What becomes of pending values when the last reference to the throttler goes away.
     ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
-    ///   - onFailure: Told of every execution whose handler throws. Without it, a line is written to standard error.
+    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+    ///     early. Zero or more.
+    ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
+    ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
+    ///   - fileID: Where the throttler is made.
+    ///   - line: The line there.
     ///   - handler: Handles the value. It may call anything on the same throttler.
     public convenience init(
-        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil, maxBatch: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Result
     ) {
         self.init(
             .checked { () throws(PolicyError) in
                 try Setup(
                     .throttle(every: interval, edges: edges, maxCount: maxCount),
-                    combination: combining.core, whileRunning: whileRunning)
+                    combination: combining.core, whileRunning: whileRunning, maxBatch: maxBatch)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, combining) { _, value in try await handler(value) })
     }
 
@@ -71,39 +85,45 @@ extension Throttler {
     /// cooperative pool. The other parameters are those of the form without a queue.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        maxBatch: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable (Value) throws -> Result
     ) {
         self.init(
             .checked { () throws(PolicyError) in
                 try Setup(
                     .throttle(every: interval, edges: edges, maxCount: maxCount),
-                    combination: combining.core, whileRunning: whileRunning)
+                    combination: combining.core, whileRunning: whileRunning, maxBatch: maxBatch)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, combining) { _, value in try handler(value) })
     }
 
     /// Makes a throttler whose handler gets all the values behind an execution, in order, in a task of its own.
     ///
-    /// The values are kept until then: give a `maxCount` where many may come. The other parameters are those of the
-    /// form without `collecting`.
+    /// The values are kept until then: give a `maxCount` where many may come.
+    /// `maxCount` says when to execute; how many values one execution gets is bounded by `maxBatch`, if it is given, and
+    /// the rest follows in further ones (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of
+    /// what it cancels would be lost: take `.queue`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        maxBatch: Int? = nil,
         whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Result
     ) {
         self.init(
             .checked { () throws(PolicyError) in
                 try Setup(
                     .throttle(every: interval, edges: edges, maxCount: maxCount),
-                    combination: .collect, whileRunning: whileRunning)
+                    combination: .collect, whileRunning: whileRunning, maxBatch: maxBatch)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, collecting: { _, value in try await handler(value) }))
     }
 
@@ -112,18 +132,19 @@ extension Throttler {
     /// The parameters are those of the other forms.
     public convenience init(
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
-        maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        maxCount: Int? = nil, maxBatch: Int? = nil, whileRunning: WhileRunning = .queue,
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable ([Value]) throws -> Result
     ) {
         self.init(
             .checked { () throws(PolicyError) in
                 try Setup(
                     .throttle(every: interval, edges: edges, maxCount: maxCount),
-                    combination: .collect, whileRunning: whileRunning)
+                    combination: .collect, whileRunning: whileRunning, maxBatch: maxBatch)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, collecting: { _, value in try handler(value) }))
     }
 }
@@ -135,8 +156,9 @@ extension Throttler where Value == Void {
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Result
     ) {
         self.init(
@@ -145,7 +167,7 @@ extension Throttler where Value == Void {
                     .throttle(every: interval, edges: edges, maxCount: maxCount),
                     combination: .latest, whileRunning: whileRunning)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, .latest) { _, _ in try await handler() })
     }
 
@@ -155,8 +177,9 @@ extension Throttler where Value == Void {
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(),
+        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable () throws -> Result
     ) {
         self.init(
@@ -165,7 +188,7 @@ extension Throttler where Value == Void {
                     .throttle(every: interval, edges: edges, maxCount: maxCount),
                     combination: .latest, whileRunning: whileRunning)
             },
-            clock, atEnd, ignoringKey(onFailure),
+            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, .latest) { _, _ in try handler() })
     }
 }

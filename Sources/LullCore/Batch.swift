@@ -47,10 +47,25 @@ public struct Batch<Value> {
         case .first:
             return other
         case .collect:
-            earlier.append(value)
-            value = other
+            append(other)
             return nil
         }
+    }
+
+    /// Adds a value behind the others.
+    @inlinable
+    @inline(__always)
+    mutating func append(_ other: consuming Value) {
+        earlier.append(value)
+        value = other
+    }
+
+    /// Adds the values of a later batch behind the others.
+    @inlinable
+    mutating func append(_ later: Batch) {
+        earlier.append(value)
+        earlier.append(contentsOf: later.earlier)
+        value = later.value
     }
 
     /// Adds the values of a later execution, and returns the ones that lost their place, if any did.
@@ -64,9 +79,7 @@ public struct Batch<Value> {
         case .first:
             return later
         case .collect:
-            earlier.append(value)
-            earlier.append(contentsOf: later.earlier)
-            value = later.value
+            append(later)
             return nil
         }
     }

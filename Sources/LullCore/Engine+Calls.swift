@@ -6,25 +6,14 @@ extension Engine {
         var actions = Actions<Key, Value>()
         let now = tick(instant)
         let place = find(key)
-        if place != .max {
-            settle(place, at: now, &actions)
-            flush(place, at: now, &actions)
-        }
+        if place != .max, reach(place, &actions) { flush(place, at: now, &actions) }
         return actions
     }
 
-    /// Executes what is pending under every key now, in the order in which the bursts began.
-    @inlinable
-    public mutating func flush(at instant: CoreInstant) -> Actions<Key, Value> {
-        let now = tick(instant)
-        var actions = advance(to: now)
-        for place in openPlaces() { flush(place, at: now, &actions) }
-        dropAgendas()
-        return actions
-    }
-
+    /// Makes a gate idle after what was due at `now` or before, and executes what is pending. The key may be forgotten then.
     @inlinable
     mutating func flush(_ place: UInt32, at now: CoreInstant, _ actions: inout Actions<Key, Value>) {
+        settle(place, at: now, &actions)
         let slot = slots[place]
         if let ripe = slot.pointee.gate.flush(at: now) { fallDue(place, takeBatch(slot), ripe, &actions) }
         rest(place, &actions)
@@ -38,33 +27,25 @@ extension Engine {
         var actions = Actions<Key, Value>()
         let now = tick(instant)
         let place = find(key)
-        if place != .max {
-            settle(place, at: now, &actions)
-            cancel(place, running, &actions)
-        }
+        if place != .max, reach(place, &actions) { cancel(place, running, at: now, &actions) }
         return actions
     }
 
-    /// Drops what is pending or waiting under every key, and makes all gates idle.
+    /// Makes a gate idle after what was due at `now` or before, and drops what is pending or waiting. The key may be forgotten
+    /// then.
     @inlinable
-    public mutating func cancel(running: Bool = false, at instant: CoreInstant) -> Actions<Key, Value> {
-        var actions = advance(to: tick(instant))
-        var places: [(birth: UInt64, place: UInt32)] = []
-        slots.forEach { place, slot in places.append((slot.pointee.birth, place)) }
-        places.sort { $0.birth < $1.birth }
-        for (_, place) in places where slots.contains(place) { cancel(place, running, &actions) }
-        dropAgendas()
-        return actions
-    }
-
-    @inlinable
-    mutating func cancel(_ place: UInt32, _ running: Bool, _ actions: inout Actions<Key, Value>) {
+    mutating func cancel(
+        _ place: UInt32, _ running: Bool, at now: CoreInstant, _ actions: inout Actions<Key, Value>
+    ) {
+        settle(place, at: now, &actions)
         let slot = slots[place]
         slot.pointee.gate.close()
         if slot.pointee.batch != nil { drop(takeBatch(slot), of: slot.pointee.key, .cancelled, &actions) }
         let lane = slot.pointee.lane
         if lane != .max {
             dropWaiting(lane, &actions)
+            // What was to take the place of a run that was told to stop has just been dropped.
+            lanes[lane].pointee.cancelSuperseded()
             if running { tell(.cancelled, lanes[lane], &actions) }
             if !lanes[lane].pointee.isRunning {
                 _ = lanes.remove(lane)
@@ -72,16 +53,6 @@ extension Engine {
             }
         }
         rest(place, &actions)
-    }
-
-    /// Takes no more submits, and flushes or drops what is pending.
-    ///
-    /// What is waiting, being due already, is executed after a flush and dropped otherwise. Repeating the call is
-    /// harmless.
-    @inlinable
-    public mutating func shutDown(flushing: Bool, at instant: CoreInstant) -> Actions<Key, Value> {
-        isClosed = true
-        return flushing ? flush(at: instant) : cancel(at: instant)
     }
 
     // MARK: - Questions
@@ -96,7 +67,9 @@ extension Engine {
     @inlinable
     public func isIdle(_ key: Key) -> Bool {
         guard let place = index.find(KeyIndex.hash(key), matches: { slots[$0].pointee.key == key }) else { return true }
-        return slots[place].pointee.batch == nil && slots[place].pointee.lane == .max
+        let lane = slots[place].pointee.lane
+        if willBeCancelled(place) { return lane == .max || !lanes[lane].pointee.isRunning }
+        return slots[place].pointee.batch == nil && lane == .max
     }
 
     /// When what is pending under a key falls due, as if everything due at `instant` or before had been done.
@@ -104,7 +77,7 @@ extension Engine {
     public func nextDue(_ key: Key, at instant: CoreInstant) -> CoreInstant? {
         let place = index.find(KeyIndex.hash(key)) { slots[$0].pointee.key == key }
         guard let place else { return nil }
-        return nextDue(slots[place].pointee.gate, at: instant)
+        return nextDue(place, at: instant)
     }
 
     /// When the next value of any key falls due, as if everything due at `instant` or before had been done.
@@ -113,15 +86,16 @@ extension Engine {
     @inlinable
     public func nextDue(at instant: CoreInstant) -> CoreInstant? {
         var earliest: CoreInstant?
-        slots.forEach { _, slot in
-            if let due = nextDue(slot.pointee.gate, at: instant) { earliest = min(due, earliest ?? due) }
+        slots.forEach { place, _ in
+            if let due = nextDue(place, at: instant) { earliest = min(due, earliest ?? due) }
         }
         return earliest
     }
 
     @inlinable
-    func nextDue(_ gate: Gate, at instant: CoreInstant) -> CoreInstant? {
-        var gate = gate
+    func nextDue(_ place: UInt32, at instant: CoreInstant) -> CoreInstant? {
+        if willBeIdle(place) { return nil }
+        var gate = slots[place].pointee.gate
         _ = gate.settle(at: max(now, instant), by: setup.policy)
         return gate.due(by: setup.policy)
     }
@@ -138,25 +112,4 @@ extension Engine {
     /// The number of executions that are running.
     @inlinable
     public var runningExecutions: Int { active }
-
-    // MARK: - All keys
-
-    /// The places of open gates, in the order in which their bursts began.
-    @inlinable
-    func openPlaces() -> [UInt32] {
-        var places: [(birth: UInt64, place: UInt32)] = []
-        slots.forEach { place, slot in
-            if slot.pointee.gate.isOpen { places.append((slot.pointee.birth, place)) }
-        }
-        places.sort { $0.birth < $1.birth }
-        return places.map { $0.place }
-    }
-
-    /// With no gate open any more, no entry of the agendas holds.
-    @inlinable
-    mutating func dropAgendas() {
-        agenda.removeAll()
-        fading.removeAll()
-        ring = .farFuture
-    }
 }

@@ -74,20 +74,33 @@ extension Engine {
                 runs.count < 2 || setup.whileRunning == .concurrent, "the runs of lane \(place) do not overlap")
             if let waiting = lane.waiting {
                 let isBlocked = setup.whileRunning != .concurrent && !runs.isEmpty
-                let isQueued = slotQueue.heap.contains { $0.lane == place && $0.turn == waiting.turn }
+                let index = Int(lane.queueIndex)
+                let isQueued = index < slotQueue.count && slotQueue[index].lane == place
+                let sizes = ([waiting.batch] + waiting.parts.compactMap { $0 }).map { $0.size }
+                broken.unless(sizes.reduce(0, +) == waiting.size, "what waits in lane \(place) is counted")
+                broken.unless(sizes.allSatisfy { $0 <= setup.maxBatch }, "no part in lane \(place) is too large")
+                broken.unless(
+                    sizes.dropLast().dropFirst().allSatisfy { $0 == setup.maxBatch }, "parts in lane \(place) are full")
+                broken.unless(
+                    !isQueued || slotQueue[index].turn == waiting.turn, "lane \(place) stands where it should")
                 broken.unless(isBlocked != isQueued, "what waits in lane \(place) waits for its key or for a slot")
                 broken.unless(isBlocked || active >= setup.maxConcurrent, "no slot is free while lane \(place) waits")
+            } else {
+                broken.unless(lane.queueIndex == .max, "lane \(place) does not queue with nothing waiting")
             }
-            for ticket in runs.flatMap({ $0.tickets }) + (lane.waiting?.tickets ?? []) {
+            for ticket in runs.flatMap({ $0.tickets }) + (lane.waiting?.watches.map { $0.ticket } ?? []) {
                 awaited[ticket, default: 0] += 1
             }
         }
         broken.unless(active == running, "\(running) executions are running, not \(active)")
         broken.unless(active <= setup.maxConcurrent, "no more executions run than may")
+        for ticket in sweeps.compactMap({ $0.ticket }) { awaited[ticket, default: 0] += 1 }
         broken.unless(tickets == awaited, "every ticket waits for as many executions as have it")
-        let heap = slotQueue.heap
-        for child in heap.indices.dropFirst() {
-            broken.unless(!heap[child].precedes(heap[(child - 1) / 2]), "the queue for slots is a heap")
+        for child in 0..<slotQueue.count {
+            let entry = slotQueue[child]
+            broken.unless(
+                child == 0 || !entry.precedes(slotQueue[(child - 1) / 2]), "the queue for slots is a heap")
+            broken.unless(lanes[entry.lane].pointee.queueIndex == UInt32(child), "entry \(child) is known to its lane")
         }
     }
 
@@ -95,7 +108,7 @@ extension Engine {
         var (pending, waiting, running) = (0, 0, 0)
         slots.forEach { _, slot in pending += slot.pointee.batch?.size ?? 0 }
         lanes.forEach { _, lane in
-            waiting += lane.pointee.waiting?.batch.size ?? 0
+            waiting += lane.pointee.waiting?.size ?? 0
             running += (lane.pointee.run?.size ?? 0) + lane.pointee.others.reduce(0) { $0 + $1.size }
         }
         broken.unless(backlog == waiting, "\(waiting) submits wait, not \(backlog)")

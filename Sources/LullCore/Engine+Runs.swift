@@ -7,6 +7,8 @@ extension Engine {
     public mutating func ended(_ run: RunID, _ ending: Ending) -> (Verdict, Actions<Key, Value>) {
         var actions = Actions<Key, Value>()
         let place = slots.contains(run.slot) ? slots[run.slot].pointee.lane : .max
+        // A key with a running execution stays.
+        if place != .max { _ = reach(run.slot, &actions) }
         guard place != .max, case let lane = lanes[place], let ended = lane.pointee.remove(run.serial) else {
             preconditionFailure("an execution that is not running was reported as ended")
         }
@@ -42,21 +44,42 @@ extension Engine {
     /// before it enters the handler can leave it out, and report the end as ``Ending/threw``.
     @inlinable
     public func isToldToStop(_ run: RunID) -> Bool {
-        guard slots.contains(run.slot) else { return false }
-        let place = slots[run.slot].pointee.lane
-        guard place != .max else { return false }
-        if let only = lanes[place].pointee.run, only.serial == run.serial { return only.told != .nothing }
-        return lanes[place].pointee.others.contains { $0.serial == run.serial && $0.told != .nothing }
+        guard let lane = lane(of: run) else { return false }
+        return lane.pointee.find(run.serial).map { $0.told != .nothing } ?? false
     }
 
     /// Whether an execution has started and not ended.
     @inlinable
     public func isRunning(_ run: RunID) -> Bool {
-        guard slots.contains(run.slot) else { return false }
-        let place = slots[run.slot].pointee.lane
-        guard place != .max else { return false }
-        return lanes[place].pointee.run?.serial == run.serial
-            || lanes[place].pointee.others.contains { $0.serial == run.serial }
+        guard let lane = lane(of: run) else { return false }
+        return lane.pointee.find(run.serial) != nil
+    }
+
+    /// Keeps a number of the shell's with a running execution.
+    ///
+    /// - Returns: Whether it is running.
+    @inlinable
+    public mutating func attach(_ number: UInt32, to run: RunID) -> Bool {
+        var isRunning = false
+        lane(of: run)?.pointee.changeRuns { other in
+            guard other.serial == run.serial else { return }
+            other.attachment = number
+            isRunning = true
+        }
+        return isRunning
+    }
+
+    /// The number that the shell has given a running execution, if it has.
+    @inlinable
+    public func attachment(of run: RunID) -> UInt32? {
+        guard let found = lane(of: run)?.pointee.find(run.serial), found.attachment != .max else { return nil }
+        return found.attachment
+    }
+
+    @inlinable
+    func lane(of run: RunID) -> UnsafeMutablePointer<Lane<Value>>? {
+        guard slots.contains(run.slot), case let place = slots[run.slot].pointee.lane, place != .max else { return nil }
+        return lanes[place]
     }
 
     /// Starts what has fallen due, or finds it a place to wait.
@@ -76,33 +99,39 @@ extension Engine {
             return
         }
         turns += 1
-        if !lane.pointee.isWaiting, !isBlocked(lane), active < setup.maxConcurrent {
+        if !lane.pointee.isWaiting, !isBlocked(lane), active < setup.maxConcurrent, batch.size <= setup.maxBatch {
             return start(place, batch, ripe, [], &actions)
         }
-        var new = Lane.Waiting(batch: batch, ripe: ripe, turn: turns)
         if let earlier = lane.pointee.waiting.take() {
-            backlog -= earlier.batch.size
-            new = join(new, to: earlier, of: slot, &actions)
+            backlog -= earlier.size
+            leaveSlotQueue(lane)
+            lane.pointee.waiting = join(batch, ripe, to: earlier, of: slot, &actions)
+        } else {
+            lane.pointee.waiting = Waiting(batch, ripe, turn: turns, maxBatch: setup.maxBatch)
         }
-        backlog += new.batch.size
-        lane.pointee.waiting = new
+        backlog += lane.pointee.waiting?.size ?? 0
         if setup.whileRunning == .cancelRunning { tell(.superseded, lane, &actions) }
-        if !isBlocked(lane) { queueForSlot(place) }
+        guard !isBlocked(lane) else { return }
+        queueForSlot(place)
+        grantSlots(&actions)
     }
 
     /// Lets a due value replace, or join, the one that waits: counts are added, and `first` is the earlier's.
     @inlinable
     mutating func join(
-        _ later: Lane<Value>.Waiting, to earlier: consuming Lane<Value>.Waiting, of slot: UInt32,
+        _ later: Batch<Value>, _ ripe: Gate.Ripe, to earlier: consuming Waiting<Value>, of slot: UInt32,
         _ actions: inout Actions<Key, Value>
-    ) -> Lane<Value>.Waiting {
-        if let lost = earlier.batch.add(later.batch, by: setup.combination) {
+    ) -> Waiting<Value> {
+        if setup.combination == .collect {
+            earlier.collect(later, maxBatch: setup.maxBatch)
+        } else if let lost = earlier.batch.add(later, by: setup.combination) {
             drop(lost, of: slots[slot].pointee.key, setup.combination.fateOfDisplaced, &actions)
         }
-        earlier.ripe.at = later.ripe.at
-        earlier.ripe.edge = later.ripe.edge
-        earlier.ripe.count += later.ripe.count
-        earlier.turn = later.turn
+        earlier.ripe.at = ripe.at
+        earlier.ripe.edge = ripe.edge
+        earlier.ripe.count += ripe.count
+        earlier.queuedAt = ripe.at
+        earlier.turn = turns
         return earlier
     }
 
@@ -114,30 +143,48 @@ extension Engine {
     /// Queues a lane for a slot, if something waits there.
     @inlinable
     mutating func queueForSlot(_ place: UInt32) {
-        guard lanes[place].pointee.isWaiting, let waiting = lanes[place].pointee.waiting else { return }
-        slotQueue.push(SlotQueue.Entry(at: waiting.ripe.at, turn: waiting.turn, lane: place))
-        if slotQueue.heap.count > 2 * lanes.count + 64 {
-            var queue = SlotQueue()
-            swap(&queue, &slotQueue)
-            queue.sweep { isQueued($0) }
-            slotQueue = queue
+        guard lanes[place].pointee.isWaiting else { return }
+        if lanes[place].pointee.waiting?.isRest == true {
+            // What is left of a batch queues behind all that waits by now: its key does not hold back the others.
+            turns += 1
+            lanes[place].pointee.waiting?.turn = turns
+            lanes[place].pointee.waiting?.queuedAt = now
+        }
+        guard let waiting = lanes[place].pointee.waiting else { return }
+        slotQueue.insert(SlotQueue.Entry(at: waiting.queuedAt, turn: waiting.turn, lane: place)) { lane, index in
+            lanes[lane].pointee.queueIndex = index
         }
     }
 
+    /// Takes a lane out of the queue for slots, if it is there.
     @inlinable
-    func isQueued(_ entry: SlotQueue.Entry) -> Bool {
-        lanes.contains(entry.lane) && lanes[entry.lane].pointee.waiting?.turn == entry.turn
+    mutating func leaveSlotQueue(_ lane: UnsafeMutablePointer<Lane<Value>>) {
+        let index = lane.pointee.queueIndex
+        guard index != .max else { return }
+        lane.pointee.queueIndex = .max
+        slotQueue.remove(at: Int(index)) { lane, index in lanes[lane].pointee.queueIndex = index }
     }
 
     /// Starts waiting values while there are slots for them.
     @inlinable
     mutating func grantSlots(_ actions: inout Actions<Key, Value>) {
-        while active < setup.maxConcurrent, let entry = slotQueue.pop() {
-            guard isQueued(entry), case let lane = lanes[entry.lane], let waiting = lane.pointee.waiting.take() else {
+        while active < setup.maxConcurrent, let entry = slotQueue.first {
+            let lane = lanes[entry.lane]
+            if isBehind(lane.pointee.slot) {
+                _ = reach(lane.pointee.slot, &actions)
                 continue
             }
-            backlog -= waiting.batch.size
-            start(entry.lane, waiting.batch, waiting.ripe, waiting.tickets, &actions)
+            leaveSlotQueue(lane)
+            guard let waiting = lane.pointee.waiting.take() else {
+                preconditionFailure("a key waits for a slot and has no value waiting: this is a bug in LullCore")
+            }
+            var ripe = waiting.ripe
+            let (batch, tickets, rest) = waiting.takeNext()
+            backlog -= batch.size
+            ripe.count -= rest?.ripe.count ?? 0
+            start(entry.lane, batch, ripe, tickets, &actions)
+            lane.pointee.waiting = rest
+            if !isBlocked(lane) { queueForSlot(entry.lane) }
             recount(lane.pointee.slot)
         }
     }
@@ -195,9 +242,11 @@ extension Engine {
     @inlinable
     mutating func dropWaiting(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
         guard place != .max, case let lane = lanes[place], let waiting = lane.pointee.waiting.take() else { return }
-        backlog -= waiting.batch.size
-        drop(waiting.batch, of: slots[lane.pointee.slot].pointee.key, .cancelled, &actions)
-        redeem(waiting.tickets, &actions)
+        leaveSlotQueue(lane)
+        backlog -= waiting.size
+        let tickets = waiting.watches.map { $0.ticket }
+        drop(waiting.takeAll(), of: slots[lane.pointee.slot].pointee.key, .cancelled, &actions)
+        redeem(tickets, &actions)
         recount(lane.pointee.slot)
     }
 
@@ -232,8 +281,8 @@ extension Engine {
             lane.pointee.others[other].tickets.append(ticket)
             awaited += 1
         }
-        if lane.pointee.waiting != nil {
-            lane.pointee.waiting?.tickets.append(ticket)
+        if let size = lane.pointee.waiting?.size {
+            lane.pointee.waiting?.watches.append(Waiting.Watch(ticket: ticket, values: size))
             awaited += 1
         }
         return awaited

@@ -41,7 +41,7 @@ extension Engine {
         _ value: inout Value, at place: UInt32, at instant: CoreInstant, wait: CoreDuration?
     ) -> Exchange {
         let now = tick(instant)
-        guard place != .max, !isClosed else { return .impossible }
+        guard place != .max, !needsLongWay else { return .impossible }
         let slot = slots[place]
         guard slot.pointee.isOpen(beyond: now) else { return .impossible }
         // A copy decides, since it may turn out not to be as simple as that.
@@ -91,7 +91,7 @@ extension Engine {
             reject(value, .shutDown, &actions)
             return actions
         }
-        var place = found
+        var place = found == .max || reach(found, &actions) ? found : .max
         if place == .max || slots[place].pointee.gate.nextChangeOrIdle(by: setup.policy) <= now {
             place = beginBurst(key, place, now, &actions)
             actions.dueBeforeCall = UInt32(clamping: actions.more.count)

@@ -10,6 +10,9 @@ extension Engine {
         var executions = 0
         while executions < limit, let entry = agenda.pop(notAfter: now) {
             guard holds(entry, pending: true) else { continue }
+            if isBehind(entry.slot) {
+                guard reach(entry.slot, &actions), holds(entry, pending: true) else { continue }
+            }
             let slot = slots[entry.slot]
             if slot.pointee.gate.pendingDue(by: setup.policy).nanoseconds > entry.at {
                 enter(entry.slot, slot)
@@ -130,12 +133,13 @@ extension Engine {
             let earlier = advance(to: now)
             actions.more += earlier.more
             actions.movesAlarm = actions.movesAlarm || earlier.movesAlarm
+            reachAll(&actions)
             place = find(key)
             guard hasRoom(for: place) else { return .max }
         }
         forgetIdle(at: now, atMost: 2, &actions)
         if place == .max {
-            place = slots.insert(Slot(key: key))
+            place = slots.insert(Slot(key: key, sweep: sweepNumber))
             if index.hasRoom(for: place) {
                 index.insert(KeyIndex.hash(key), place: place)
             } else {
@@ -185,7 +189,7 @@ extension Engine {
     mutating func recount(_ place: UInt32) {
         let slot = slots[place]
         let lane = slot.pointee.lane
-        let counts = slot.pointee.gate.isOpen || (lane != .max && lanes[lane].pointee.waiting != nil)
+        let counts = slot.pointee.gate.isOpen || (lane != .max && lanes[lane].pointee.isWaiting)
         guard counts != slot.pointee.isCounted else { return }
         slot.pointee.isCounted = counts
         openCount += counts ? 1 : -1
@@ -224,6 +228,9 @@ extension Engine {
         while steps < limit, let entry = fading.pop(notAfter: now) {
             steps += 1
             guard holds(entry, pending: false) else { continue }
+            if isBehind(entry.slot) {
+                guard reach(entry.slot, &actions), holds(entry, pending: false) else { continue }
+            }
             let slot = slots[entry.slot]
             _ = slot.pointee.gate.settle(at: now, by: setup.policy)
             rest(entry.slot, &actions)

@@ -20,6 +20,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         @usableFromInline var gate: Gate
         /// Whether the key counts towards the capacity.
         @usableFromInline var isCounted: Bool
+        /// The last call for all keys that has reached this one.
+        @usableFromInline var sweep: UInt16
         /// The place of the key's lane, or `none`.
         @usableFromInline var lane: UInt32
         /// The instant of an open gate's entry: in `agenda` while something is pending, and in `fading` otherwise. It
@@ -29,10 +31,11 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         @usableFromInline var birth: UInt64
 
         @inlinable
-        init(key: Key) {
+        init(key: Key, sweep: UInt16) {
             self.key = key
             gate = Gate()
             isCounted = false
+            self.sweep = sweep
             lane = .max
             scheduled = .farPast
             birth = 0
@@ -50,7 +53,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @usableFromInline var now: CoreInstant
     /// The slot of the last submit: a burst at one key needs no hashing. `UInt32.max` for none.
     @usableFromInline var recent: UInt32
-    @usableFromInline var isClosed: Bool
+    /// Whether no submit may take the short way: after a shut-down, and while a call for all keys is under way.
+    @usableFromInline var needsLongWay: Bool
     @usableFromInline var tally: Counters
 
     /// What the engine was set up with.
@@ -66,6 +70,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// Whether ``shutDown(flushing:at:)`` has been called.
     @inlinable
     public var isShutDown: Bool { isClosed }
+
+    @usableFromInline var isClosed: Bool
 
     // Behind the property above: inlined code can set this from another module.
     @usableFromInline var ring: CoreInstant
@@ -92,6 +98,10 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @usableFromInline var turns: UInt64
     /// How many executions each ticket still waits for.
     @usableFromInline var tickets: [Ticket: Int]
+    /// The calls for all keys that are under way, the oldest first.
+    @usableFromInline var sweeps: [Sweep.Mark]
+    /// The number of the last of them that began, modulo 2¹⁶.
+    @usableFromInline var sweepNumber: UInt16
 
     /// An engine with nothing pending.
     @inlinable
@@ -100,6 +110,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         tally = Counters()
         ring = .farFuture
         isClosed = false
+        needsLongWay = false
         now = .farPast
         slots = Slab()
         index = KeyIndex()
@@ -115,5 +126,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         slotQueue = SlotQueue()
         turns = 0
         tickets = [:]
+        sweeps = []
+        sweepNumber = 0
     }
 }

@@ -13,7 +13,9 @@ struct Lane<Value> {
         @usableFromInline let size: Int
         /// What it was told, if it was told to stop.
         @usableFromInline var told: Told
-        /// Who waits for its end.
+        /// A number that the shell has given it; `UInt32.max` for none.
+        @usableFromInline var attachment: UInt32
+        /// What waits for its end.
         @usableFromInline var tickets: [Ticket]
 
         @inlinable
@@ -21,6 +23,7 @@ struct Lane<Value> {
             self.serial = serial
             self.size = size
             told = .nothing
+            attachment = .max
             self.tickets = tickets
         }
     }
@@ -33,36 +36,20 @@ struct Lane<Value> {
         case cancelled
     }
 
-    /// A value that is due and has not started.
-    @frozen
-    @usableFromInline
-    struct Waiting {
-        @usableFromInline var batch: Batch<Value>
-        @usableFromInline var ripe: Gate.Ripe
-        /// The order in which values fell due.
-        @usableFromInline var turn: UInt64
-        @usableFromInline var tickets: [Ticket]
-
-        @inlinable
-        init(batch: Batch<Value>, ripe: Gate.Ripe, turn: UInt64) {
-            self.batch = batch
-            self.ripe = ripe
-            self.turn = turn
-            tickets = []
-        }
-    }
-
     /// The slot of the key.
     @usableFromInline let slot: UInt32
+    /// Where the lane stands in the queue for a slot of `maxConcurrent`; `UInt32.max` while it does not.
+    @usableFromInline var queueIndex: UInt32
     /// Almost always the only run: the others need an allocation.
     @usableFromInline var run: Run?
     /// Runs that started beside it, under ``WhileRunning/concurrent``.
     @usableFromInline var others: [Run]
-    @usableFromInline var waiting: Waiting?
+    @usableFromInline var waiting: Waiting<Value>?
 
     @inlinable
     init(slot: UInt32) {
         self.slot = slot
+        queueIndex = .max
         others = []
     }
 
@@ -93,93 +80,34 @@ struct Lane<Value> {
         return others.remove(at: index)
     }
 
-    /// Tells runs to stop that were not told before, and returns their names.
+    /// Tells runs to stop that were not told before, and returns their serial numbers.
     @inlinable
     mutating func tell(_ told: Told) -> [UInt64] {
         var serials: [UInt64] = []
-        if let only = run, only.told == .nothing {
-            run?.told = told
-            serials.append(only.serial)
-        }
-        for index in others.indices where others[index].told == .nothing {
-            others[index].told = told
-            serials.append(others[index].serial)
+        changeRuns { run in
+            guard run.told == .nothing else { return }
+            run.told = told
+            serials.append(run.serial)
         }
         return serials
     }
-}
 
-/// The keys that wait for one of the slots of `maxConcurrent`, in order of due instants, equal ones in the order in
-/// which the values fell due: a binary heap.
-///
-/// Whoever leaves the queue by another way than its front is found out when it is popped: its lane's turn is another
-/// one.
-@frozen
-@usableFromInline
-struct SlotQueue {
-    @frozen
-    @usableFromInline
-    struct Entry {
-        @usableFromInline let at: CoreInstant
-        @usableFromInline let turn: UInt64
-        @usableFromInline let lane: UInt32
-
-        @inlinable
-        init(at: CoreInstant, turn: UInt64, lane: UInt32) {
-            self.at = at
-            self.turn = turn
-            self.lane = lane
-        }
-
-        @inlinable
-        func precedes(_ other: Entry) -> Bool {
-            at == other.at ? turn < other.turn : at < other.at
-        }
-    }
-
-    @usableFromInline var heap: [Entry] = []
-
+    /// Lets runs that were told to stop for a newer value end as cancelled: that value has been cancelled.
     @inlinable
-    init() {}
-
-    @inlinable
-    mutating func push(_ entry: Entry) {
-        heap.append(entry)
-        var child = heap.count - 1
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard heap[child].precedes(heap[parent]) else { break }
-            heap.swapAt(child, parent)
-            child = parent
-        }
+    mutating func cancelSuperseded() {
+        changeRuns { run in if run.told == .superseded { run.told = .cancelled } }
     }
 
     @inlinable
-    mutating func pop() -> Entry? {
-        guard let front = heap.first, let end = heap.popLast() else { return nil }
-        guard !heap.isEmpty else { return front }
-        heap[0] = end
-        siftDown(from: 0)
-        return front
+    mutating func changeRuns(_ body: (inout Run) -> Void) {
+        if run != nil { body(&run!) }  // Proof: it was just seen to be there.
+        for index in others.indices { body(&others[index]) }
     }
 
+    /// The run with a serial number, if it is one of this lane.
     @inlinable
-    mutating func siftDown(from start: Int) {
-        var parent = start
-        while true {
-            var child = parent * 2 + 1
-            guard child < heap.count else { return }
-            if child + 1 < heap.count, heap[child + 1].precedes(heap[child]) { child += 1 }
-            guard heap[child].precedes(heap[parent]) else { return }
-            heap.swapAt(child, parent)
-            parent = child
-        }
-    }
-
-    /// Drops the entries that no longer hold.
-    @inlinable
-    mutating func sweep(keeping holds: (Entry) -> Bool) {
-        heap.removeAll { !holds($0) }
-        for index in (0..<heap.count / 2).reversed() { siftDown(from: index) }
+    func find(_ serial: UInt64) -> Run? {
+        if let only = run, only.serial == serial { return only }
+        return others.first { $0.serial == serial }
     }
 }

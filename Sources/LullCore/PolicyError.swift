@@ -20,6 +20,8 @@ public enum PolicyError: Error, Hashable, Sendable {
     case maxBatchBelowOne(Int)
     /// A bound on the values of an execution where an execution gets a single value anyway.
     case maxBatchOfOneValue(Int)
+    /// Values that are collected or merged would be lost with the execution that is cancelled.
+    case cancelRunningLosesValues
 }
 
 extension PolicyError: CustomStringConvertible {
@@ -46,6 +48,11 @@ extension PolicyError: CustomStringConvertible {
             "the maxBatch is \(count), but must be 1 or more"
         case .maxBatchOfOneValue(let count):
             "the maxBatch is \(count), but only collecting and merging give an execution more than one value"
+        case .cancelRunningLosesValues:
+            """
+            whileRunning is cancelRunning, which would lose the values of the execution that is cancelled: collect or merge \
+            with queue, or keep the latest value
+            """
         }
     }
 }

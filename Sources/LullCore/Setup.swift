@@ -16,7 +16,7 @@ public struct Setup: Hashable, Sendable {
 
     /// Checks and keeps the settings.
     ///
-    /// - Throws: ``PolicyError`` if a bound is less than 1.
+    /// - Throws: ``PolicyError`` if a bound is less than 1, or if what is to be combined would be lost.
     @inlinable
     public init(
         _ policy: Policy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
@@ -24,6 +24,7 @@ public struct Setup: Hashable, Sendable {
     ) throws(PolicyError) {
         if let maxConcurrent, maxConcurrent < 1 { throw .maxConcurrentBelowOne(maxConcurrent) }
         if let capacity, capacity < 1 { throw .capacityBelowOne(capacity) }
+        if whileRunning == .cancelRunning, combination == .collect { throw .cancelRunningLosesValues }
         if let maxBatch {
             if maxBatch < 1 { throw .maxBatchBelowOne(maxBatch) }
             if combination != .collect { throw .maxBatchOfOneValue(maxBatch) }
@@ -43,7 +44,8 @@ public struct Setup: Hashable, Sendable {
 public enum WhileRunning: Hashable, Sendable {
     /// It waits, at most one a key, and starts when the running one has ended.
     case queue
-    /// The running one is cancelled and awaited, then it starts: the latest wins.
+    /// The running one is cancelled and awaited, then it starts: the latest wins. Not with ``Combination/collect``, since the
+    /// values of what is cancelled are lost.
     case cancelRunning
     /// Both run.
     case concurrent

@@ -199,4 +199,18 @@ struct Slab<Element>: ~Copyable {
             }
         }
     }
+
+    @inlinable
+    func forEach(inBlocks range: Range<Int>, _ body: (UInt32, UnsafeMutablePointer<Element>) -> Void) {
+        for number in range {
+            let block = allBlocks[number]
+            guard let memory = block.memory else { continue }
+            var taken = block.occupancy
+            while taken != 0 {
+                let index = taken.trailingZeroBitCount
+                body(UInt32(number << 6 | index), memory + index)
+                taken &= taken - 1
+            }
+        }
+    }
 }

@@ -25,8 +25,11 @@ public final class BackgroundDebouncer: Sendable {
     /// - Parameters:
     ///   - timeInterval: How long, in seconds, no event must have come; finite, zero or more.
     ///   - clock: The clock that this is measured by. The default goes on while the machine sleeps.
-    public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock()) {
-        events = EventHandler(timeInterval, .main, clock)
+    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+    ///     early. Zero or more.
+    public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero)
+    {
+        events = EventHandler(timeInterval, .main, clock, tolerance)
     }
 
     /// What runs, once, when the interval has passed with no event; nil afterwards.
@@ -61,9 +64,13 @@ public final class BackgroundDebouncer: Sendable {
         ///   - queue: Where the handler runs.
         ///   - timeInterval: How long, in seconds, no event must have come; finite, zero or more.
         ///   - clock: The clock that this is measured by. The default goes on while the machine sleeps.
-        public init(_ queue: DispatchQueue, timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock())
-        {
-            events = EventHandler(timeInterval, Place(queue), clock)
+        ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+        ///     early. Zero or more.
+        public init(
+            _ queue: DispatchQueue, timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(),
+            tolerance: Duration = .zero
+        ) {
+            events = EventHandler(timeInterval, Place(queue), clock, tolerance)
         }
 
         /// What runs, once, when the interval has passed with no event; nil afterwards.
@@ -97,10 +104,10 @@ private final class EventHandler: Sendable {
     private let newest = Guarded(Newest())
     private let debouncer: Debouncer<Int, Void>
 
-    init(_ interval: TimeInterval, _ place: Place, _ clock: any Clock<Duration>) {
+    init(_ interval: TimeInterval, _ place: Place, _ clock: any Clock<Duration>, _ tolerance: Duration) {
         self.place = place
         let wait = Duration(setting: interval, "time interval")
-        debouncer = Debouncer(for: wait, on: place.queue, clock: clock) { [newest] event in
+        debouncer = Debouncer(for: wait, on: place.queue, clock: clock, tolerance: tolerance) { [newest] event in
             // If another event has come since this one fell due, the handler waits for the end of its interval.
             let handler = newest.change { $0.event == event ? $0.handler.take() : nil }
             handler?()

@@ -16,12 +16,16 @@ internal import Lull
 /// - Parameters:
 ///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
 ///   - clock: The clock that this is measured by.
+///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+///     early. Zero or more.
 ///   - body: What runs then.
 public func debounced<Value: Sendable>(
-    for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(),
+    for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
     _ body: @escaping @MainActor @Sendable (Value) -> Void
 ) -> @Sendable (Value) -> Void {
-    debounced(for: seconds, on: .main, clock: clock) { value in MainActor.assumeIsolated { body(value) } }
+    debounced(for: seconds, on: .main, clock: clock, tolerance: tolerance) { value in
+        MainActor.assumeIsolated { body(value) }
+    }
 }
 
 /// Makes a closure that runs another one when it has not been called for a while, on a queue.
@@ -32,12 +36,16 @@ public func debounced<Value: Sendable>(
 ///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
 ///   - queue: Where the other closure runs.
 ///   - clock: The clock that this is measured by.
+///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+///     early. Zero or more.
 ///   - body: What runs then.
 public func debounced<Value: Sendable>(
     for seconds: TimeInterval, on queue: DispatchQueue, clock: any Clock<Duration> = ContinuousClock(),
+    tolerance: Duration = .zero,
     _ body: @escaping @Sendable (Value) -> Void
 ) -> @Sendable (Value) -> Void {
-    let debouncer = Debouncer(for: Duration(setting: seconds, "delay"), on: queue, clock: clock, handler: body)
+    let debouncer = Debouncer(
+        for: Duration(setting: seconds, "delay"), on: queue, clock: clock, tolerance: tolerance, handler: body)
     return { debouncer($0) }
 }
 
@@ -48,12 +56,14 @@ public func debounced<Value: Sendable>(
 /// - Parameters:
 ///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
 ///   - clock: The clock that this is measured by.
+///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+///     early. Zero or more.
 ///   - body: What runs then.
 public func debounced(
-    for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(),
+    for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
     _ body: @escaping @MainActor @Sendable () -> Void
 ) -> @Sendable () -> Void {
-    debounced(for: seconds, on: .main, clock: clock, onMainQueue(body))
+    debounced(for: seconds, on: .main, clock: clock, tolerance: tolerance, onMainQueue(body))
 }
 
 /// Makes a closure that runs another one when it has not been called for a while, on a queue.
@@ -64,11 +74,15 @@ public func debounced(
 ///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
 ///   - queue: Where the other closure runs.
 ///   - clock: The clock that this is measured by.
+///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+///     early. Zero or more.
 ///   - body: What runs then.
 public func debounced(
     for seconds: TimeInterval, on queue: DispatchQueue, clock: any Clock<Duration> = ContinuousClock(),
+    tolerance: Duration = .zero,
     _ body: @escaping @Sendable () -> Void
 ) -> @Sendable () -> Void {
-    let debouncer = Debouncer(for: Duration(setting: seconds, "delay"), on: queue, clock: clock, handler: body)
+    let debouncer = Debouncer(
+        for: Duration(setting: seconds, "delay"), on: queue, clock: clock, tolerance: tolerance, handler: body)
     return { debouncer() }
 }

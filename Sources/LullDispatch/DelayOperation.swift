@@ -18,6 +18,7 @@ public final class DelayOperation: Operation, @unchecked Sendable {
     private let state = Guarded(State.waiting)
     private let delay: Duration
     private let clock: any Clock<Duration>
+    private let tolerance: Duration
     private let timer = Guarded<Debouncer<Void, Void>?>(nil)
 
     /// How long it takes, in seconds.
@@ -28,9 +29,13 @@ public final class DelayOperation: Operation, @unchecked Sendable {
     /// - Parameters:
     ///   - timeInterval: In seconds, from its start; negative and NaN count as zero, infinity as never.
     ///   - clock: The clock that this is measured by.
-    public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock()) {
+    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+    ///     early. Zero or more.
+    public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero)
+    {
         self.timeInterval = timeInterval
         self.clock = clock
+        self.tolerance = tolerance
         delay = Duration(delay: timeInterval)
         super.init()
     }
@@ -48,7 +53,8 @@ public final class DelayOperation: Operation, @unchecked Sendable {
     public override func start() {
         guard !isCancelled else { return move(from: .waiting, to: .finished) }
         move(from: .waiting, to: .executing)
-        let timer = Debouncer(for: delay, on: .global(), atEnd: .drop, clock: clock) { [weak self] () -> Void in
+        let timer = Debouncer(for: delay, on: .global(), atEnd: .drop, clock: clock, tolerance: tolerance) {
+            [weak self] () -> Void in
             self?.move(from: .executing, to: .finished)
         }
         _ = self.timer.exchange(timer)

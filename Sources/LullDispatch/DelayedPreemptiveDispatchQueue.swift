@@ -25,12 +25,14 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
     ///   - label: Names the queue.
     ///   - task: What runs unless a call gives a task of its own.
     ///   - clock: The clock that delays are measured by.
+    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+    ///     early. Zero or more.
     public init(
         label: String = "DelayedPreemptiveDispatchQueue", task: (@MainActor @Sendable () -> Void)? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) {
         self.label = label
-        tasks = Preemptive(.main, onMainQueue(task), clock)
+        tasks = Preemptive(.main, onMainQueue(task), clock, tolerance)
     }
 
     /// Puts the task off until this delay, and all that are running, have run out.
@@ -64,12 +66,15 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
         ///   - label: Names the queue.
         ///   - task: What runs unless a call gives a task of its own.
         ///   - clock: The clock that delays are measured by.
+        ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+        ///     early. Zero or more.
         public init(
             _ queue: DispatchQueue, label: String = "DelayedPreemptiveDispatchQueue",
-            task: (@Sendable () -> Void)? = nil, clock: any Clock<Duration> = ContinuousClock()
+            task: (@Sendable () -> Void)? = nil, clock: any Clock<Duration> = ContinuousClock(),
+            tolerance: Duration = .zero
         ) {
             self.label = label
-            tasks = Preemptive(Place(queue), task, clock)
+            tasks = Preemptive(Place(queue), task, clock, tolerance)
         }
 
         /// Puts the task off until this delay, and all that are running, have run out.
@@ -98,9 +103,11 @@ private final class Preemptive: Sendable {
     private let debouncer: Debouncer<QueueTask, Void>
     private let last: Guarded<QueueTask?>
 
-    init(_ place: Place, _ task: QueueTask?, _ clock: any Clock<Duration>) {
+    init(_ place: Place, _ task: QueueTask?, _ clock: any Clock<Duration>, _ tolerance: Duration) {
         last = Guarded(task)
-        debouncer = Debouncer(for: .zero, on: place.queue, delayRule: .extend, clock: clock) { task in task() }
+        debouncer = Debouncer(for: .zero, on: place.queue, delayRule: .extend, clock: clock, tolerance: tolerance) {
+            task in task()
+        }
     }
 
     func delay(_ delay: TimeInterval, _ task: QueueTask?) {

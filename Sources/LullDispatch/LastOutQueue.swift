@@ -25,8 +25,10 @@ public final class LastOutQueue: Sendable {
     /// - Parameters:
     ///   - delay: How long, in seconds, no other task of the key must have come; finite, zero or more.
     ///   - clock: The clock that the delay is measured by.
-    public init(delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock()) {
-        tasks = LastOut(delay, .main, clock)
+    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+    ///     early. Zero or more.
+    public init(delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero) {
+        tasks = LastOut(delay, .main, clock, tolerance)
     }
 
     /// Takes a task in place of the one of the same key that waits, and starts the delay again.
@@ -68,8 +70,13 @@ public final class LastOutQueue: Sendable {
         ///   - queue: Where tasks run. Those of different keys run side by side if it is concurrent.
         ///   - delay: How long, in seconds, no other task of the key must have come; finite, zero or more.
         ///   - clock: The clock that the delay is measured by.
-        public init(_ queue: DispatchQueue, delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock()) {
-            tasks = LastOut(delay, Place(queue), clock)
+        ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+        ///     early. Zero or more.
+        public init(
+            _ queue: DispatchQueue, delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock(),
+            tolerance: Duration = .zero
+        ) {
+            tasks = LastOut(delay, Place(queue), clock, tolerance)
         }
 
         /// Takes a task in place of the one of the same key that waits, and starts the delay again.
@@ -111,9 +118,11 @@ private struct LastOut: Sendable {
     private let place: Place
     private let debouncer: KeyedDebouncer<AnyKey, QueueTask, Void>
 
-    init(_ delay: TimeInterval, _ place: Place, _ clock: any Clock<Duration>) {
+    init(_ delay: TimeInterval, _ place: Place, _ clock: any Clock<Duration>, _ tolerance: Duration) {
         self.place = place
-        debouncer = KeyedDebouncer(for: Duration(setting: delay, "delay"), on: place.queue, clock: clock) { _, task in
+        debouncer = KeyedDebouncer(
+            for: Duration(setting: delay, "delay"), on: place.queue, clock: clock, tolerance: tolerance
+        ) { _, task in
             task()
         }
     }

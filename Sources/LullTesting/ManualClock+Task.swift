@@ -15,7 +15,7 @@ extension ManualClock {
     public func task<R: Sendable>(
         @_inheritActorContext _ body: @escaping @Sendable @isolated(any) () async throws -> R
     ) -> Task<R, any Error> {
-        let work = Work(owner: ObjectIdentifier(self)) { "a task of the test" }
+        let work = Work { "a task of the test" }
         began(work)
         return launch(work, self, on: body.isolation) {
             defer { self.ended(work) }

@@ -52,7 +52,7 @@ struct ScaleTests {
             actions = engine.ended(execution.run, .returned).1.more
         }
         #expect(order == Array(0..<Self.keys))
-        #expect(engine.slots.count == 0 && engine.slotQueue.heap.isEmpty == true)
+        #expect(engine.slots.count == 0 && engine.slotQueue.count == 0)
     }
 
     @Test("keys that come and go with long deadlines do not make the engine grow", arguments: [false, true])
@@ -86,7 +86,7 @@ extension Engine {
     /// The bytes that the engine's own structures hold, without what keys and values refer to.
     fileprivate var footprint: Int {
         slots.footprint + lanes.footprint + agenda.footprint + fading.footprint + index.entries.capacity * 8
-            + slotQueue.heap.capacity * MemoryLayout<SlotQueue.Entry>.stride
+            + slotQueue.pages.count * SlotQueue.pageSize * MemoryLayout<SlotQueue.Entry>.stride
     }
 }
 

@@ -53,6 +53,29 @@ struct DocumentationSamples {
         #expect(Set(results.texts.all) == ["cat", "dog"])
     }
 
+    @MainActor
+    final class SearchScreen {
+        let results = Results()
+        var text = ""
+
+        func textChanged() {
+            Throttle.onMainQueue(by: 0.3, leading: true) { self.results.search(self.text) }
+        }
+    }
+
+    // The only test that may use the throttle of the main queue: there is one for all.
+    @Test("work of the main actor on the main queue")
+    func mainQueue() async throws {
+        let screen = SearchScreen()
+        for text in ["c", "ca", "cat"] {
+            screen.text = text
+            screen.textChanged()
+        }
+        for _ in 0..<2000 where screen.results.texts.all.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        // The first one runs as soon as the main queue is free, and reads the text then.
+        #expect(screen.results.texts.all == ["cat", "cat"])
+    }
+
     @Test("delayed preemptive dispatch")
     func preemptive() {
         let printed = Record<String>()

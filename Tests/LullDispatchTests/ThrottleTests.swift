@@ -66,24 +66,71 @@ struct ThrottleTests {
         #expect(throttle.counters.failed == 0)
     }
 
-    @Test("runs at once with leading when none of ours waits or runs, and delays what follows")
+    @Test(
+        "runs at once with leading when none of ours waits or runs, and then delays: of ten calls, the first and the last"
+    )
     func leading() async {
+        let throttle = QueueThrottle(clock: clock)
+        for number in 0..<10 {
+            throttle.onQueue(queue, by: 0.3, leading: true) { [seen] in seen.add("\(number)") }
+            await clock.advance(by: .milliseconds(20))
+        }
+        #expect(seen.all == ["0"])
+        await clock.advance(by: .milliseconds(99))
+        #expect(seen.all == ["0"])
+        await clock.advance(by: .milliseconds(1))
+        #expect(seen.all == ["0", "9"])
+        // The last one is followed by a delay as well, and that by nothing.
+        throttle.onQueue(queue, by: 0.3, leading: true) { [seen] in seen.add("a") }
+        await clock.advance(by: .milliseconds(299))
+        #expect(seen.all == ["0", "9"])
+        await clock.advance(by: .milliseconds(1))
+        #expect(seen.all == ["0", "9", "a"])
+        await clock.advance(by: .milliseconds(300))
+        throttle.onQueue(queue, by: 0.3, leading: true) { [seen] in seen.add("b") }
+        await clock.advance(by: .zero)
+        #expect(seen.all == ["0", "9", "a", "b"])
+    }
+
+    @Test("loses neither the first nor the last of the calls of a loop")
+    func loop() async {
+        for _ in 0..<30 {
+            let (throttle, seen) = (QueueThrottle(clock: clock), Record<Int>())
+            for number in 0..<1000 {
+                throttle.onQueue(queue, by: 0.3, leading: true) { seen.add(number) }
+            }
+            await clock.advance(by: .zero)
+            #expect(seen.all == [0])
+            await clock.advance(by: .milliseconds(300))
+            #expect(seen.all == [0, 999])
+        }
+    }
+
+    @Test("lets a call with leading and one without take each other's place")
+    func mixed() async {
         let throttle = QueueThrottle(clock: clock)
         throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("1") }
         await clock.advance(by: .zero)
-        #expect(seen.all == ["1"])
         throttle.onQueue(queue, by: 1, leading: false) { [seen] in seen.add("2") }
+        await clock.advance(by: .milliseconds(500))
         throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("3") }
-        await clock.advance(by: .zero)
+        await clock.advance(by: .milliseconds(499))
         #expect(seen.all == ["1"])
-        await clock.advance(by: .seconds(1))
+        await clock.advance(by: .milliseconds(1))
         #expect(seen.all == ["1", "3"])
         throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("4") }
+        throttle.onQueue(queue, by: 2, leading: false) { [seen] in seen.add("5") }
+        await clock.advance(by: .milliseconds(1999))
+        #expect(seen.all == ["1", "3"])
+        await clock.advance(by: .milliseconds(1))
+        #expect(seen.all == ["1", "3", "5"])
+        // After one without leading there is no delay.
+        throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("6") }
         await clock.advance(by: .zero)
-        #expect(seen.all == ["1", "3", "4"])
+        #expect(seen.all == ["1", "3", "5", "6"])
     }
 
-    @Test("delays with leading while one of ours is running")
+    @Test("delays with leading while one of ours is running, from its end on")
     func leadingWhileRunning() async {
         let throttle = QueueThrottle(clock: clock)
         let started = DispatchSemaphore(value: 0)
@@ -104,6 +151,21 @@ struct ThrottleTests {
         await clock.advance(by: .seconds(1), until: .started)
         #expect(seen.all == [])
         goOn.signal()
+        await clock.advance(by: .zero)
+        #expect(seen.all == ["1"])
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["1", "2"])
+    }
+
+    @Test("ends the delay when cancelled")
+    func cancelDelay() async {
+        let throttle = QueueThrottle(clock: clock)
+        throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("1") }
+        await clock.advance(by: .zero)
+        throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("never") }
+        throttle.cancel(queue)
+        await clock.advance(by: .zero)
+        throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("2") }
         await clock.advance(by: .zero)
         #expect(seen.all == ["1", "2"])
     }

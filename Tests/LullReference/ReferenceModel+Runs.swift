@@ -6,14 +6,16 @@ extension ReferenceModel {
             return
         }
         turns += 1
-        var new = Waiting(values: values, due: due, turn: turns)
+        var new = Waiting(values: values, due: due, queuedAt: due.at, turn: turns)
         if let old = keys[index].waiting {
             // Counts are added, `first` is the earlier's, edge and instant are the later's.
             new.values = combine(old.values, with: values)
             new.due.count += old.due.count
             new.due.first = old.due.first
+            new.isRest = old.isRest
         }
         keys[index].waiting = new
+        queueIfRest(index)
         if setup.whileRunning == .cancelRunning { tell(index, .superseded) }
         giveSlots()
     }
@@ -26,13 +28,22 @@ extension ReferenceModel {
         }
     }
 
+    /// What is left of a batch queues for a slot behind all that waits by now.
+    mutating func queueIfRest(_ index: Int) {
+        guard keys[index].waiting?.isRest == true, !isBlocked(index) else { return }
+        turns += 1
+        keys[index].waiting?.turn = turns
+        keys[index].waiting?.queuedAt = now
+    }
+
+    func isBlocked(_ index: Int) -> Bool { setup.whileRunning != .concurrent && !keys[index].running.isEmpty }
+
     /// Starts what waits for nothing but a slot, in order of due instants, equal ones in the order in which they fell due.
     mutating func giveSlots() {
         while runningExecutions < setup.maxConcurrent ?? .max {
             let ready = keys.indices.compactMap { index -> (at: Int, turn: Int, index: Int)? in
-                guard let waiting = keys[index].waiting else { return nil }
-                if setup.whileRunning != .concurrent, !keys[index].running.isEmpty { return nil }
-                return (waiting.due.at, waiting.turn, index)
+                guard let waiting = keys[index].waiting, !isBlocked(index) else { return nil }
+                return (waiting.queuedAt, waiting.turn, index)
             }
             guard let next = ready.min(by: { ($0.at, $0.turn) < ($1.at, $1.turn) }) else { return }
             start(next.index)
@@ -40,27 +51,39 @@ extension ReferenceModel {
     }
 
     mutating func start(_ index: Int) {
-        guard let waiting = keys[index].waiting else { return }
+        guard var waiting = keys[index].waiting else { return }
         keys[index].waiting = nil
         let key = keys[index].key
+        let values = Array(waiting.values.prefix(setup.maxBatch ?? .max))
+        let rest = Array(waiting.values.dropFirst(values.count))
+        let count = rest.isEmpty ? waiting.due.count : values.count
         let execution = ReferenceExecution(
-            run: executions.count + 1, key: key, values: waiting.values, count: waiting.due.count,
-            edge: waiting.due.edge, at: waiting.due.at, first: waiting.due.first)
+            run: executions.count + 1, key: key, values: values, count: count, edge: waiting.due.edge,
+            at: waiting.due.at, first: waiting.due.first)
         executions.append(execution)
         events.append(.start(execution))
-        for value in waiting.values { fates[value] = .running }
-        keys[index].running.append(Run(number: execution.run, values: waiting.values))
-        for watch in watches.indices where watches[watch].keys.contains(key) {
-            watches[watch].keys.removeAll { $0 == key }
+        for value in values { fates[value] = .running }
+        keys[index].running.append(Run(number: execution.run, values: values))
+        for watch in watches.indices {
+            guard let last = watches[watch].keys[key] else { continue }
+            // Where only one value is kept, this one may have taken the place of the one that is waited for.
+            if setup.combination == .collect, rest.contains(last) { continue }
+            watches[watch].keys[key] = nil
             watches[watch].runs.append(execution.run)
         }
+        guard !rest.isEmpty else { return }
+        waiting.values = rest
+        waiting.due.count -= count
+        waiting.isRest = true
+        keys[index].waiting = waiting
+        queueIfRest(index)
     }
 
     mutating func cancelWaiting(_ index: Int) {
         for value in keys[index].waiting?.values ?? [] { fates[value] = .cancelled }
         keys[index].waiting = nil
         let key = keys[index].key
-        for watch in watches.indices { watches[watch].keys.removeAll { $0 == key } }
+        for watch in watches.indices { watches[watch].keys[key] = nil }
         resumeWatches()
     }
 
@@ -69,8 +92,9 @@ extension ReferenceModel {
         for index in keys.indices {
             for ended in keys[index].running where ended.number == run {
                 for value in ended.values { fates[value] = threw ? ended.fateIfItThrows : .executed }
+                keys[index].running.removeAll { $0.number == run }
+                if setup.whileRunning != .concurrent { queueIfRest(index) }
             }
-            keys[index].running.removeAll { $0.number == run }
         }
         for watch in watches.indices { watches[watch].runs.removeAll { $0 == run } }
         resumeWatches()
@@ -90,7 +114,9 @@ extension ReferenceModel {
         let watched = keys.filter { key == nil || $0.key == key }
         let watch = Watch(
             ticket: ticket, runs: watched.flatMap { $0.running }.map { $0.number },
-            keys: watched.filter { $0.waiting != nil }.map { $0.key })
+            keys: watched.reduce(into: [:]) { keys, key in
+                if let last = key.waiting?.values.last { keys[key.key] = last }
+            })
         guard !watch.runs.isEmpty || !watch.keys.isEmpty else { return false }
         watches.append(watch)
         return true

@@ -18,8 +18,11 @@ public struct ReferenceModel: Sendable {
     struct Waiting: Sendable {
         var values: [Int]
         var due: ReferenceGate.Due
-        /// The order in which values fell due.
+        /// The instant and the number that decide when it gets a slot.
+        var queuedAt: Int
         var turn: Int
+        /// Whether it is what a start has left of a larger batch.
+        var isRest = false
     }
 
     /// An execution that has started and not ended.
@@ -30,11 +33,11 @@ public struct ReferenceModel: Sendable {
         var fateIfItThrows: ReferenceFate = .failed
     }
 
-    /// Somebody who waits for what runs (by number) and what waits (by key).
+    /// A wait for what runs (by number) and for what waits (by key, with the last of its values).
     struct Watch: Sendable {
         var ticket: Int
         var runs: [Int]
-        var keys: [String]
+        var keys: [String: Int]
     }
 
     /// What it was set up with.
@@ -165,7 +168,20 @@ public struct ReferenceModel: Sendable {
             keys[index].gate.cancel()
             for value in takeValues(index) { fates[value] = .cancelled }
             cancelWaiting(index)
+            // The value for which they were told to stop is no more.
+            for run in keys[index].running.indices where keys[index].running[run].fateIfItThrows == .superseded {
+                keys[index].running[run].fateIfItThrows = .cancelled
+            }
             if running { tell(index, .cancelled) }
+        }
+    }
+
+    /// The owner has gone: what is due in the far future is never executed.
+    public mutating func dropUnreachable(at instant: Int) {
+        advance(to: instant)
+        for index in keys.indices where keys[index].gate.due == .max {
+            keys[index].gate.cancel()
+            for value in takeValues(index) { fates[value] = .cancelled }
         }
     }
 

@@ -74,17 +74,20 @@ public struct ReferenceSetup: Hashable, Sendable {
     public var maxConcurrent: Int?
     /// How many keys may be open or waiting, if there is a limit.
     public var capacity: Int?
+    /// How many values one execution gets, if there is a limit.
+    public var maxBatch: Int?
 
     /// A setup of these parts.
     public init(
         _ policy: ReferencePolicy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
-        maxConcurrent: Int? = nil, capacity: Int? = nil
+        maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil
     ) {
         self.policy = policy
         self.combination = combination
         self.whileRunning = whileRunning
         self.maxConcurrent = maxConcurrent
         self.capacity = capacity
+        self.maxBatch = maxBatch
     }
 }
 
@@ -101,6 +104,7 @@ extension ReferenceSetup: CustomStringConvertible {
         words.append("\(whileRunning)")
         if let maxConcurrent { words.append("maxConcurrent \(maxConcurrent)") }
         if let capacity { words.append("capacity \(capacity)") }
+        if let maxBatch { words.append("maxBatch \(maxBatch)") }
         return words.joined(separator: ", ")
     }
 }

@@ -34,6 +34,18 @@ struct BadInputTests {
             _ = KeyedThrottler(every: .seconds(2), capacity: 0) { (_: Int, _: Int) in }
         }
         #expect(message(capacity).contains("Lull: the capacity is 0, but must be 1 or more"))
+        let maxBatch = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Debouncer(collectingFor: .seconds(2), maxBatch: 0) { (_: [Int]) in }
+        }
+        #expect(message(maxBatch).contains("Lull: the maxBatch is 0, but must be 1 or more"))
+        let maxBatchOfOne = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Throttler(every: .seconds(2), maxBatch: 5) { (_: Int) in }
+        }
+        #expect(message(maxBatchOfOne).contains("Lull: the maxBatch is 5, but only collecting and merging"))
+        let tolerance = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Debouncer(for: .seconds(2), tolerance: .seconds(-1)) { (_: Int) in }
+        }
+        #expect(message(tolerance).contains("Lull: the tolerance is -1.0 seconds, but must be zero or more"))
     }
 
     private func message(_ result: ExitTest.Result?) -> String {

@@ -85,9 +85,61 @@ struct EventTests {
         await clock.advance(by: .zero, until: .started)
         cancelled.cancel()
         #expect(try await cancelled.value == [])
+        let others = try #require(it).events()
         it?.submit(1)
         it?.cancel()
         it = nil
-        #expect(await story(events, 100).count == 2)
+        #expect(await story(others, 100).count == 2)
+        #expect(await story(others, 100) == [])
+    }
+
+    @Test("come to each iteration for itself: to the first from the beginning, to others from theirs")
+    func iterations() async throws {
+        let it = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
+        let events = it.events()
+        it(1)
+        let first = clock.task { await story(events, 3) }
+        await clock.advance(by: .zero, until: .started)
+        let second = clock.task { await story(events, 2) }
+        let cancelled = clock.task { await story(events, 100) }
+        await clock.advance(by: .zero, until: .started)
+        await clock.advance(by: .seconds(2), until: .started)
+        #expect(
+            try await first.value == [
+                "0 submitted Sole() 1", "2 started Sole() 1 trailing", "2 finished Sole() 1 trailing",
+            ])
+        #expect(try await second.value == ["2 started Sole() 1 trailing", "2 finished Sole() 1 trailing"])
+        cancelled.cancel()
+        #expect(try await cancelled.value.count == 2)
+    }
+
+    @Test("stop the program with a message if two tasks wait at one iterator")
+    func sharedIterator() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let it = Debouncer(for: .seconds(2)) { (_: Int) in }
+            // What the compiler keeps others from doing, too.
+            nonisolated(unsafe) var iterator = it.events().makeAsyncIterator()
+            nonisolated(unsafe) var copy = iterator
+            async let first = iterator.next()
+            async let second = copy.next()
+            _ = await (first, second)
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Lull: two tasks wait for the next event of one iterator"))
+    }
+
+    @Test("release a key without the lock: its deinit may call the debouncer")
+    func keysThatCall() async throws {
+        let holder = Guarded<KeyedDebouncer<CallingKey, Int, Void>?>(nil)
+        let it = KeyedDebouncer(for: .zero, clock: clock) { (_: CallingKey, _: Int) in }
+        _ = holder.exchange(it)
+        let events = it.events(bufferingNewest: 3)
+        try await withinReason {
+            for number in 0..<200 { it.submit(number, for: CallingKey(number, holder)) }
+        }
+        #expect(it.counters.submitted == 200)
+        await clock.advance(by: .zero)
+        _ = await story(events, 3)
+        _ = holder.exchange(nil)
     }
 }

@@ -136,18 +136,6 @@ struct HandlerTests {
         #expect(failures.all.count == 1)
     }
 
-    @Test("that throws without a failure handler leaves a line on standard error")
-    func failureLine() async {
-        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let clock = ManualClock()
-            let save = KeyedDebouncer(for: .seconds(1), clock: clock) { (_: String, _: Int) in throw Refusal() }
-            save.submit(1, for: "lamp")
-            await clock.advance(by: .seconds(1))
-        }
-        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("Lull: an execution has failed (key lamp): Refusal(reason: \"no\")\n"))
-    }
-
     @Test("never runs on the caller's stack")
     func notOnStack() async {
         // With the main actor held by the test, a handler that ran inside `submit` would be seen.

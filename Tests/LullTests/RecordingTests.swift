@@ -48,6 +48,34 @@ struct RecordingTests {
         #expect(recording.trace().split(separator: "\n").map { $0.suffix(4) } == [#""2"}"#, #""3"}"#, #""4"}"#])
     }
 
+    @Test func manySubmitsAreKeptInOrderWhateverIsReadMeanwhile() {
+        let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (_: Int, _: Int) in }
+        let recording = levels.record(newest: 3000)
+        for key in 0..<10_000 {
+            levels.submit(0, for: key)
+            guard key % 997 == 0 else { continue }
+            let kept = max(0, key - 2999)...key
+            #expect(
+                recording.trace().split(separator: "\n").map { String($0) }
+                    == kept.map { "{\"at\":0.000000000,\"key\":\"\($0)\"}" })
+        }
+        #expect(recording.count == 3000)
+        #expect(recording.lost == 7000)
+    }
+
+    @Test func keysAreReleasedWithoutTheLock() async throws {
+        let holder = Guarded<KeyedDebouncer<CallingKey, Int, Void>?>(nil)
+        let levels = KeyedDebouncer(for: .zero, clock: clock) { (_: CallingKey, _: Int) in }
+        _ = holder.exchange(levels)
+        let recording = levels.record(newest: 2)
+        try await withinReason {
+            for number in 0..<200 { levels.submit(number, for: CallingKey(number, holder)) }
+        }
+        #expect(recording.count == 2)
+        await clock.advance(by: .zero)
+        _ = holder.exchange(nil)
+    }
+
     @Test func whatIsSubmittedAfterItsEndIsNotRecorded() {
         let save = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
         var recording: Recording<Sole>? = save.record()

@@ -55,7 +55,7 @@ enum Contention {
         let floor = taken.spread(0, \.wall)
         let lull = taken.spread(1, \.wall)
         return [
-            taken.line("Debouncer, time that passes", 1, against: "floor", 0, by: \.wall, .ratioAtMost(1.5)),
+            taken.line("Debouncer, time that passes", 1, against: "floor", 0, by: \.wall),
             Line("the slowest object", Spread(lull.most), "ns", against: "floor's", Spread(floor.most)),
             Line("the fastest object", Spread(lull.least), "ns", against: "floor's", Spread(floor.least)),
         ]

@@ -32,29 +32,29 @@ enum Crowd {
         var resident: [Double] = []
         for _ in 0..<max(1, effort.rounds / 4) {
             autoreleasepool {
-                let before = heap_bytes()
-                let residentBefore = residentBytes()
+                let before = Resources.heap
+                let residentBefore = Resources.resident
                 let sink = Sink()
                 let debouncer = KeyedDebouncer<Int, Int, Void>(for: .seconds(3), on: queue) { _, value in
                     sink.take(value)
                 }
                 submitAll(debouncer, keys)
-                let peak = heap_bytes() - before
+                let peak = Resources.heap - before
                 precondition(sink.count == 0, "submitting a million keys took longer than the wait")
                 sink.waitFor(keys)
                 debouncer.flush()
                 queue.sync {}
                 usleep(200_000)
                 held.append(Double(peak) / Double(keys) - Double(entry))
-                left.append((Double(heap_bytes()) - Double(before) - 16_777_216) / Double(peak) * 100)
-                resident.append(Double(residentBytes() - residentBefore) / 1_048_576)
+                left.append(Double(Resources.heap - before - 16_777_216) / Double(peak) * 100)
+                resident.append(Double(Resources.resident - residentBefore) / 1_048_576)
                 withExtendedLifetime(debouncer) {}
             }
         }
-        let floorBefore = heap_bytes()
+        let floorBefore = Resources.heap
         let floor = KeyedFloor<Int, Int>(wait: 100_000_000_000) { _, _ in }
         submitAll(floor, keys)
-        let floorHeld = Double(heap_bytes() - floorBefore) / Double(keys) - Double(entry)
+        let floorHeld = Double(Resources.heap - floorBefore) / Double(keys) - Double(entry)
         return [
             Line(
                 "a pending key, beside key and value", Spread(held), "B", against: "floor", Spread(floorHeld),
@@ -62,11 +62,6 @@ enum Crowd {
             Line("left afterwards beyond 16 MB", Spread(left), "% of peak", target: .figureAtMost(5)),
             Line("resident afterwards, beyond before", Spread(resident), "MiB"),
         ]
-    }
-
-    private static func residentBytes() -> Int {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
-        return (Int(text.split(separator: " ")[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
     // MARK: - Ten million

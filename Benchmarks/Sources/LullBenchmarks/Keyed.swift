@@ -65,7 +65,9 @@ enum Keyed {
         let taken = Interleaved(
             rounds: effort.rounds,
             [{ floor(inTurn) }, { lull(inTurn) }, { floor(atRandom) }, { lull(atRandom) }])
-        // They take their time, and much memory until their old deadlines.
+        // They take their time, and much memory until their old deadlines, which the next row is not to bear.
+        let heap = Resources.heap
+        defer { Resources.waitForHeap(heap + 8 << 20, atMost: Int(wait / 1_000_000_000) + 5) }
         let idioms = Interleaved(
             rounds: max(1, effort.rounds / 4),
             [

@@ -18,6 +18,10 @@ enum Main {
         Row("memory", Crowd.memory),
         Row("crowd", Crowd.tenMillion),
         Row("due", Due.oneByOne),
+        Row("debouncers", Debouncers.rows),
+        Row("tolerance", Tolerance.rows),
+        Row("stalls", Stalls.rows),
+        Row("holds", Holds.rows),
         Row("outcomes", Outcomes.awaited),
         Row("stream", Streams.debounced),
         Row("command", Command.rows),
@@ -42,9 +46,13 @@ enum Main {
             case "--quick": effort = .quick
             case "--commit-without-pause": Durable.commitWithoutPause(arguments.popFirst() ?? "")
             case "--lull": Command.path = arguments.popFirst()
+            case "--compare":
+                let (now, before) = (paths(&arguments), arguments.popFirst() == "--with" ? paths(&arguments) : [])
+                return compare(now, with: before)
             default:
                 print(
                     "usage: LullBenchmarks [--rows name,…] [--json path] [--charts folder] [--quick] [--lull command]")
+                print("       LullBenchmarks --compare now.json… --with before.json…")
                 print("rows: " + rows.map(\.name).joined(separator: "; "))
                 exit(argument == "--help" ? 0 : 64)
             }
@@ -60,6 +68,22 @@ enum Main {
             }
         }
         if let path { keep(in: path) { try report.writeJSON(to: path) } }
+    }
+
+    /// The arguments up to the next option.
+    private static func paths(_ arguments: inout ArraySlice<String>) -> [String] {
+        let paths = arguments.prefix { !$0.hasPrefix("--") }
+        arguments = arguments.dropFirst(paths.count)
+        return Array(paths)
+    }
+
+    private static func compare(_ now: [String], with before: [String]) {
+        do {
+            try Comparison.print(now, with: before)
+        } catch {
+            print("what other runs have written could not be read: \(error)")
+            exit(66)
+        }
     }
 
     private static func write(_ chart: LineChart, named name: String, to folder: String) throws {
@@ -109,7 +133,9 @@ struct Effort {
     var keys: Int
     /// How many submits are measured at once there.
     var submits: Int
+    /// How many keys are pending when a call concerns all of them.
+    var pending: Int
 
-    static let full = Effort(rounds: 11, seconds: 60, keys: 10_000_000, submits: 1_000_000)
-    static let quick = Effort(rounds: 3, seconds: 5, keys: 100_000, submits: 200_000)
+    static let full = Effort(rounds: 11, seconds: 60, keys: 10_000_000, submits: 1_000_000, pending: 5_000_000)
+    static let quick = Effort(rounds: 3, seconds: 5, keys: 100_000, submits: 200_000, pending: 500_000)
 }

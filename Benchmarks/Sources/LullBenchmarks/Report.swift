@@ -48,7 +48,7 @@ struct Line: Codable {
 struct Report {
     private(set) var lines: [Line] = []
 
-    static let columns = [14, 34, 15, 26, 20, 9, 7]
+    static let columns = [14, 42, 15, 26, 20, 9, 7]
 
     init() {
         print(Self.line(["row", "what", "figure", "held against", "ratio (quartiles)", "target", "verdict"]))
@@ -77,28 +77,37 @@ struct Report {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        struct Entry: Encodable {
-            var line: Line
-            var met: Bool?
-        }
         try encoder.encode(lines.map { Entry(line: $0, met: $0.isMet) }).write(to: URL(fileURLWithPath: path))
     }
 
-    private static func line(_ cells: [String]) -> String {
+    /// The lines that another run, of whichever build, has written.
+    static func readJSON(from path: String) throws -> [Line] {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return try decoder.decode([Entry].self, from: Data(contentsOf: URL(fileURLWithPath: path))).map(\.line)
+    }
+
+    private struct Entry: Codable {
+        var line: Line
+        var met: Bool?
+    }
+
+    static func line(_ cells: [String], _ widths: [Int] = columns) -> String {
         var text = ""
-        for (cell, width) in zip(cells, columns) {
+        for (cell, width) in zip(cells, widths) {
             text += cell + String(repeating: " ", count: max(0, width - cell.count)) + "  "
         }
         while text.last == " " { text.removeLast() }
         return text
     }
 
-    private static func figure(_ value: Double, _ unit: String) -> String {
+    static func figure(_ value: Double, _ unit: String) -> String {
         let digits = abs(value) >= 100 || value == value.rounded() ? 0 : abs(value) >= 10 ? 1 : 2
         return String(format: "%.\(digits)f", value) + " " + unit
     }
 
-    private static func ratio(_ ratio: Spread) -> String {
+    static func ratio(_ ratio: Spread) -> String {
         let digits = ratio.median >= 10 ? 0 : 2
         return String(
             format: "%.\(digits)f (%.\(digits)f–%.\(digits)f)", ratio.median, ratio.lowerQuartile, ratio.upperQuartile)

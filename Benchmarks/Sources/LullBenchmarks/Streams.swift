@@ -18,13 +18,13 @@ enum Streams {
                     }
                 },
                 {
-                    let before = heap_bytes()
+                    let before = Resources.heap
                     let sample = run(elements) { stream in
                         var last = -1
                         for await element in stream.debounced(for: .milliseconds(50)) { last = element }
                         precondition(last == elements - 1, "the last element was not delivered")
                     }
-                    held.append((Double(heap_bytes()) - Double(before)) / 1_048_576)
+                    held.append(Double(Resources.heap - before) / 1_048_576)
                     return sample
                 },
                 {

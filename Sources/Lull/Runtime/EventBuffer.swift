@@ -1,45 +1,48 @@
 /// The newest events, until an observer takes them.
+///
+/// Events are added while the debouncer's lock is held. So that takes the same short time whatever the limit is, and
+/// releases no key: a key's `deinit` may call the debouncer.
 @usableFromInline
 final class EventBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
     private let lock = Lock()
     private let limit: Int
-    /// What is kept begins at `first`; what lies before is removed now and then, many at once.
-    private var events: [Event<Key>] = []
-    private var first = 0
+    private var events: Chunks<Event<Key>>
     private var lost = 0
     private var consumer: UnsafeContinuation<Event<Key>?, Never>?
     private var isOver = false
 
     init(limit: Int) {
         self.limit = limit
+        events = Chunks(for: limit)
     }
 
-    /// Keeps an event, and forgets the oldest one if there are too many. Wakes nobody: that is ``wake()``.
+    /// Keeps an event, and forgets the oldest one if there are too many. Wakes nobody, and releases nothing: that is
+    /// ``wake()``.
     @usableFromInline
     func add(_ event: Event<Key>) {
         lock.withLock {
             events.append(event)
-            if events.count - first > limit {
-                first += 1
+            if events.count > limit {
+                events.removeFirst()
                 lost += 1
-            }
-            if first > limit {
-                events.removeFirst(first)
-                first = 0
             }
         }
     }
 
-    /// Lets the observer have the next event, if he waits for one.
+    /// Lets the observer have the next event, if it waits for one, and releases what has been forgotten. Called without
+    /// the debouncer's lock.
     @usableFromInline
     func wake() {
-        let (waiting, event) = lock.withLock { () -> (UnsafeContinuation<Event<Key>?, Never>?, Event<Key>?) in
-            guard consumer != nil else { return (nil, nil) }
+        let (waiting, event, released) = lock.withLock {
+            () -> (UnsafeContinuation<Event<Key>?, Never>?, Event<Key>?, [[Event<Key>]]) in
+            guard consumer != nil else { return (nil, nil, events.takeUsedUp()) }
             let event = take()
-            return event != nil || isOver ? (consumer.take(), event) : (nil, nil)
+            let waiting = event != nil || isOver ? consumer.take() : nil
+            return (waiting, event, events.takeUsedUp())
         }
         waiting?.resume(returning: event)
+        withExtendedLifetime(released) {}
     }
 
     /// No event comes any more.
@@ -49,25 +52,29 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
     }
 
     private func take() -> Event<Key>? {
-        guard first < events.count else { return nil }
-        var event = events[first]
-        first += 1
+        guard var event = events.first else { return nil }
+        events.removeFirst()
         event.lost = lost
         lost = 0
         return event
     }
 
+    /// The next event; nil when there are none any more, or the task was cancelled.
     nonisolated(nonsending) func next() async -> Event<Key>? {
         await withTaskCancellationHandler {
-            // The continuation is resumed by whoever takes it out under the lock, and nobody else.
+            // The continuation is resumed by whoever takes it out under the lock, and by nobody else.
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Event<Key>?, Never>) in
-                let answer = lock.withLock { () -> Event<Key>?? in
-                    if let event = take() { return .some(event) }
-                    if isOver || Task.isCancelled { return .some(nil) }
+                let (answer, released) = lock.withLock { () -> (Event<Key>??, [[Event<Key>]]) in
+                    precondition(
+                        consumer == nil,
+                        "Lull: two tasks wait for the next event of one iterator; let each iterate for itself")
+                    if let event = take() { return (.some(event), events.takeUsedUp()) }
+                    if isOver || Task.isCancelled { return (.some(nil), []) }
                     consumer = continuation
-                    return .none
+                    return (.none, [])
                 }
                 if let answer { continuation.resume(returning: answer) }
+                withExtendedLifetime(released) {}
             }
         } onCancel: {
             lock.withLock { consumer.take() }?.resume(returning: nil)

@@ -5,6 +5,7 @@
 #elseif canImport(Musl)
     internal import Musl
 #endif
+public import LullCore
 
 /// The only key of a debouncer without keys.
 @frozen
@@ -19,15 +20,31 @@ func describe(_ key: some Any, of value: Any.Type) -> String {
     key is Sole ? "the only key, of values of type \(value)" : "key \(key)"
 }
 
+/// The work of an execution, for a clock that keeps track of it.
 @usableFromInline
-func makeWork<Key: Sendable>(of value: any Sendable.Type, owner: ObjectIdentifier, key: Key) -> Work {
-    Work(owner: owner) { describe(key, of: value) }
+func makeWork<Key: Sendable>(of value: any Sendable.Type, run: RunID, debouncer: UInt64, key: Key) -> Work {
+    Work(handling: run, of: debouncer) { describe(key, of: value) }
+}
+
+/// Where a debouncer or throttler is made in the source code.
+@usableFromInline
+struct SourceSite: Sendable, CustomStringConvertible {
+    private let fileID: StaticString
+    private let line: UInt
+
+    init(_ fileID: StaticString, _ line: UInt) {
+        self.fileID = fileID
+        self.line = line
+    }
+
+    @usableFromInline var description: String { "\(fileID):\(line)" }
 }
 
 /// Says that an execution has failed, for those who have not said what is to be done then.
 @usableFromInline
-func reportFailure(_ error: any Error, of key: String) {
-    logLine("Lull: an execution has failed (\(key)): \(error)")
+func reportFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt site: SourceSite) {
+    let name = kind == .debounce ? "debouncer" : "throttler"
+    logLine("Lull: an execution failed (\(key), \(name) made at \(site)): \(error)")
 }
 
 /// Says something to whoever runs the program.

@@ -56,7 +56,7 @@ extension Runtime {
     func startTask(
         _ execution: Execution<Key, Item>, _ isolation: (any Actor)?, _ body: @escaping TaskBody
     ) {
-        let work = announce(execution.key)
+        let work = announce(execution.run, of: execution.key)
         let task = launch(work, observer, on: isolation) {
             let outcome: Outcome<Result>
             do {
@@ -91,8 +91,8 @@ extension Runtime {
 
     /// Names an execution, and tells a clock that keeps track of it.
     @inlinable
-    func announce(_ key: Key) -> Work {
-        let work = makeWork(of: Value.self, owner: ObjectIdentifier(self), key: key)
+    func announce(_ run: RunID, of key: Key) -> Work {
+        let work = makeWork(of: Value.self, run: run, debouncer: number, key: key)
         observer?.began(work)
         return work
     }
@@ -119,7 +119,7 @@ extension Runtime {
 
     /// Reports the end of an execution and starts what waited for it.
     ///
-    /// - Returns: The error, if the execution has failed.
+    /// - Returns: The error, if the execution has failed and somebody is to be told of it.
     @inlinable
     func end(_ execution: inout Execution<Key, Item>, _ outcome: Outcome<Result>) -> (any Error)? {
         lock.lock()
@@ -149,8 +149,8 @@ extension Runtime {
         case .executed:
             deliver(outcome, to: execution.batch)
         case .failed:
-            deliver(outcome, to: execution.batch)
-            if case .failed(let error) = outcome { failure = error }
+            let isTaken = deliver(outcome, to: execution.batch)
+            if case .failed(let error) = outcome, onFailure != nil || !isTaken { failure = error }
         case .superseded:
             deliver(.superseded, to: execution.batch)
         case .cancelled:
@@ -167,7 +167,7 @@ extension Runtime {
         if let onFailure {
             await onFailure(failure, key)
         } else {
-            reportFailure(failure, of: describe(key, of: Value.self))
+            reportFailure(failure, of: describe(key, of: Value.self), kind, madeAt: site)
         }
     }
 }

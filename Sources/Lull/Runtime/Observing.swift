@@ -1,7 +1,7 @@
 public import LullCore
 
 // The story that observers are told. It is noted where the engine answers, with the lock held, so that it has the order
-// in which things happened; the observers are woken afterwards.
+// in which things happened; the observers are woken afterwards, and what they have forgotten is released then.
 extension Runtime {
     func observe(with buffer: EventBuffer<Key>) {
         changeWatch { $0.watchers.append(buffer) }
@@ -26,9 +26,14 @@ extension Runtime {
         }
     }
 
+    /// Wakes the observers, and releases what observers and recordings have forgotten. Called without the lock.
     @usableFromInline
     func wakeWatchers() {
-        for watcher in lock.withLock({ watchers }) { watcher.wake() }
+        let (watchers, released) = lock.withLock { () -> ([EventBuffer<Key>], [[RecordingBuffer<Key>.Entry]]) in
+            (self.watchers, recordings.flatMap { $0.entries.takeUsedUp() })
+        }
+        for watcher in watchers { watcher.wake() }
+        withExtendedLifetime(released) {}
     }
 
     @inlinable
@@ -39,12 +44,13 @@ extension Runtime {
 
     /// Notes a submit and what came of it.
     ///
-    /// - Returns: Whether somebody is to be woken for it.
+    /// - Returns: Whether ``wakeWatchers()`` is to be called for it.
     @inlinable
     @inline(never)
     func noteSubmit(of key: Key, _ actions: Answer, at now: CoreInstant) -> Bool {
-        for recording in recordings { recording.add(key, at: now) }
-        if watchers.isEmpty { return false }
+        var hasUsedUp = false
+        for recording in recordings where recording.add(key, at: now) { hasUsedUp = true }
+        if watchers.isEmpty { return hasUsedUp }
         note(actions.more[..<actions.dueBefore], at: now)
         note(.submitted, key, at: now)
         if actions.displaced != nil { note(kind(of: actions.fate), key, at: now) }

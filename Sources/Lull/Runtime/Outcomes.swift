@@ -16,8 +16,9 @@ extension Runtime {
     func promise(
         for key: Key, _ completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
     ) -> Promise<Outcome<Result>> {
-        Promise { [observer, owner = ObjectIdentifier(self)] outcome in
-            let work = makeWork(of: Value.self, owner: owner, key: key)
+        Promise { [observer] outcome in
+            // A clock keeps track of it, but it is no run of the handler: it may wait for the debouncer.
+            let work = Work { describe(key, of: Value.self) }
             observer?.began(work)
             _ = launch(work, observer, on: completion.isolation) {
                 await completion(outcome)

@@ -26,11 +26,20 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
         state = .callback(callback)
     }
 
+    /// Delivers the value.
+    ///
+    /// - Returns: Whether it is taken; not if whoever awaited it was cancelled before.
     @usableFromInline
-    func deliver(_ value: Value) {
+    @discardableResult
+    func deliver(_ value: Value) -> Bool {
         let old = lock.withLock { () -> State in
             let old = state
-            if case .open = old { state = .delivered(value) } else { state = .over }
+            // A second value would be one too many; it leaves the first where it is.
+            switch old {
+            case .open: state = .delivered(value)
+            case .awaited, .callback, .over: state = .over
+            case .delivered: break
+            }
             return old
         }
         switch old {
@@ -38,8 +47,10 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
             sleep?.end()
             continuation.resume(returning: value)
         case .callback(let callback): callback(value)
-        case .open, .delivered, .over: break
+        case .open: break
+        case .delivered, .over: return false
         }
+        return true
     }
 
     /// The value, or nil if the task was cancelled before it came.
@@ -75,6 +86,8 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
 
     private func cancel() {
         let old = lock.withLock { () -> State in
+            // What has been delivered counts as taken, and will be: there is nothing to wait for.
+            if case .delivered = state { return .over }
             let old = state
             state = .over
             return old

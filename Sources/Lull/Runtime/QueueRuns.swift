@@ -22,7 +22,7 @@ extension Runtime {
     /// Puts an execution where the next block on the queue finds it.
     @inlinable
     func makeReady(_ execution: consuming Execution<Key, Item>) {
-        let work = isObserved ? announce(execution.key) : nil
+        let work = isObserved ? announce(execution.run, of: execution.key) : nil
         lock.lock()
         ready.append(QueueRun(execution: execution, work: work))
         lock.unlock()

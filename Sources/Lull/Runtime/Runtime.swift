@@ -45,6 +45,8 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @usableFromInline var recordings: [RecordingBuffer<Key>] = []
     @exclusivity(unchecked) @usableFromInline var isWatched = false
 
+    /// Tells it apart from all others, of any time.
+    @usableFromInline let number = DebouncerNumber.next()
     @usableFromInline let timekeeper: Timekeeper
     @usableFromInline let observer: (any WorkObserver)?
     /// Whether there is one. It would have to be copied to be looked at.
@@ -54,12 +56,18 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @usableFromInline let handler: Handler
     @usableFromInline let onFailure: (@Sendable (any Error, Key) async -> Void)?
     @usableFromInline let atEnd: AtEnd
+    let kind: Policy.Kind
+    /// Where it is made in the source code.
+    let site: SourceSite
 
     init(
         _ setup: Setup, clock: any Clock<Duration>, tolerance: Duration = .zero, atEnd: AtEnd,
-        onFailure: (@Sendable (any Error, Key) async -> Void)?, handler: Handler
+        onFailure: (@Sendable (any Error, Key) async -> Void)?, madeAt site: SourceSite, handler: Handler
     ) {
+        precondition(tolerance >= .zero, "Lull: the tolerance is \(tolerance), but must be zero or more")
         engine = Engine(setup)
+        kind = setup.policy.kind
+        self.site = site
         var queue: DispatchQueue?
         if case .queue(let its, _) = handler { queue = its }
         timekeeper = Timekeeper.make(for: clock, wakingOn: queue)
@@ -157,10 +165,16 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         if hasCancelled { takeBackReady() }
     }
 
+    /// Tells everybody who has asked for the outcome of one of these submits.
+    ///
+    /// - Returns: Whether anybody has taken it.
     @inlinable
-    func deliver(_ outcome: Outcome<Result>, to batch: Batch<Item>) {
-        for item in batch.earlier { item.promise?.deliver(outcome) }
-        batch.value.promise?.deliver(outcome)
+    @discardableResult
+    func deliver(_ outcome: Outcome<Result>, to batch: Batch<Item>) -> Bool {
+        var isTaken = false
+        for item in batch.earlier where item.promise?.deliver(outcome) == true { isTaken = true }
+        if batch.value.promise?.deliver(outcome) == true { isTaken = true }
+        return isTaken
     }
 
     /// Calls an event of the engine at the present instant, and does what it says.
@@ -178,7 +192,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 
     /// The same, and waits for what runs and waits afterwards, of one key or of all, to have ended.
     ///
-    /// From inside a handler of the same debouncer it does not wait: nobody can wait for himself.
+    /// From inside a handler of the same debouncer it does not wait: a handler cannot wait for its own end.
     @inlinable
     nonisolated(nonsending) func reportAndWait(
         for key: Key? = nil, _ event: (inout Engine<Key, Item>, CoreInstant) -> Answer
@@ -199,8 +213,13 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         _ = await promise?.value(observer: observer)
     }
 
+    /// Whether the caller belongs to a run of the handler that has not ended. A task that has outlived the handler which
+    /// made it no longer does, and neither does a callback.
     @usableFromInline
-    var isInsideHandler: Bool { Work.current?.owner == ObjectIdentifier(self) }
+    var isInsideHandler: Bool {
+        guard let run = Work.current?.run(of: number) else { return false }
+        return lock.withLock { engine.isRunning(run) }
+    }
 
     /// The last handle has gone.
     @inlinable

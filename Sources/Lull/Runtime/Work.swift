@@ -1,3 +1,6 @@
+internal import LullCore
+internal import Synchronization
+
 /// An execution, seen from a clock that keeps track of the work it wakes (``WorkTrackingClock``).
 ///
 /// While a handler runs, ``current`` is its execution, also in the tasks that it creates.
@@ -8,12 +11,35 @@ public final class Work: Sendable {
     /// Says which key is executed, for messages.
     public var name: String { describe() }
 
-    let owner: ObjectIdentifier
+    /// The run of a handler, and the number of the debouncer whose handler it is. Nil for all other work: callbacks, and
+    /// what others keep track of.
+    private let handled: (debouncer: UInt64, run: RunID)?
     private let describe: @Sendable () -> String
 
-    package init(owner: ObjectIdentifier, describe: @escaping @Sendable () -> String) {
-        self.owner = owner
+    /// Work that is no run of a handler.
+    package init(describe: @escaping @Sendable () -> String) {
+        handled = nil
         self.describe = describe
+    }
+
+    init(handling run: RunID, of debouncer: UInt64, describe: @escaping @Sendable () -> String) {
+        handled = (debouncer, run)
+        self.describe = describe
+    }
+
+    /// The run that this is, if it is one of that debouncer's handler. It may have ended meanwhile.
+    func run(of debouncer: UInt64) -> RunID? {
+        guard let handled, handled.debouncer == debouncer else { return nil }
+        return handled.run
+    }
+}
+
+/// Numbers debouncers and throttlers, each once in the life of the process: unlike an address, a number is never used again.
+enum DebouncerNumber {
+    private static let last = Atomic<UInt64>(0)
+
+    static func next() -> UInt64 {
+        last.wrappingAdd(1, ordering: .relaxed).newValue
     }
 }
 

@@ -18,16 +18,18 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     1,024 elements wait to be merged.
     ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
     ///   - clock: The clock that waits are measured by.
+    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+    ///     early. Zero or more.
     @inlinable
     public func debounced(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
         combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = Debouncer(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop,
-                clock: clock
+                clock: clock, tolerance: tolerance
             ) { (element: Element) in
                 await handover.hand(element)
             }
@@ -44,12 +46,12 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         for wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int? = nil, combining: Combining<Element> = .latest,
         droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = KeyedDebouncer(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining,
-                maxConcurrent: 1, atEnd: .drop, clock: clock
+                maxConcurrent: 1, atEnd: .drop, clock: clock, tolerance: tolerance
             ) { (_: Key, element: Element) in
                 await handover.hand(element)
             }
@@ -64,11 +66,12 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public func debounced(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int,
-        droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock()
+        droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = Debouncer(
-                collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock
+                collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock,
+                tolerance: tolerance
             ) { (elements: [Element]) in
                 await handover.hand(elements)
             }
@@ -79,17 +82,19 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Delivers, for each key, all the elements of a burst together, in order.
     ///
     /// When a key has `maxCount` elements, they fall due at once. The upstream is not read while that many, of all keys
-    /// together, are due and wait for the consumer. The other parameters are those of the other forms.
+    /// together, are due and wait for the consumer. A delivery has `maxCount` elements at most. The other parameters are
+    /// those of the other forms.
     @inlinable
     public func debounced<Key: Hashable & Sendable>(
         collectingFor wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int, droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = KeyedDebouncer(
-                collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, maxConcurrent: 1,
-                atEnd: .drop, clock: clock
+                collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, maxBatch: maxCount,
+                maxConcurrent: 1,
+                atEnd: .drop, clock: clock, tolerance: tolerance
             ) { (_: Key, elements: [Element]) in
                 await handover.hand(elements)
             }

@@ -17,15 +17,18 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     1,024 elements wait to be merged.
     ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
     ///   - clock: The clock that waits are measured by.
+    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
+    ///     early. Zero or more.
     @inlinable
     public func throttled(
         for interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = Throttler(
-                every: interval, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop, clock: clock
+                every: interval, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop, clock: clock,
+                tolerance: tolerance
             ) { (element: Element) in
                 await handover.hand(element)
             }
@@ -41,12 +44,12 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public func throttled<Key: Hashable & Sendable>(
         for interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],
         maxCount: Int? = nil, combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = KeyedThrottler(
                 every: interval, edges: edges, maxCount: maxCount, combining: combining, maxConcurrent: 1,
-                atEnd: .drop, clock: clock
+                atEnd: .drop, clock: clock, tolerance: tolerance
             ) { (_: Key, element: Element) in
                 await handover.hand(element)
             }
@@ -61,11 +64,12 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public func throttled(
         collectingFor interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int,
-        droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock()
+        droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = Throttler(
-                collectingEvery: interval, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock
+                collectingEvery: interval, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock,
+                tolerance: tolerance
             ) {
                 (elements: [Element]) in
                 await handover.hand(elements)
@@ -77,17 +81,19 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Delivers, for each key, all the elements of a window together, in order.
     ///
     /// When a key has `maxCount` elements, they fall due at once. The upstream is not read while that many, of all keys
-    /// together, are due and wait for the consumer. The other parameters are those of the other forms.
+    /// together, are due and wait for the consumer. A delivery has `maxCount` elements at most. The other parameters are
+    /// those of the other forms.
     @inlinable
     public func throttled<Key: Hashable & Sendable>(
         collectingFor interval: Duration, by key: @escaping @Sendable (Element) -> Key,
         edges: Edges = [.leading, .trailing], maxCount: Int, droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = KeyedThrottler(
-                collectingEvery: interval, edges: edges, maxCount: maxCount, maxConcurrent: 1, atEnd: .drop,
-                clock: clock
+                collectingEvery: interval, edges: edges, maxCount: maxCount, maxBatch: maxCount, maxConcurrent: 1,
+                atEnd: .drop,
+                clock: clock, tolerance: tolerance
             ) { (_: Key, elements: [Element]) in
                 await handover.hand(elements)
             }

@@ -65,7 +65,7 @@ where Base.Element: Sendable {
             let stage = sequence.makeStage(handover)
             self.stage = stage
             let observer = stage.observer
-            let work = Work(owner: ObjectIdentifier(handover)) { "the reader of a sequence" }
+            let work = Work { "the reader of a sequence" }
             observer?.began(work)
             // Reading is waiting: whoever keeps track of it sees it only while it is busy with an element.
             observer?.slept(work)

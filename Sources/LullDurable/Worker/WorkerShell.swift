@@ -265,7 +265,7 @@ final class WorkerShell: Sendable {
     private func spawn(
         _ name: String, on isolation: (any Actor)? = nil, _ body: @escaping Job<Void>
     ) -> Task<Void, any Error> {
-        let work = Work(owner: ObjectIdentifier(self)) { name }
+        let work = Work { name }
         clock.observer?.began(work)
         return launch(work, clock.observer, on: isolation) {
             defer { self.clock.observer?.ended(work) }

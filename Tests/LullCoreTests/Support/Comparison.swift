@@ -19,6 +19,8 @@ final class Comparison {
     private var executions: [Int: Execution<String, Int>] = [:]
     private var runs: [Int: RunID] = [:]
     private var tickets = 0
+    /// Calls for all keys that the engine has begun and not carried out yet.
+    private var sweeps: [Sweep] = []
 
     private(set) var executionCount = 0
 
@@ -42,28 +44,52 @@ final class Comparison {
             if let broken = call({ $0.submit(fates.count - 1, for: key, at: CoreInstant(at), wait: delay) }) {
                 return broken
             }
-        case .flush(let key, let at):
+        case .flush(let key?, let at):
             arrive(at)
             model.flush(key, at: at)
-            note(key.map { engine.flush($0, at: CoreInstant(at)) } ?? engine.flush(at: CoreInstant(at)))
-        case .cancel(let key, let running, let at):
+            note(engine.flush(key, at: CoreInstant(at)))
+        case .cancel(let key?, let running, let at):
             arrive(at)
             model.cancel(key, running: running, at: at)
-            note(
-                key.map { engine.cancel($0, running: running, at: CoreInstant(at)) }
-                    ?? engine.cancel(running: running, at: CoreInstant(at)))
+            note(engine.cancel(key, running: running, at: CoreInstant(at)))
+        case .flush(nil, let at):
+            arrive(at)
+            model.flush(at: at)
+            if isLazy { begin(.flush, at) } else { note(engine.flush(at: CoreInstant(at))) }
+        case .cancel(nil, let running, let at):
+            arrive(at)
+            model.cancel(running: running, at: at)
+            if isLazy {
+                begin(.cancel(running: running), at)
+            } else {
+                note(engine.cancel(running: running, at: CoreInstant(at)))
+            }
         case .shutDown(let flushing, let at):
             arrive(at)
             model.shutDown(flushing: flushing, at: at)
-            note(engine.shutDown(flushing: flushing, at: CoreInstant(at)))
+            if isLazy {
+                engine.close()
+                begin(flushing ? .flush : .cancel(running: false), at)
+            } else {
+                note(engine.shutDown(flushing: flushing, at: CoreInstant(at)))
+            }
+        case .dropUnreachable(let at):
+            arrive(at)
+            model.dropUnreachable(at: at)
+            begin(.dropUnreachable, at)
+            if !isLazy { finishSweeps() }
         case .advance(let at, let limit):
             advance(to: at, limit: limit)
+            guard sweeps.isEmpty else { break }
             if limit == nil, engine.openKeys != model.openKeys {
                 return "\(engine.openKeys) open keys instead of \(model.openKeys)"
             }
             return differences()
         case .ended(let number, let threw):
-            if isLazy, let difference = synchronise() { return difference }
+            // What falls due while a handler runs depends on when it ends, so the engine has to know the time. While a call for all keys
+            // is under way, what that starts is not known to both by the same number.
+            if isLazy { advance(to: model.now, limit: nil) }
+            if isLazy, sweeps.isEmpty, let difference = synchronise() { return difference }
             end(number, threw: threw)
         case .watch(let key):
             if isLazy, let difference = synchronise() { return difference }
@@ -74,11 +100,28 @@ final class Comparison {
         case .ask(let at):
             if let difference = ask(at) { return difference }
         }
+        for index in sweeps.indices { note(engine.carryOn(&sweeps[index], limit: 1)) }
+        sweeps.removeAll { $0.isDone }
         return isLazy ? brokenInvariant() : differences()
+    }
+
+    private func begin(_ kind: Sweep.Kind, _ at: Int) {
+        guard kind != .dropUnreachable else { return sweeps.append(engine.begin(kind, at: CoreInstant(at))) }
+        tickets += 1
+        if !model.watch(tickets) { model.events.append(.resume(tickets)) }
+        sweeps.append(engine.begin(kind, at: CoreInstant(at), ticket: tickets))
+    }
+
+    private func finishSweeps() {
+        for index in sweeps.indices {
+            while !sweeps[index].isDone { note(engine.carryOn(&sweeps[index], limit: .max)) }
+        }
+        sweeps = []
     }
 
     /// Lets a lazy engine do what it has not been told of, and compares everything.
     func synchronise() -> String? {
+        finishSweeps()
         advance(to: model.now, limit: nil)
         return differences()
     }
@@ -97,8 +140,9 @@ final class Comparison {
     }
 
     private func end(_ number: Int, threw: Bool) {
-        guard !model.running.isEmpty else { return }
-        let run = model.running[number % model.running.count]
+        let known = model.running.filter { runs[$0] != nil }
+        guard !known.isEmpty else { return }
+        let run = known[number % known.count]
         guard let name = runs[run], let execution = executions[Int(name.serial)] else { return }
         model.ended(run, threw: threw)
         let (verdict, actions) = engine.ended(name, threw ? .threw : .returned)

@@ -49,7 +49,7 @@ extension Setup {
             }
         try self.init(
             Policy(setup.policy), combination: combination, whileRunning: whileRunning,
-            maxConcurrent: setup.maxConcurrent, capacity: setup.capacity)
+            maxConcurrent: setup.maxConcurrent, capacity: setup.capacity, maxBatch: setup.maxBatch)
     }
 }
 

@@ -6,6 +6,8 @@ enum Operation: Sendable, CustomStringConvertible {
     case flush(String?, at: Int)
     case cancel(String?, running: Bool, at: Int)
     case shutDown(flushing: Bool, at: Int)
+    /// The owner goes away.
+    case dropUnreachable(at: Int)
     /// Time arrives; the engine may be asked to do no more than `limit` executions a call.
     case advance(to: Int, limit: Int?)
     /// One of the running executions ends: the n-th, modulo their number.
@@ -20,6 +22,7 @@ enum Operation: Sendable, CustomStringConvertible {
         case .flush(let key, let at): "\(at) flush \(key ?? "all")"
         case .cancel(let key, let running, let at): "\(at) cancel \(key ?? "all")" + (running ? " and running" : "")
         case .shutDown(let flushing, let at): "\(at) shut down " + (flushing ? "flushing" : "dropping")
+        case .dropUnreachable(let at): "\(at) drop what is unreachable"
         case .advance(let at, let limit): "\(at) advance" + (limit.map { " limit \($0)" } ?? "")
         case .ended(let number, let threw): "run \(number) " + (threw ? "throws" : "returns")
         case .watch(let key): "watch \(key ?? "all")"
@@ -32,7 +35,8 @@ enum Operation: Sendable, CustomStringConvertible {
 struct Trial: Sendable {
     var setup: ReferenceSetup
     var operations: [Operation]
-    /// Whether the engine is only told the time by the calls on each key, as by a shell whose timer is late.
+    /// Whether the engine is only told the time by the calls on each key, as by a shell whose timer is late, and carries out calls
+    /// for all keys in portions, with other calls in between.
     var isLazy: Bool
 
     init(setup: ReferenceSetup, operations: [Operation], isLazy: Bool = false) {
@@ -67,6 +71,7 @@ struct Trial: Sendable {
             case 6...8: operations.append(.advance(to: at, limit: random.oneIn(3) ? random.pick([1, 2]) : nil))
             case 9..<(9 + ends):
                 operations.append(.ended(Int.random(in: 0..<8, using: &random), threw: random.oneIn(3)))
+            case 9...20 where random.oneIn(60): operations.append(.dropUnreachable(at: at))
             case 9...20 where random.oneIn(120): operations.append(.shutDown(flushing: random.oneIn(2), at: at))
             default:
                 let wait = random.oneIn(4) ? random.pick([0, 1, 2, 4, 8, -1, .min, .max, .max - 3, 1 << 40]) : nil
@@ -91,6 +96,10 @@ extension ReferenceSetup {
             policy, combination: random.pick(Combination.allCases), whileRunning: random.pick(WhileRunning.allCases),
             maxConcurrent: random.oneIn(2) ? random.pick([1, 1, 2, 3]) : nil,
             capacity: random.oneIn(3) ? random.pick([1, 2, 3, 4]) : nil)
+        if combination == .collect {
+            if whileRunning == .cancelRunning { whileRunning = .queue }
+            if random.oneIn(2) { maxBatch = random.pick([1, 2, 2, 3]) }
+        }
     }
 }
 

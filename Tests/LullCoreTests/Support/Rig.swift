@@ -26,11 +26,11 @@ final class Rig {
 
     init(
         _ policy: Policy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
-        maxConcurrent: Int? = nil, capacity: Int? = nil, handlersTakeTime: Bool = false
+        maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, handlersTakeTime: Bool = false
     ) throws {
         let setup = try Setup(
             policy, combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-            capacity: capacity)
+            capacity: capacity, maxBatch: maxBatch)
         engine = Engine(setup)
         self.handlersTakeTime = handlersTakeTime
     }

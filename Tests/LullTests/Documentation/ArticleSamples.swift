@@ -30,6 +30,24 @@ struct ArticleSamples {
         #expect(await counter.told == ["+1", "+4"])
     }
 
+    @Test("a bound on batches, and a tolerance")
+    func bounds() async {
+        typealias Event = String
+        let (server, store) = (Service(), Store())
+        let upload = Debouncer(collectingFor: .seconds(5), maxCount: 100, maxBatch: 500, clock: clock) {
+            (events: [Event]) in
+            try await server.upload(events)
+        }
+        let backup = Debouncer(for: .seconds(60), clock: clock, tolerance: .seconds(5)) { (draft: Draft) in
+            try await store.save(draft)
+        }
+        for event in ["a", "b"] { upload(event) }
+        backup(Draft("c"))
+        await clock.advance(by: .seconds(65))
+        #expect(await server.told == ["a+b"])
+        #expect(await store.drafts == [Draft("c")])
+    }
+
     @Test("settings from outside")
     func settings() {
         let wait = Duration.seconds(2)

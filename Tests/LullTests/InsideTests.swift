@@ -1,0 +1,126 @@
+import Lull
+import LullTesting
+import TestSupport
+import Testing
+
+/// What counts as inside a handler (semantics, section 5): there, the forms that wait do not.
+@Suite("To wait for a debouncer")
+struct InsideTests {
+    let clock = ManualClock()
+    let seen = Record<String>()
+    let holder = Guarded<KeyedDebouncer<String, Int, Int>?>(nil)
+
+    /// A debouncer whose key "slow" takes a second, and whose other keys do as they are told.
+    func make(
+        onFailure: (@Sendable (any Error, String) async -> Void)? = nil,
+        _ body: @escaping @Sendable (String) async throws -> Void
+    ) -> KeyedDebouncer<String, Int, Int> {
+        let it = KeyedDebouncer(for: .seconds(1), clock: clock, onFailure: onFailure) {
+            [clock, seen] (key: String, value: Int) in
+            if key == "slow" {
+                try await clock.sleep(for: .seconds(1))
+                seen.add("slow has ended")
+            } else {
+                try await body(key)
+            }
+            return value
+        }
+        _ = holder.exchange(it)
+        return it
+    }
+
+    /// Starts a slow execution and waits for it.
+    static func waitForSlow(
+        _ holder: Guarded<KeyedDebouncer<String, Int, Int>?>, _ seen: Record<String>
+    ) async {
+        holder.value?.submit(1, for: "slow")
+        await holder.value?.flushAndWait()
+        seen.add("waited")
+    }
+
+    @Test("waits in a task that has outlived the handler which made it")
+    func outliving() async throws {
+        let (end, tasks) = (Door(), Record<Task<Void, Never>>())
+        let it = make { [holder, seen] _ in
+            tasks.add(
+                Task {
+                    await end.pass()
+                    await Self.waitForSlow(holder, seen)
+                })
+        }
+        it.submit(1, for: "quick")
+        await clock.advance(by: .seconds(1))
+        #expect(it.counters.executed == 1)
+        end.open()
+        while it.counters.running == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        await clock.advance(by: .seconds(1))
+        await tasks.all[0].value
+        #expect(seen.all == ["slow has ended", "waited"])
+        _ = holder.exchange(nil)
+    }
+
+    @Test("waits in the completion of a submit")
+    func completion() async {
+        let it = make { _ in }
+        it.submit(1, for: "quick") { [holder, seen] _ in await Self.waitForSlow(holder, seen) }
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == [])
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["slow has ended", "waited"])
+        _ = holder.exchange(nil)
+    }
+
+    @Test("waits in the failure handler")
+    func failureHandler() async {
+        let it = make(onFailure: { [holder, seen] _, _ in await Self.waitForSlow(holder, seen) }) { _ in
+            throw Refusal()
+        }
+        it.submit(1, for: "quick")
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == [])
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["slow has ended", "waited"])
+        _ = holder.exchange(nil)
+    }
+
+    @Test("waits for one that lies where the one lay whose handler made the task")
+    func sameAddress() async throws {
+        for _ in 0..<200 {
+            let (isGone, tasks) = (Door(), Record<Task<Int, Never>>())
+            var first: Debouncer<Void, Void>? = Debouncer(for: .zero) {
+                tasks.add(
+                    Task {
+                        await isGone.pass()
+                        let second = Debouncer(for: .zero) { try await Task.sleep(for: .milliseconds(2)) }
+                        second()
+                        await second.flushAndWait()
+                        return second.counters.executed
+                    })
+            }
+            weak let runtime = first?.runtime
+            first?()
+            await first?.flushAndWait()
+            first = nil
+            while runtime != nil { try await Task.sleep(for: .microseconds(100)) }
+            isGone.open()
+            let executed = await tasks.all[0].value
+            try #require(executed == 1)
+        }
+    }
+
+    @Test("takes no time from the tasks of a handler that is running")
+    func inside() async {
+        let it = make { [holder, seen] _ in
+            await withTaskGroup { group in
+                group.addTask { await holder.value?.flushAndWait() }
+                group.addTask { await holder.value?.shutDownAndWait() }
+            }
+            await Task { await holder.value?.flushAndWait() }.value
+            seen.add("ended")
+        }
+        it.submit(1, for: "quick")
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["ended"])
+        _ = holder.exchange(nil)
+    }
+}

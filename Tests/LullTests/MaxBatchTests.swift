@@ -1,0 +1,39 @@
+import Dispatch
+import Testing
+
+@testable import Lull
+
+/// Semantics, section 8. What the engine makes of the bound is tested where the engine is.
+@Suite("The bound on what one execution gets")
+struct MaxBatchTests {
+    private func bound<Key, Value, Result>(_ runtime: Runtime<Key, Value, Result>) -> Int {
+        runtime.engine.setup.maxBatch
+    }
+
+    @Test("reaches the engine from every initialiser that collects or merges")
+    func bounds() {
+        let (wait, queue) = (Duration.seconds(1), DispatchQueue(label: "q"))
+        let merge = Combining<Int>.merge(+=)
+        let all = [
+            bound(Debouncer(for: wait, maxBatch: 3, combining: merge) { (_: Int) async in }.runtime),
+            bound(Debouncer(for: wait, on: queue, maxBatch: 3, combining: merge) { (_: Int) in }.runtime),
+            bound(Debouncer(collectingFor: wait, maxBatch: 3) { (_: [Int]) async in }.runtime),
+            bound(Debouncer(collectingFor: wait, on: queue, maxBatch: 3) { (_: [Int]) in }.runtime),
+            bound(KeyedDebouncer(for: wait, maxBatch: 3, combining: merge) { (_: Int, _: Int) async in }.runtime),
+            bound(KeyedDebouncer(for: wait, on: queue, maxBatch: 3, combining: merge) { (_: Int, _: Int) in }.runtime),
+            bound(KeyedDebouncer(collectingFor: wait, maxBatch: 3) { (_: Int, _: [Int]) async in }.runtime),
+            bound(KeyedDebouncer(collectingFor: wait, on: queue, maxBatch: 3) { (_: Int, _: [Int]) in }.runtime),
+            bound(Throttler(every: wait, maxBatch: 3, combining: merge) { (_: Int) async in }.runtime),
+            bound(Throttler(every: wait, on: queue, maxBatch: 3, combining: merge) { (_: Int) in }.runtime),
+            bound(Throttler(collectingEvery: wait, maxBatch: 3) { (_: [Int]) async in }.runtime),
+            bound(Throttler(collectingEvery: wait, on: queue, maxBatch: 3) { (_: [Int]) in }.runtime),
+            bound(KeyedThrottler(every: wait, maxBatch: 3, combining: merge) { (_: Int, _: Int) async in }.runtime),
+            bound(
+                KeyedThrottler(every: wait, on: queue, maxBatch: 3, combining: merge) { (_: Int, _: Int) in }.runtime),
+            bound(KeyedThrottler(collectingEvery: wait, maxBatch: 3) { (_: Int, _: [Int]) async in }.runtime),
+            bound(KeyedThrottler(collectingEvery: wait, on: queue, maxBatch: 3) { (_: Int, _: [Int]) in }.runtime),
+        ]
+        #expect(all == Array(repeating: 3, count: 16))
+        #expect(bound(Debouncer(collectingFor: wait) { (_: [Int]) in }.runtime) == .max)
+    }
+}

@@ -106,11 +106,11 @@ struct Settings {
         try checkCombination(for: subcommand)
         let policy = try policy(for: subcommand)
         do {
-            // Where executions take no time, none is ever in another's way.
+            // Where executions take no time, none is ever in another's way; but the parts of a batch come one by one.
             guard subcommand == .run else {
                 return try Setup(
-                    policy, combination: combination ?? .latest, whileRunning: .concurrent, capacity: maxKeys,
-                    maxBatch: maxBatch)
+                    policy, combination: combination ?? .latest, whileRunning: maxBatch == nil ? .concurrent : .queue,
+                    capacity: maxKeys, maxBatch: maxBatch)
             }
             return try Setup(
                 policy, combination: combination ?? .latest, whileRunning: whileRunning ?? .queue,

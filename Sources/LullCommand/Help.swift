@@ -52,6 +52,8 @@ enum Help {
                                  a single call replaces a longer one
           --combine RULE         latest (default), first or collect: what is left of
                                  the values behind one execution
+          --max-batch N          with --combine collect: at most N values at once;
+                                 the rest follows
 
         """
 
@@ -252,9 +254,11 @@ enum Help {
                lull dead discard --store sqlite:PATH [--namespace NAME] RUN…
 
         A run whose every attempt has failed is dead: it is kept with its values, and
-        keeps nobody. It can be given another series of attempts, unless its key has had
-        a newer value since, or be forgotten. list shows the oldest 1000; --json with
-        the values. The status is 1 if a run could not be retried or discarded.
+        keeps nobody. It can be forgotten, or be given another series of attempts, ahead
+        of anything newer of its key: unless the key has another run now, or, with
+        --combine latest, has had a newer value since. list shows the oldest 1000;
+        --json with the values. The status is 1 if a run could not be retried or
+        discarded.
 
         """
 }

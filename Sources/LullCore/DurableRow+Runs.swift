@@ -24,8 +24,11 @@ extension DurableRow {
 
     /// Hands the next run of the key to a worker, if there is one that may start at `now`.
     ///
-    /// A new run freezes what is ready. A run that is taken over keeps its id, its range and its values; one that has had all
-    /// its attempts is dead.
+    /// A new run freezes what is ready, or with ``DurableRules/maxBatch`` the first values of it; then the rest stays ready. A
+    /// run that is taken over keeps its id, its range and its values; one that has had all its attempts is dead.
+    ///
+    /// What is ready and to be divided must lie in one place: a store whose payloads are not bytes keeps what
+    /// ``settle(at:by:_:)`` has put together in a step of its own before (``DurableRules/splits(_:)``).
     ///
     /// Fences and run ids come from `sequence`: one number for the whole store.
     ///
@@ -49,10 +52,16 @@ extension DurableRow {
             self.run = run
             return true
         }
-        guard let ready else { return false }
-        run = Run(value: ready, id: sequence, fence: sequence, owner: claim.owner, attempt: 1, state: held)
-        taken = ready.submits.upperBound
-        self.ready = nil
+        guard var value = ready else { return false }
+        if let maxBatch = rules.maxBatch, rules.splits(value) {
+            ready = value.divide(after: maxBatch, at: now)
+        } else {
+            ready = nil
+        }
+        value.since = nil
+        value.generations = []
+        run = Run(value: value, id: sequence, fence: sequence, owner: claim.owner, attempt: 1, state: held)
+        taken = value.submits.upperBound
         return true
     }
 
@@ -73,7 +82,7 @@ extension DurableRow {
         settle(at: now, by: rules, &endings)
         guard let run else { return }
         endings.append(DurableEnding(run, .completed))
-        self.run = nil
+        removeRun(at: now)
     }
 
     /// The handler threw.
@@ -88,7 +97,7 @@ extension DurableRow {
         run.error = error
         guard let retry else {
             endings.append(DurableEnding(run, .dead))
-            self.run = nil
+            removeRun(at: now)
             return
         }
         run.state = .backoff(until: now.advanced(by: retry))
@@ -105,14 +114,70 @@ extension DurableRow {
         giveWay(by: rules, &endings)
     }
 
-    /// Brings a dead run back for another series of attempts, or says that it must not: the key has a newer generation, and
-    /// an old value must not overwrite a newer one.
-    public mutating func retry(_ dead: Run, at now: CoreInstant) -> Bool {
-        guard run == nil, generation == dead.value.submits.upperBound else { return false }
+    /// The run has ended. The rest of its batch queues behind whatever is waiting now.
+    private mutating func removeRun(at now: CoreInstant) {
+        run = nil
+        if ready?.since != nil { ready?.since = now }
+    }
+
+    /// Brings a dead run back for another series of attempts, before anything newer of the key; or says why not.
+    ///
+    /// The range of the run may lie before ``born``: the row may have been deleted, and born again, since it died.
+    ///
+    /// - Parameter newest: The newest generation of the key that has ended, as far as the store knows.
+    public mutating func retry(_ dead: Run, newest: Int64?, at now: CoreInstant, by rules: DurableRules) -> Retry {
+        let last = dead.value.submits.upperBound
+        if rules.combination == .latest {
+            let hasNewer = generation > born && generation > last
+            if hasNewer || newest ?? last > last { return .outdated }
+        }
+        guard run == nil else { return .busy }
         run = dead
         run?.attempt = 0
         run?.error = nil
         run?.state = .backoff(until: now)
-        return true
+        return .accepted
+    }
+
+    /// What becomes of the wish to retry a dead run.
+    public enum Retry: Hashable, Sendable {
+        /// It may be claimed.
+        case accepted
+        /// Only the latest value counts, and the key has a newer generation: an old value must not overwrite it.
+        case outdated
+        /// The key has another run, and never has two at once.
+        case busy
+    }
+}
+
+extension DurableRow.Ready {
+    /// Leaves the first values, and returns the rest: the same but for what it holds. The range is divided before the
+    /// generation of the rest's first value, so that submits that were absorbed stay with the value that stood for them.
+    fileprivate mutating func divide(after limit: Int, at now: CoreInstant) -> Self {
+        var rest = self
+        let cut = generations.isEmpty ? submits.lowerBound + Int64(limit) : generations[limit]
+        let (first, last) = (submits.lowerBound, submits.upperBound)
+        submits = first...cut - 1
+        rest.submits = cut...last
+        count = limit
+        rest.count -= limit
+        rest.since = now
+        rest.generations = Array(generations.dropFirst(limit))
+        (batch, rest.batch) = batch.divided(after: limit)
+        return rest
+    }
+}
+
+extension Batch<DurablePayload> {
+    fileprivate func divided(after limit: Int) -> (Self, Self) {
+        if case .stored(.ready) = value, earlier.isEmpty {
+            return (Batch(.firstReady(limit)), Batch(.readyAfter(limit)))
+        }
+        precondition(size > limit, "what is to be divided lies in several places of the row")
+        var first = Batch(earlier[limit - 1])
+        first.earlier = Array(earlier[..<(limit - 1)])
+        var rest = Batch(value)
+        rest.earlier = Array(earlier[limit...])
+        return (first, rest)
     }
 }

@@ -115,6 +115,7 @@ extension DurableRow {
 
     private mutating func makeReady(_ value: Ready, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         if var ready {
+            if rules.combination == .collect { ready.noteGenerations(before: value) }
             _ = ready.batch.add(value.batch, by: rules.combination)
             ready.submits = ready.submits.lowerBound...value.submits.upperBound
             ready.count += value.count
@@ -141,5 +142,17 @@ extension DurableRow {
             taken = generation
             endings.append(DurableEnding(generation...generation, .absorbed))
         }
+    }
+}
+
+extension DurableRow.Ready {
+    /// Other values join these: from here on it has to be known which submits the values are of, if some were absorbed.
+    fileprivate mutating func noteGenerations(before value: Self) {
+        let own = submits.lowerBound
+        if generations.isEmpty {
+            if own + Int64(count) == value.submits.lowerBound { return }
+            generations = (0..<Int64(count)).map { own + $0 }
+        }
+        generations += Array(value.submits)
     }
 }

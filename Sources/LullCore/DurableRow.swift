@@ -36,13 +36,6 @@ public struct DurableRow: Hashable, Sendable {
         taken = base
     }
 
-    /// The row of a key that had none, but has a dead run that is to be tried again: see ``retry(_:at:)``.
-    public init(reviving dead: Run) {
-        born = dead.value.submits.lowerBound - 1
-        generation = dead.value.submits.upperBound
-        taken = generation
-    }
-
     /// A value that is not due yet. The submits behind it, and the instant of the first, are the gate's to count.
     public struct Pending: Hashable, Sendable {
         /// The values.
@@ -71,11 +64,17 @@ public struct DurableRow: Hashable, Sendable {
         public var due: CoreInstant
         /// Why it fell due.
         public var edge: Edge
+        /// Of the rest of a batch, since when it may start: since the part before it ended. Nil of anything else, which may
+        /// start when it has fallen due.
+        public var since: CoreInstant?
+        /// The generations of the values of ``Combination/collect``, where other submits were absorbed between them. Empty if
+        /// the values are those of the first ``count`` generations.
+        public var generations: [Int64]
 
         /// A ready value of these parts.
         public init(
             batch: Batch<DurablePayload>, submits: ClosedRange<Int64>, count: Int, first: CoreInstant, due: CoreInstant,
-            edge: Edge
+            edge: Edge, since: CoreInstant? = nil, generations: [Int64] = []
         ) {
             self.batch = batch
             self.submits = submits
@@ -83,7 +82,12 @@ public struct DurableRow: Hashable, Sendable {
             self.first = first
             self.due = due
             self.edge = edge
+            self.since = since
+            self.generations = generations
         }
+
+        /// From when on a worker may claim it.
+        public var startable: CoreInstant { since ?? due }
     }
 
     /// A run: a value that was handed to a worker, with the same range and the same name in every attempt.
@@ -154,7 +158,7 @@ public struct DurableRow: Hashable, Sendable {
 
     /// From when on a worker may claim something of this key, as it is: the end of a lease, of a backoff, or the instant at
     /// which the ready value fell due.
-    public var startable: CoreInstant? { run?.state.end ?? ready?.due }
+    public var startable: CoreInstant? { run?.state.end ?? ready?.startable }
 
     /// The first instant at which the row has something to tell: nothing happens to it earlier by itself.
     public func wake(by rules: DurableRules) -> CoreInstant {
@@ -169,11 +173,32 @@ public struct DurableRules: Hashable, Sendable {
     public var policy: Policy
     /// How values become one.
     public var combination: Combination
+    /// How many values one run gets at most, if there is a limit (<doc:Semantics>, section 8). Holds from the next claim on.
+    public let maxBatch: Int?
 
     /// The rules of a namespace.
     public init(_ policy: Policy, combination: Combination = .latest) {
         self.policy = policy
         self.combination = combination
+        maxBatch = nil
+    }
+
+    /// The rules of a namespace, with a limit on what one run gets.
+    ///
+    /// - Throws: ``PolicyError`` if the limit is less than 1, or if a run gets a single value anyway.
+    public init(_ policy: Policy, combination: Combination, maxBatch: Int?) throws(PolicyError) {
+        if let maxBatch {
+            if maxBatch < 1 { throw .maxBatchBelowOne(maxBatch) }
+            if combination != .collect { throw .maxBatchOfOneValue(maxBatch) }
+        }
+        self.policy = policy
+        self.combination = combination
+        self.maxBatch = maxBatch
+    }
+
+    /// Whether a claim takes only the first values of what is ready.
+    public func splits(_ ready: DurableRow.Ready) -> Bool {
+        combination == .collect && ready.count > maxBatch ?? .max
     }
 
     /// The policy as it was at a row's latest submit, as far as it matters until the next one.
@@ -188,6 +213,10 @@ public enum DurablePayload: Hashable, Sendable {
     case bytes([UInt8])
     /// What lies, as the store has it before this step, in that place of the row: all the values there, in order.
     case stored(Place)
+    /// The first values of what lies, as the store has it before this step, in ``Place/ready``.
+    case firstReady(Int)
+    /// The values after those.
+    case readyAfter(Int)
 
     /// The places of a row in which a value can lie.
     public enum Place: Hashable, Sendable {

@@ -25,10 +25,13 @@ extension DurableDebouncer {
         try await store.dead(in: namespace, limit: limit)
     }
 
-    /// Gives a dead run another series of attempts, unless its key has been submitted again since: an old value must not
-    /// overwrite a newer one.
+    /// Gives a dead run another series of attempts, before anything newer of its key.
+    ///
+    /// With `latest` it is refused if the key has been submitted again since: an old value must not overwrite a newer one. It is
+    /// also refused while the key has another run, since a key never has two at once.
     ///
     /// - Parameter run: ``DurableDeadRun/id``.
+    /// - Returns: Whether it may be claimed now, or why not.
     @discardableResult
     public func retry(_ run: Int64) async throws(DurableError) -> DurableRetry {
         try await store.retry(run, in: namespace)

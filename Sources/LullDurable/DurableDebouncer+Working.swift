@@ -29,20 +29,21 @@ extension DurableDebouncer {
     ///   - lease: For how long a run is this worker's unless it asks for more time: how long the work of a worker that has died
     ///     lies before another one takes it over. More than zero.
     ///   - retry: When a run whose handler threw is tried again, and how often.
-    ///   - grace: How long handlers may go on when the task has been cancelled; shorter than the lease.
+    ///   - grace: How long handlers may go on when the task has been cancelled; shorter than the lease. By default half of the
+    ///     lease, at most ten seconds.
     ///   - onFailure: Told of everything that goes wrong. Without it, a line is written to standard error.
     ///   - handler: Handles one execution, on the actor where it was written, where its value is decoded, too. It may call
     ///     anything on the same debouncer.
     /// - Throws: What makes the store unusable, ``DurableError/closed`` among it. Handlers that run are cancelled then.
     public func run(
         maxConcurrent: Int = 8, lease: Duration = .seconds(30), retry: DurableBackoff = DurableBackoff(),
-        grace: Duration = .seconds(10), onFailure: (@Sendable (DurableFailure) async -> Void)? = nil,
+        grace: Duration? = nil, onFailure: (@Sendable (DurableFailure) async -> Void)? = nil,
         @_inheritActorContext
         handler: @escaping @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
     ) async throws(DurableError) {
         let settings = Worker.Settings(
             namespace: namespace, owner: .random(in: .min ... .max), maxConcurrent: maxConcurrent,
-            lease: CoreDuration(lease), backoff: retry, grace: CoreDuration(grace))
+            lease: CoreDuration(lease), backoff: retry, grace: grace.map { CoreDuration($0) })
         let shell = WorkerShell(settings, store, clock, tally, onFailure, on: handler.isolation) { run in
             try await handler(try DurableExecution(run))
         }

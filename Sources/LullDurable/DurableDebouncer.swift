@@ -41,7 +41,7 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     /// Opens a namespace whose keys are debounced.
     ///
     /// The first time, the store takes these settings. Later, durations and counts may differ, and hold from the next submit
-    /// of each key on. Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10); what comes from outside
+    /// of each key on, `maxBatch` from the next claim on. Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10); what comes from outside
     /// can be checked first with `Policy.debounce`.
     ///
     /// - Parameters:
@@ -53,6 +53,10 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     ///   - maxCount: This many submits are executed at once; only with the trailing edge.
     ///   - combining: Which of the values behind one execution are kept. With `collect` all of them are: give a `maxCount` or
     ///     a `maxWait` where many may come.
+    ///   - maxBatch: With `collect`, how many values one execution gets at most (<doc:Semantics>, section 8); at least 1. A
+    ///     claim takes the first ones of what is ready as a run of their own. The rest stays ready until that run has ended,
+    ///     and later values join it. The store writes the rest anew for each part. `maxCount` says when to execute, not how
+    ///     much.
     ///   - namespace: What the keys belong to.
     ///   - store: Where everything is kept.
     ///   - clock: What workers measure their heartbeats and pauses by. When things fall due is measured by the store.
@@ -60,10 +64,10 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     ///   or what the store says.
     public init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, combining: Combination = .latest, namespace: String, in store: any DurableStore,
-        clock: any Clock<Duration> = ContinuousClock()
+        maxCount: Int? = nil, combining: Combination = .latest, maxBatch: Int? = nil, namespace: String,
+        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining) { () throws(PolicyError) in
+        let rules = DurableRules.checked(combining, maxBatch) { () throws(PolicyError) in
             try .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount)
         }
         try await self.init(rules, namespace, store, clock)
@@ -76,16 +80,17 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     ///   - edges: Whether a window executes at its beginning, at its end, or at both.
     ///   - maxCount: This many submits are executed at once; only with the trailing edge.
     ///   - combining: Which of the values behind one execution are kept.
+    ///   - maxBatch: With `collect`, how many values one execution gets at most, as in the other form.
     ///   - namespace: What the keys belong to.
     ///   - store: Where everything is kept.
     ///   - clock: What workers measure their heartbeats and pauses by.
     /// - Throws: As the other form does.
     public init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combination = .latest, namespace: String, in store: any DurableStore,
+        combining: Combination = .latest, maxBatch: Int? = nil, namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining) { () throws(PolicyError) in
+        let rules = DurableRules.checked(combining, maxBatch) { () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
         try await self.init(rules, namespace, store, clock)
@@ -104,10 +109,10 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
 extension DurableRules {
     /// The rules, or the end of the program with the one that is broken: they stand in its code.
     fileprivate static func checked(
-        _ combining: Combination, _ make: () throws(PolicyError) -> Policy
+        _ combining: Combination, _ maxBatch: Int?, _ make: () throws(PolicyError) -> Policy
     ) -> DurableRules {
         do {
-            return DurableRules(try make(), combination: combining)
+            return try DurableRules(try make(), combination: combining, maxBatch: maxBatch)
         } catch {
             preconditionFailure("Lull: \(error)")
         }

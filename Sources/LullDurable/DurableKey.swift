@@ -1,8 +1,10 @@
 public import struct Foundation.UUID
 
-/// What a durable debouncer can have as a key: something that is equal exactly if its bytes are.
+/// What a durable debouncer can have as a key: something that has bytes, and that can be made from them.
 ///
-/// The bytes are what the store keeps, and what other programs see that use the same store: once chosen, they stay.
+/// The bytes are what the store keeps, and what other programs see that use the same store: once chosen, they stay. They alone
+/// decide which submits belong together: two keys are one key exactly if their bytes are equal, in every store, whatever `==`
+/// says of them. For all keys of Lull's own but `String` both say the same.
 public protocol DurableKey: Hashable, Sendable {
     /// The key with those bytes, or nil if no key has them.
     init?(durableBytes: [UInt8])
@@ -10,7 +12,12 @@ public protocol DurableKey: Hashable, Sendable {
     var durableBytes: [UInt8] { get }
 }
 
-/// The UTF-8 of the string. Strings that Swift holds for equal, but that are composed differently, are different keys.
+/// The UTF-8 of the string, as it is.
+///
+/// Strings that are equal in Swift but composed differently, such as "é" of one scalar and "é" of two, are different keys in a
+/// store: it compares bytes, as other programs that use it do. A `KeyedDebouncer`, in memory, compares keys by `==`, and has one
+/// key for both. Where strings of different origin may name the same thing, bring them into one form first, such as
+/// `name.precomposedStringWithCanonicalMapping`.
 extension String: DurableKey {
     /// The key with those bytes, or nil if no key has them.
     public init?(durableBytes: [UInt8]) {

@@ -25,6 +25,8 @@ struct Change: Hashable {
             /// The bytes that are bound as ``Change/bytes``.
             case bytes = 1
             case pending, ready, run
+            /// What is ready, up to the byte that is bound as ``Change/cut`` and with it; and what comes after it.
+            case firstReady, readyAfter
         }
 
         private var code: UInt32 = 0
@@ -51,11 +53,19 @@ struct Change: Hashable {
     /// The parameter for bytes that come from outside, and the one for the row's id.
     static let bytes: Int32 = 40
     static let id: Int32 = 41
+    /// The parameter for the number of bytes that the first values of what is ready take.
+    static let cut: Int32 = 42
 
     private static let columns: [(group: Groups, names: [String])] = [
         (.gate, ["generation", "is_open", "quiet", "anchor", "span", "pending_count", "pending_last"]),
         (.taken, ["taken"]),
-        (.ready, ["ready_from", "ready_to", "ready_count", "ready_first", "ready_due", "ready_edge"]),
+        (
+            .ready,
+            [
+                "ready_from", "ready_to", "ready_count", "ready_first", "ready_due", "ready_edge", "ready_since",
+                "ready_generations",
+            ]
+        ),
         (
             .run,
             [
@@ -93,6 +103,8 @@ struct Change: Hashable {
             case .pending: "pending"
             case .ready: "ready"
             case .run: "run"
+            case .firstReady: "substr(ready, 1, ?\(cut))"
+            case .readyAfter: "substr(ready, ?\(cut) + 1)"
             }
         }
         switch terms.count {

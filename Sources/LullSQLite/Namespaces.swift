@@ -33,7 +33,8 @@ extension Connection {
         statement.bind(5, text: policy.delayRule == .restart ? "restart" : "extend")
         statement.bind(6, policy.maxCount.map { Int64($0) })
         statement.bind(7, text: rules.combination.name)
-        statement.bind(8, text: name)
+        statement.bind(8, rules.maxBatch.map { Int64($0) })
+        statement.bind(9, text: name)
         try statement.run()
     }
 }
@@ -43,7 +44,8 @@ extension Statement {
     fileprivate func namespace() throws(DurableError) -> DurableNamespace {
         let name = text(1)
         do {
-            let rules = DurableRules(try policy(), combination: try combination())
+            let rules = try DurableRules(
+                try policy(), combination: try combination(), maxBatch: integerOrNull(9).map { Int($0) })
             return DurableNamespace(id: integer(0), name: name, rules: rules)
         } catch let error as DurableError {
             throw error

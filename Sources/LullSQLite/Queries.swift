@@ -3,7 +3,7 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace
-    case pendingByKey, rowByID, insertRow, deleteRow, runValue
+    case pendingByKey, rowByID, insertRow, deleteRow, readyValue, runValue
     case earliestRows, nextWake, rowsOfWorker, allKeys, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead, deadCount
@@ -14,13 +14,15 @@ enum Query: Int, CaseIterable {
     /// The columns of a row, in the order in which ``Statement/entry(key:)`` reads them.
     private static let row = """
         \(pending), ready_to, ready_count, ready_first, ready_due, ready_edge, \
-        run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error, key
+        run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error, key, \
+        ready_since, ready_generations
         """
     /// Those of them that matter while nothing is ready and there is no run: every column that is read takes time.
     private static let pending = """
         id, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last, ready_from, run_id
         """
-    private static let namespace = "id, name, kind, wait, max_wait, edges, delay_rule, max_count, combination"
+    private static let namespace =
+        "id, name, kind, wait, max_wait, edges, delay_rule, max_count, combination, max_batch"
     private static let dead = """
         key, run, first_submit, last_submit, count, first, due, edge, fence, owner, attempts, error, at
         """
@@ -43,14 +45,14 @@ enum Query: Int, CaseIterable {
         case .allNamespaces: "SELECT \(Self.namespace) FROM namespaces ORDER BY name"
         case .insertNamespace:
             """
-            INSERT INTO namespaces (kind, wait, max_wait, edges, delay_rule, max_count, combination, name)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            INSERT INTO namespaces (kind, wait, max_wait, edges, delay_rule, max_count, combination, max_batch, name)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             """
         case .updateNamespace:
             """
             UPDATE namespaces SET kind = ?1, wait = ?2, max_wait = ?3, edges = ?4, delay_rule = ?5, max_count = ?6,
-                combination = ?7
-            WHERE name = ?8
+                combination = ?7, max_batch = ?8
+            WHERE name = ?9
             """
 
         case .pendingByKey: "SELECT \(Self.pending) FROM work WHERE namespace = ?1 AND key = ?2"
@@ -66,6 +68,7 @@ enum Query: Int, CaseIterable {
         case .nextWake: "SELECT min(wake) FROM work WHERE namespace = ?1"
         case .rowsOfWorker: "SELECT \(Self.row) FROM work WHERE claimed_by = ?1 AND +namespace = ?2 ORDER BY id"
         case .allKeys: "SELECT key FROM work WHERE namespace = ?1 ORDER BY id"
+        case .readyValue: "SELECT ready FROM work WHERE id = ?1"
         case .runValue: "SELECT run FROM work WHERE id = ?1"
         case .rows: "SELECT \(Self.row) FROM work WHERE namespace = ?1"
         case .listedRows:
@@ -101,7 +104,7 @@ enum Query: Int, CaseIterable {
         case .newestDead: "SELECT max(last_submit) FROM dead WHERE namespace = ?1 AND key = ?2"
         case .deadRuns:
             "SELECT \(Self.dead), value FROM dead WHERE namespace = ?1 ORDER BY at, run LIMIT ?2"
-        case .deleteDead: "DELETE FROM dead WHERE run = ?1"
+        case .deleteDead: "DELETE FROM dead WHERE run = ?1 AND namespace = ?2"
         case .deadCount: "SELECT count(*) FROM dead WHERE namespace = ?1"
 
         case .oldEnds:

@@ -23,7 +23,12 @@ extension Statement {
         row.span = CoreDuration(nanoseconds: try number(8, through: .max))
         row.gate.count = Int(try number(9, through: row.generation))
         if row.gate.count > 0 { row.pending = .init(batch: Batch(.stored(.pending)), last: instant(10)) }
-        if !isNull(11) { row.ready = try value(in: .ready, submits: try range(11, 13), from: 14) }
+        if !isNull(11) {
+            var ready = try value(in: .ready, submits: try range(11, 13), from: 14)
+            if !isNull(31) { ready.since = instant(31) }
+            if !isNull(32) { ready.generations = try generations(32) }
+            row.ready = ready
+        }
         if !isNull(12) {
             let value = try value(in: .run, submits: try range(18, 19), from: 20)
             let state: DurableRow.Run.State =
@@ -62,6 +67,16 @@ extension Statement {
         return first...last
     }
 
+    /// Numbers of submits, in decimal digits with blanks between them.
+    private func generations(_ column: Int32) throws(DurableError) -> [Int64] {
+        var numbers: [Int64] = []
+        for digits in text(column).split(separator: " ") {
+            guard let number = Int64(digits) else { throw connection.damage("the number '\(digits)'") }
+            numbers.append(number)
+        }
+        return numbers
+    }
+
     func edge(_ column: Int32) throws(DurableError) -> Edge {
         let name = text(column)
         guard let edge = Edge(name) else { throw connection.damage("the edge '\(name)'") }
@@ -82,18 +97,23 @@ extension Statement {
             bind(7, row.pending?.last.nanoseconds)
         }
         if groups.contains(.taken) { bind(8, row.taken) }
-        if groups.contains(.ready) { bind(row.ready, from: 9) }
-        if groups.contains(.run) {
-            bind(15, row.run?.id)
-            bind(row.run?.value, from: 16)
-            bind(22, row.run?.state.end.nanoseconds)
-            bind(23, row.run?.fence)
-            bind(24, row.run?.owner)
-            bind(25, row.run.flatMap { $0.isInBackoff ? nil : $0.owner })
-            bind(26, row.run.map { Int64($0.attempt) })
-            bind(27, text: row.run?.errorText)
+        if groups.contains(.ready) {
+            bind(row.ready, from: 9)
+            bind(15, row.ready?.since?.nanoseconds)
+            let generations = row.ready?.generations ?? []
+            bind(16, text: generations.isEmpty ? nil : generations.map(String.init).joined(separator: " "))
         }
-        if groups.contains(.wake) { bind(28, wake) }
+        if groups.contains(.run) {
+            bind(17, row.run?.id)
+            bind(row.run?.value, from: 18)
+            bind(24, row.run?.state.end.nanoseconds)
+            bind(25, row.run?.fence)
+            bind(26, row.run?.owner)
+            bind(27, row.run.flatMap { $0.isInBackoff ? nil : $0.owner })
+            bind(28, row.run.map { Int64($0.attempt) })
+            bind(29, text: row.run?.errorText)
+        }
+        if groups.contains(.wake) { bind(30, wake) }
     }
 
     /// Binds `from`, `to`, `count`, `first`, `due` and `edge`.

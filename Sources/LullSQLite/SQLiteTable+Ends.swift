@@ -125,34 +125,25 @@ extension SQLiteTable {
 
     // MARK: - Dead runs
 
-    mutating func takeDead(
+    mutating func findDead(
         _ run: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run)? {
-        guard let (key, dead, _) = try dead(run, in: namespace) else { return nil }
-        let deletion = try connection[.deleteDead]
-        deletion.bind(1, run)
-        try deletion.run()
+        let statement = try connection[.deadByRun]
+        defer { statement.reset() }
+        statement.bind(1, run)
+        statement.bind(2, namespace.id)
+        guard try statement.next() else { return nil }
+        let (key, dead, _) = try dead(statement, in: namespace)
         return (key, dead)
     }
 
-    mutating func findDead(
-        _ run: Int64, in namespace: DurableNamespace
-    ) throws(DurableError) -> (key: [UInt8], submits: ClosedRange<Int64>)? {
-        let statement = try connection[.deadByRun]
-        defer { statement.reset() }
+    mutating func takeDead(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool {
+        let statement = try connection[.deleteDead]
         statement.bind(1, run)
         statement.bind(2, namespace.id)
-        return try statement.next() ? (statement.blob(0), try statement.range(2, 3)) : nil
-    }
-
-    private func dead(
-        _ run: Int64, in namespace: DurableNamespace
-    ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run, at: CoreInstant)? {
-        let statement = try connection[.deadByRun]
-        defer { statement.reset() }
-        statement.bind(1, run)
-        statement.bind(2, namespace.id)
-        return try statement.next() ? try dead(statement, in: namespace) : nil
+        let before = connection.writes
+        try statement.run()
+        return connection.writes != before
     }
 
     /// Reads the dead run that a statement is at.

@@ -79,6 +79,9 @@ struct SQLiteTable: DurableTable {
         let statement = try connection[change]
         statement.bind(row, wake: new.wake, change.groups)
         if !added.isEmpty { statement.bind(Change.bytes, blob: bytes(of: added, in: namespace)) }
+        if case .firstReady(let count)? = row.run?.value.batch.value {
+            statement.bind(Change.cut, try size(ofFirst: count, readyIn: old))
+        }
         statement.bind(Change.id, new.handle)
         try statement.run()
         if change.groups.contains(.wake) { touch(new.wake, in: namespace) }
@@ -107,6 +110,8 @@ struct SQLiteTable: DurableTable {
             case .stored(.pending): sources.append(.pending)
             case .stored(.ready): sources.append(.ready)
             case .stored(.run): sources.append(.run)
+            case .firstReady: sources.append(.firstReady)
+            case .readyAfter: sources.append(.readyAfter)
             case .bytes:
                 if sources.last != .bytes { sources.append(.bytes) }
                 added.append(value)
@@ -124,6 +129,17 @@ struct SQLiteTable: DurableTable {
             bytes += Framing.frame(value)
         }
         return bytes
+    }
+
+    /// How many bytes the first values take of what is ready.
+    private func size(ofFirst count: Int, readyIn entry: DurableEntry) throws(DurableError) -> Int {
+        let statement = try connection[.readyValue]
+        defer { statement.reset() }
+        statement.bind(1, entry.handle)
+        guard try statement.next(), let size = Framing.size(ofFirst: count, in: statement.blob(0)) else {
+            throw connection.damage("a list of values that cannot be read")
+        }
+        return size
     }
 
     /// What a column holds.

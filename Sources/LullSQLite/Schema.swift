@@ -8,7 +8,7 @@ enum Schema {
 
     /// What brings a file from each version to the next; an empty one has version 0. A step never changes once it has been
     /// released.
-    static let migrations = [version1]
+    static let migrations = [version1, version2]
 
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and a large value lies
     // on pages of its own.
@@ -54,6 +54,36 @@ enum Schema {
             generation INTEGER NOT NULL, due INTEGER, at INTEGER NOT NULL,
             UNIQUE (namespace, token)
         );
+        """
+
+    // A namespace has a `max_batch`, and a row says of what is ready since when the rest of a batch may start, and which submits
+    // its values are of. The table is made anew, since new columns would lie behind the values.
+    private static let version2 = """
+        ALTER TABLE namespaces ADD COLUMN max_batch INTEGER;
+        ALTER TABLE work RENAME TO old_work;
+        DROP INDEX work_by_wake;
+        DROP INDEX work_by_worker;
+        CREATE TABLE work (
+            id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, wake INTEGER NOT NULL,
+            born INTEGER NOT NULL, generation INTEGER NOT NULL, taken INTEGER NOT NULL,
+            is_open INTEGER NOT NULL, quiet INTEGER NOT NULL, anchor INTEGER NOT NULL, span INTEGER NOT NULL,
+            pending_count INTEGER NOT NULL, pending_last INTEGER,
+            ready_from INTEGER, ready_to INTEGER, ready_count INTEGER, ready_first INTEGER, ready_due INTEGER,
+            ready_edge TEXT, ready_since INTEGER, ready_generations TEXT,
+            run_id INTEGER, run_from INTEGER, run_to INTEGER, run_count INTEGER, run_first INTEGER, run_due INTEGER,
+            run_edge TEXT, run_until INTEGER, fence INTEGER, owner INTEGER, claimed_by INTEGER, attempt INTEGER, error TEXT,
+            pending BLOB, ready BLOB, run BLOB,
+            UNIQUE (namespace, key)
+        );
+        INSERT INTO work SELECT
+            id, namespace, key, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last,
+            ready_from, ready_to, ready_count, ready_first, ready_due, ready_edge, NULL, NULL,
+            run_id, run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by,
+            attempt, error, pending, ready, run
+        FROM old_work;
+        DROP TABLE old_work;
+        CREATE INDEX work_by_wake ON work (namespace, wake);
+        CREATE INDEX work_by_worker ON work (claimed_by) WHERE claimed_by IS NOT NULL;
         """
 }
 

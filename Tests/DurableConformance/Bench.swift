@@ -172,12 +172,12 @@ extension DurableRules {
     /// A debounce in milliseconds.
     static func debounce(
         _ wait: Int, maxWait: Int? = nil, _ edges: Edges = .trailing, _ delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, _ combination: Combination = .latest
+        maxCount: Int? = nil, _ combination: Combination = .latest, maxBatch: Int? = nil
     ) throws -> DurableRules {
-        DurableRules(
-            try .debounce(
+        try DurableRules(
+            .debounce(
                 wait: .milliseconds(Int64(wait)), maxWait: maxWait.map { .milliseconds(Int64($0)) }, edges: edges,
-                delayRule: delayRule, maxCount: maxCount), combination: combination)
+                delayRule: delayRule, maxCount: maxCount), combination: combination, maxBatch: maxBatch)
     }
 
     /// A throttle in milliseconds.

@@ -206,7 +206,8 @@ extension ConformanceCase {
             #expect(try await bench.state(receipt) == .completed)
             #expect(try await bench.submit("b").generation > receipt.generation)
         },
-        ConformanceCase("a dead run is outdated when its key has a newer generation, however that one ended") { bench in
+        ConformanceCase("with latest, a dead run is outdated when its key has a newer generation, however it ended") {
+            bench in
             try await bench.open(.debounce(10))
             let ends: [@Sendable (Bench) async throws -> Void] = [
                 { _ in },
@@ -230,8 +231,8 @@ extension ConformanceCase {
                 _ = try await bench.work()
             }
         },
-        ConformanceCase("a dead run is outdated when the newer value came before it died") { bench in
-            try await bench.open(.debounce(10, .collect))
+        ConformanceCase("with latest, a dead run is outdated when the newer value came before it died") { bench in
+            try await bench.open(.debounce(10))
             try await bench.submit("a")
             bench.pass(10)
             let run = try await bench.claimOne()
@@ -241,6 +242,74 @@ extension ConformanceCase {
             bench.pass(10)
             #expect(try await bench.work() == ["k trailing b"])
             #expect(try await bench.retry(run) == .outdated)
+        },
+        ConformanceCase("with first and collect a dead run may be tried again though newer values came, before them") {
+            bench in
+            for combination in [Combination.first, .collect] {
+                let namespace = "\(combination)"
+                try await bench.open(.debounce(10, combination), namespace)
+                let old = try await bench.submit("a", in: namespace)
+                bench.pass(10)
+                let run = try #require(try await bench.claim(in: namespace).first)
+                let failed = DurableReport.Word.failed("no", retry: nil)
+                #expect(try await bench.report(failed, run, in: namespace) == .accepted)
+                let ready = try await bench.submit("b", in: namespace)
+                bench.pass(10)
+                let pending = try await bench.submit("c", in: namespace)
+                #expect(try await bench.store.retry(run.id, in: namespace) == .accepted)
+                #expect(try await bench.state(old) == .waitingForRetry(attempt: 0, error: nil))
+                let again = try await bench.claim(in: namespace)
+                #expect(again.map(\.words) == ["k trailing a"] && again.map(\.id) == [run.id])
+                #expect(again.map(\.attempt) == [1] && again.map(\.submits) == [run.submits])
+                #expect(try await bench.state(ready) == .ready)
+                #expect(try await bench.state(pending) == .pending)
+                #expect(try await bench.report(.completed, try #require(again.first), in: namespace) == .accepted)
+                #expect(try await bench.claim(in: namespace).map(\.words) == ["k trailing b"])
+                #expect(try await bench.state(old) == .completed)
+            }
+        },
+        ConformanceCase("a dead run that is tried again long after its key was at rest leaves the key's numbers alone")
+        {
+            bench in
+            try await bench.open(.debounce(10, .collect))
+            let old = try await bench.submit("a")
+            bench.pass(10)
+            let run = try await bench.claimOne()
+            try await bench.fail(run, retry: nil)
+            var newest = old.generation
+            for value in ["b", "c"] {
+                for key in ["other", "k"] {
+                    newest = max(newest, try await bench.submit(value, key).generation)
+                    bench.pass(10)
+                    _ = try await bench.work()
+                }
+            }
+            #expect(try await bench.retry(run) == .accepted)
+            let later = try await bench.submit("d")
+            #expect(later.generation > newest)
+            #expect(try await bench.work() == ["k trailing a"])
+            #expect(try await bench.state(old) == .completed)
+            bench.pass(10)
+            #expect(try await bench.work() == ["k trailing d"])
+            #expect(try await bench.state(later) == .completed)
+        },
+        ConformanceCase("a dead run cannot be tried again while its key has another run") { bench in
+            try await bench.open(.debounce(10, .collect))
+            try await bench.submit("a")
+            bench.pass(10)
+            let dead = try await bench.claimOne()
+            try await bench.fail(dead, retry: nil)
+            try await bench.submit("b")
+            bench.pass(10)
+            let run = try await bench.claimOne()
+            #expect(try await bench.retry(dead) == .busy)
+            try await bench.fail(run, retry: 50)
+            #expect(try await bench.retry(dead) == .busy)
+            #expect(try await bench.dead().map(\.id) == [dead.id])
+            bench.pass(50)
+            try await bench.complete(try await bench.claimOne())
+            #expect(try await bench.retry(dead) == .accepted)
+            #expect(try await bench.work() == ["k trailing a"])
         },
         ConformanceCase("a dead run may be discarded, once") { bench in
             try await bench.open(.debounce(10))

@@ -130,6 +130,17 @@ extension ConformanceCase {
             #expect(try await bench.list("a/", limit: 2).count == 2)
             #expect(try await bench.list("nothing") == [])
         },
+        ConformanceCase("keys are one key exactly if their bytes are equal, whatever they mean as text") { bench in
+            try await bench.open(.debounce(10))
+            let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+            try await bench.submit("1", composed)
+            try await bench.submit("2", decomposed)
+            #expect(try await bench.list().map(\.key) == [Array(decomposed.utf8), Array(composed.utf8)])
+            bench.pass(10)
+            let runs = try await bench.claim()
+            let found = Dictionary(uniqueKeysWithValues: runs.map { ($0.key, $0.values) })
+            #expect(found == [Array(composed.utf8): [Array("1".utf8)], Array(decomposed.utf8): [Array("2".utf8)]])
+        },
         ConformanceCase("prefixes are bytes, also those at the end of the alphabet") { bench in
             try await bench.open(.debounce(10))
             let keys: [[UInt8]] = [[0xFE, 0xFF], [0xFF], [0xFF, 0], [0xFF, 0xFF], [0xFF, 0xFF, 1], [0x25], [0x5F]]

@@ -33,7 +33,7 @@ public struct ConformanceCase: Sendable, CustomTestStringConvertible {
 
     /// What every store does.
     public static let all =
-        submits + combinations + claims + leases + reports + attempts + deadRuns + ends + tokens + keeping
+        submits + combinations + batches + claims + leases + reports + attempts + deadRuns + ends + tokens + keeping
         + namespaces + looking + waking + scenarios
 
     /// What a store does that makes its own time from the clocks of a machine (``StoreTime``).

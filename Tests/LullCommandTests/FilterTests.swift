@@ -37,6 +37,19 @@ struct FilterTests {
         #expect(count("absorbed", in: outcome.errors) == absorbed)
     }
 
+    @Test func anExecutionHasNoMoreRecordsThanItMay() throws {
+        let outcome = try lull(
+            "filter", "--wait", "1h", "--combine", "collect", "--max-batch", "2", "--format", "jsonl", "--stats",
+            input: "a\nb\nc\nd\ne\n")
+        #expect(outcome.lines.count == 3, "\(outcome.output)")
+        for (line, value) in zip(
+            outcome.lines, [#"["a","b"],"count":2"#, #"["c","d"],"count":2"#, #"["e"],"count":1"#])
+        {
+            #expect(line.contains(#""value":\#(value),"edge":"flush""#), "\(line)")
+        }
+        #expect(count("submitted", in: outcome.errors) == 5 && count("executed", in: outcome.errors) == 5)
+    }
+
     @Test func emptyRecordsAndCarriageReturnsAreKept() throws {
         #expect(try lull("filter", "--wait", "0", input: "\n\na\r\n\n").output == "\n\na\r\n\n")
         #expect(try lull("filter", "--wait", "0", input: "").output == "")

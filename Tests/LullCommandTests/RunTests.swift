@@ -38,6 +38,14 @@ struct RunTests {
         #expect(try run("--wait 1h --combine first", "cat", input: "1\n2\n").output == "1\n")
     }
 
+    @Test func aCommandGetsNoMoreRecordsThanItMay() throws {
+        let outcome = try run(
+            "--wait 1h --combine collect --max-batch 2", "sh", "-c", "echo $LULL_COUNT $(cat)",
+            input: "a\nb\nc\nd\ne\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == ["2 a b", "2 c d", "1 e"])
+    }
+
     @Test func aStringKeyIsItsContentAndEveryOtherItsText() throws {
         let input = "{\"k\":\"a b\"}\n{\"k\":[1, 2]}\n{\"k\":null}\n"
         let outcome = try run(

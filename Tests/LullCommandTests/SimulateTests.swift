@@ -37,6 +37,30 @@ struct SimulateTests {
             ])
     }
 
+    @Test func thePartsOfAKeyFollowEachOtherAtOneInstant() throws {
+        let trace = (1...5).map {
+            #"{"at":1,"key":"x","value":\#($0)}"# + "\n" + #"{"at":1,"key":"y","value":-\#($0)}"#
+        }
+        let options = "--wait 1s --combine collect --max-batch 2"
+        let expected = [
+            ("x", "[1,2]"), ("x", "[3,4]"), ("x", "[5]"), ("y", "[-1,-2]"), ("y", "[-3,-4]"), ("y", "[-5]"),
+        ]
+        #expect(
+            try executions(options, trace.joined(separator: "\n"))
+                == expected.map { key, values in
+                    let count = values.split(separator: ",").count
+                    return #"{"at":2,"key":"\#(key)","value":\#(values),"count":\#(count),"edge":"trailing","first":1}"#
+                })
+        let summary = try simulate("--format json " + options, trace.joined(separator: "\n"))
+        #expect(summary.output.contains(#""submits":10,"executions":6,"#), "\(summary.output)")
+    }
+
+    @Test func manyPartsOfOneKeyAreNoDepth() throws {
+        let trace = String(repeating: "{\"at\":1}\n", count: 10_000)
+        let summary = try simulate("--format json --wait 1s --combine collect --max-batch 1", trace)
+        #expect(summary.output.contains(#""submits":10000,"executions":10000,"#), "\(summary.output)")
+    }
+
     @Test func valuesPassThroughAsTheyStand() throws {
         let value = #"{ "a" : [1.0, 1e2 ,"\u0041\/"] , "b":null }"#
         let lines = try executions(

@@ -60,6 +60,55 @@ struct StoreTests {
         #expect(outcome.output.contains(#""value":["a","","b"],"count":3,"edge":"flush""#), "\(outcome.output)")
     }
 
+    @Test func aBatchIsCutWithoutWaitingForTheEndOfALease() throws {
+        let filtered = try run(
+            "filter --wait 1h --combine collect --max-batch 2 --lease 1h --format jsonl", input: "a\nb\nc\nd\ne\n")
+        #expect(filtered.ending == 0)
+        #expect(filtered.lines.count == 3, "\(filtered.output)")
+        for (line, value) in zip(
+            filtered.lines, [#"["a","b"],"count":2"#, #"["c","d"],"count":2"#, #"["e"],"count":1"#])
+        {
+            #expect(line.contains(#""value":\#(value),"edge":"flush""#), "\(line)")
+        }
+        // The limit is kept with the namespace.
+        let ran = try run("run --lease 1h", ["--", "sh", "-c", "echo $LULL_COUNT $(cat)"], input: "a\nb\nc\n")
+        #expect(ran.ending == 0)
+        #expect(ran.lines == ["2 a b", "1 c"])
+        #expect(try status() == [:])
+    }
+
+    @Test func theLimitOfABatchIsKeptFromASubmitAndMayChange() throws {
+        for value in ["a", "b", "c"] {
+            #expect(try run("submit --wait 1h --combine collect --max-batch 2 k \(value)").ending == 0)
+        }
+        #expect(try run("submit k d").ending == 0)
+        #expect(try run("run", ["--", "sh", "-c", "echo $LULL_COUNT $(cat)"]).lines == ["2 a b", "2 c d"])
+        for value in ["a", "b", "c"] { _ = try run("submit k \(value)") }
+        #expect(try run("submit --wait 1h --combine collect k d").ending == 0)
+        #expect(try run("run", ["--", "sh", "-c", "echo $LULL_COUNT $(cat)"]).lines == ["4 a b c d"])
+    }
+
+    @Test func theNextValueOfAKeyStartsWhenItsCommandHasEnded() throws {
+        let gate = try TemporaryFile()
+        let process = try ToolProcess(
+            ["run", "--wait", "0", "--lease", "1h"] + folder.store
+                + ["--", "sh", "-c", "cat; while ! [ -s \(gate.path) ]; do sleep 0.01; done"])
+        process.send("a\n")
+        #expect(try process.line() == "a")
+        process.send("b\n")
+        try eventually("the value is in the store") { (try? status()) == ["ready": 1, "running": 1] }
+        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        #expect(try process.line() == "b")
+        #expect(try process.finish().ending == 0)
+    }
+
+    @Test func aShortLeaseIsASettingLikeOthers() throws {
+        let outcome = try run("run --wait 0 --lease 2s", ["--", "cat"], input: "a\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.errors == "")
+        #expect(outcome.output == "a\n")
+    }
+
     @Test func whatWasPendingAtAKillIsDoneAfterTheNextStart() throws {
         let process = try ToolProcess(["filter", "--wait", "1h", "--key-field", "1"] + folder.store)
         process.send("lamp 1\nlamp 2\n")
@@ -196,6 +245,29 @@ struct StoreTests {
         #expect(try status() == ["pending": 1, "retrying": 1, "dead": 1])
     }
 
+    @Test func whereEveryValueCountsADeadRunIsRetriedThoughNewerOnesCame() throws {
+        _ = try run(
+            "run --wait 0 --combine collect --key-field 1 --max-attempts 1", ["--", "false"], input: "a 1\nb 1\n")
+        _ = try run("submit --after 1h a 2")
+        #expect(try run("dead retry 1").ending == 0)
+        #expect(try status() == ["pending": 1, "retrying": 1, "dead": 1])
+        let worker = try ToolProcess(["work"] + folder.store + ["--", "cat"])
+        #expect(try worker.line() == "a 1")
+        worker.signal(SIGTERM)
+        #expect(try worker.finish().ending == -SIGTERM)
+        #expect(try status() == ["pending": 1, "dead": 1])
+    }
+
+    @Test func aDeadRunIsNotRetriedBesideAnotherRunOfItsKey() throws {
+        _ = try run("run --wait 0 --combine collect --max-attempts 1", ["--", "false"], input: "1\n")
+        _ = try run("run --wait 0 --combine collect --at-end wait", ["--", "false"], input: "2\n")
+        #expect(try status() == ["retrying": 1, "dead": 1])
+        let refused = try run("dead retry 1")
+        #expect(refused.ending == 1)
+        #expect(refused.errors == "lull: run 1 is not tried again now: its key has another run\n")
+        #expect(try status() == ["retrying": 1, "dead": 1])
+    }
+
     @Test func aWatchGoesOnUntilASignalComes() throws {
         _ = try run("submit --wait 1h k v")
         let watch = try ToolProcess(["status", "--watch"] + folder.store)
@@ -215,6 +287,9 @@ struct StoreTests {
         ("filter --key-field 1", 64, "the namespace default is not there yet: its first use has to say the policy"),
         ("filter --wait 1s --delimiter ,", 64, "--delimiter needs --key-field"),
         ("submit --edges leading k v", 64, "a policy begins with --wait or --throttle"),
+        ("submit --max-batch 2 k v", 64, "a policy begins with --wait or --throttle"),
+        ("submit --wait 1s --max-batch 2 k v", 64, "--max-batch needs --combine collect"),
+        ("filter --wait 1s --combine first --max-batch 2", 64, "--max-batch needs --combine collect"),
         ("submit --wait 1s", 64, "KEY is missing"),
         ("work --jobs 1", 64, "COMMAND is missing"),
         ("dead", 64, "say what to do: list, retry or discard"),

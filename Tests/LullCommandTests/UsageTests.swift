@@ -17,7 +17,9 @@ struct UsageTests {
     }
 
     @Test func everyOptionIsExplained() throws {
-        let policy = ["wait", "throttle", "max-wait", "max-count", "edges", "delay-rule", "combine", "at-end"]
+        let policy = [
+            "wait", "throttle", "max-wait", "max-count", "edges", "delay-rule", "combine", "max-batch", "at-end",
+        ]
         let records = ["null", "key-field", "delimiter", "key-json", "strict", "max-keys", "stats"]
         let commands = ["while-running", "kill-after", "jobs", "fail-fast"]
         for (name, options) in [
@@ -63,6 +65,15 @@ struct UsageTests {
         ("filter --wait 1s --edges=", "--edges"),
         ("filter --wait 1s --edges leading,", "--edges"),
         ("filter --wait 1s --combine last", "--combine must be latest, first or collect"),
+        ("filter --wait 1s --max-batch 3", "--max-batch needs --combine collect"),
+        ("run --throttle 1s --combine latest --max-batch 3 -- true", "--max-batch needs --combine collect"),
+        ("simulate --wait 1s --combine first --max-batch 3 -", "--max-batch needs --combine collect"),
+        ("filter --wait 1s --combine collect --max-batch 0", "--max-batch must be a whole number from 1"),
+        ("tune --max-batch 3 -", "lull tune has no option --max-batch; lull filter has one"),
+        (
+            "run --wait 1s --combine collect --while-running cancel -- true",
+            "--while-running cancel would lose values of --combine collect: use --while-running queue, or --combine latest"
+        ),
         ("filter --wait 1s --format json", "--format must be lines or jsonl"),
         ("filter --wait 1s --at-end never", "--at-end must be"),
         ("filter --wait 1s --key-field 0", "--key-field must be a whole number from 1"),

@@ -20,20 +20,29 @@ struct DurableRowRandomTests {
             delayRule: Bool.random(using: &random) ? .extend : .restart, maxCount: maxCount)
     }
 
+    private func maxBatch(for combination: Combination, _ random: inout SplitMix) -> Int? {
+        combination == .collect ? [nil, 1, 2, 3].randomElement(using: &random) ?? nil : nil
+    }
+
     @Test("after every call the ranges tile all submits, and a claim hands out what is due, in its time")
     func tiles() throws {
         let seed = environment("LULL_SEED", default: UInt64(20_260_101))
         var random = SplitMix(seed: seed)
         var counts: [DurableEnding.How: Int] = [:]
         var done = 0
+        var parts = 0
         while done < Self.operations {
             let combination = [Combination.latest, .first, .collect].randomElement(using: &random) ?? .latest
             var rig = try RowRig(
-                policy(&random), combination: combination, base: Int64.random(in: 0...5, using: &random))
+                policy(&random), combination: combination, maxBatch: maxBatch(for: combination, &random),
+                base: Int64.random(in: 0...5, using: &random))
             var now = 0.0
             for _ in 0..<40 {
                 now += Double(Int.random(in: 0...8, using: &random)) / 2
                 let had = rig.row.run
+                if combination == .collect, Int.random(in: 0..<20, using: &random) == 0 {
+                    try rig.change(maxBatch: maxBatch(for: combination, &random))
+                }
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0...3:
                     let wait = Bool.random(using: &random) ? nil : Double(Int.random(in: -1...5, using: &random))
@@ -45,6 +54,10 @@ struct DurableRowRandomTests {
                         let run = try #require(rig.row.run)
                         #expect(run.value.due <= RowRig.at(now) && run.value.count <= run.value.submits.count)
                         #expect((1...rig.maxAttempts).contains(run.attempt))
+                        if run.id == run.fence, let maxBatch = rig.rules.maxBatch {
+                            #expect(run.value.count <= maxBatch)
+                            parts += rig.row.ready?.since == nil ? 0 : 1
+                        }
                         if let had, had.id == run.id {
                             #expect(had.value == run.value && had.state.end <= RowRig.at(now) && run.fence > had.fence)
                         }
@@ -76,5 +89,6 @@ struct DurableRowRandomTests {
             }
         }
         for how in DurableEnding.How.allCases { #expect(counts[how, default: 0] > 20, "LULL_SEED=\(seed)") }
+        #expect(parts > 20, "LULL_SEED=\(seed)")
     }
 }

@@ -223,11 +223,12 @@ struct DurableRowRunTests {
     func retryDead() throws {
         var rig = try RowRig(base: 9)
         let run = try dead(&rig)
-        rig.row = DurableRow(reviving: run)
-        #expect(rig.retry(run, at: 50) == true)
+        // The row was deleted, and what the store has deleted since counts for every key.
+        rig.row = DurableRow(base: 30)
+        #expect(rig.retry(run, newest: 10, at: 50) == .accepted)
         #expect(rig.claim(at: 50) == true)
         #expect(rig.row.run?.id == run.id && rig.row.run?.attempt == 1 && rig.row.run?.error == nil)
-        #expect(rig.row.run?.value.submits == 10...10 && rig.row.generation == 10)
+        #expect(rig.row.run?.value.submits == 10...10 && rig.row.generation == 30)
         rig.complete(at: 51)
         #expect(rig.ends == ["10-10 completed"] && rig.row.isAtRest)
     }
@@ -240,17 +241,49 @@ struct DurableRowRunTests {
         rig.fail(at: 3, retry: nil)
         let run = try #require(rig.endings.last?.run)
         #expect(!rig.row.isAtRest)
-        #expect(rig.retry(run, at: 50) == true)
+        #expect(rig.retry(run, at: 50) == .accepted)
         #expect(rig.claim(at: 50) && rig.run == [1])
     }
 
-    @Test("a dead run is not brought back once its key has a newer generation")
+    @Test("with latest a dead run is not brought back once its key has a newer generation, in the row or ended")
     func outdated() throws {
         var rig = try RowRig()
         let run = try dead(&rig)
         rig.submit(2, at: 60)
         let before = rig.row
-        #expect(rig.retry(run, at: 61) == false)
+        #expect(rig.retry(run, at: 61) == .outdated)
         #expect(rig.row == before)
+        rig.row = DurableRow(base: 30)
+        #expect(rig.retry(run, newest: 2, at: 70) == .outdated)
+    }
+
+    @Test(
+        "where every value counts a dead run is brought back before newer ones",
+        arguments: [Combination.first, .collect])
+    func retryOlder(combination: Combination) throws {
+        var rig = try RowRig(combination: combination)
+        let run = try dead(&rig)
+        rig.submit(2, at: 60)
+        #expect(rig.retry(run, newest: 1, at: 63) == .accepted)
+        #expect(rig.claim(at: 63) && rig.run == [1] && rig.row.run?.id == run.id && rig.ready == [2])
+        rig.complete(at: 64)
+        #expect(rig.claim(at: 64) && rig.run == [2])
+        rig.complete(at: 65)
+        #expect(rig.ends == ["1-1 completed", "2-2 completed"])
+    }
+
+    @Test("a dead run is not brought back beside another one")
+    func busy() throws {
+        var rig = try RowRig(combination: .collect)
+        let run = try dead(&rig)
+        rig.submit(2, at: 60)
+        rig.claim(at: 62)
+        #expect(rig.retry(run, at: 63) == .busy)
+        rig.fail(at: 64, retry: 100)
+        #expect(rig.retry(run, at: 65) == .busy)
+        rig.flush(at: 66)
+        rig.claim(at: 66)
+        rig.complete(at: 67)
+        #expect(rig.retry(run, at: 68) == .accepted)
     }
 }

@@ -181,6 +181,24 @@ struct DocumentationSamples {
         #expect(try await sync.status().retrying == 1)
     }
 
+    @Test("how much one execution gets")
+    func batches() async throws {
+        let clock = ManualClock()
+        let store = MemoryStore(clock: StoreClock(clock))
+        let sync = try await DurableDebouncer<String, Note>(
+            for: .seconds(2), combining: .collect, maxBatch: 100, namespace: "sync", in: store)
+        for number in 0..<250 { try await sync.submit(Note(id: "a", text: "\(number)"), for: "a") }
+        let sizes = Record<Int>()
+        let worker = clock.task {
+            let worked = try await DurableDebouncer<String, Note>(namespace: "sync", in: store, clock: clock)
+            try await worked.run { execution in sizes.add(execution.values.count) }
+        }
+        await clock.advance(by: .seconds(2))
+        #expect(sizes.all == [100, 100, 50])
+        worker.cancel()
+        try await worker.value
+    }
+
     // MARK: - Finishing the sync
 
     @Test("the start of the app")

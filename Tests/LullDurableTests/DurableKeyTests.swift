@@ -1,8 +1,11 @@
 import Foundation
+import Lull
 import LullDurable
+import LullTesting
+import TestSupport
 import Testing
 
-/// Keys are equal exactly if their bytes are.
+/// Keys are one key exactly if their bytes are equal.
 @Suite("Durable keys")
 struct DurableKeyTests {
     enum Category: String, DurableKey { case steps, sleep = "Schlaf" }
@@ -27,6 +30,34 @@ struct DurableKeyTests {
         #expect(UInt8(durableBytes: Array("256".utf8)) == nil)
         #expect(UUID(durableBytes: Array(UUID().uuidString.lowercased().utf8)) == nil)
         #expect(Category(durableBytes: Array("sleep".utf8)) == nil)
+    }
+
+    @Test("strings that are equal but composed differently are two keys in a store, and one in memory")
+    func composition() async throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        #expect(composed == decomposed && composed.durableBytes != decomposed.durableBytes)
+        let bench = Bench()
+        let sync = try await bench.debouncer()
+        for (value, key) in [(1, composed), (2, decomposed)] { try await sync.submit(value, for: key) }
+        #expect(try await sync.list().map(\.key) == [decomposed.durableBytes, composed.durableBytes])
+        let found = Record<String>()
+        let worker = bench.work(sync) { found.add("\($0.value) \($0.key.utf8.count)") }
+        await bench.advance(2)
+        #expect(found.all.sorted() == ["1 5", "2 6"])
+        worker.cancel()
+        try await worker.value
+
+        let handled = Record<Int>()
+        let levels = KeyedDebouncer(for: .seconds(2), clock: bench.clock) { (_: String, value: Int) in
+            handled.add(value)
+        }
+        levels.submit(1, for: composed)
+        levels.submit(2, for: decomposed)
+        await bench.advance(2)
+        #expect(handled.all == [2])
+        // Brought into one form they are one key everywhere.
+        let one = [composed, decomposed].map { $0.precomposedStringWithCanonicalMapping.durableBytes }
+        #expect(one[0] == one[1])
     }
 
     @Test("keys are kept so that they can be read in a listing")

@@ -81,6 +81,28 @@ struct RetryTests {
         try await worker.value
     }
 
+    @Test(
+        "where every value counts, a dead run is done though newer ones came", arguments: [Combination.first, .collect])
+    func retryOlder(combining: Combination) async throws {
+        let sync = try await bench.debouncer(combining: combining)
+        let failing = bench.work(sync) { if $0.value == 1 { throw Bench.Refusal() } }
+        let receipt = try await sync.submit(1, for: "a")
+        await bench.advance(30)
+        try await sync.submit(2, for: "a")
+        await bench.advance(2)
+        failing.cancel()
+        try await failing.value
+        let dead = try #require(try await sync.dead().first)
+        try await sync.submit(3, for: "a")
+        #expect(try await sync.retry(dead.id) == .accepted)
+        let worker = bench.work(sync)
+        await bench.advance(2)
+        #expect(bench.done.all == ["a=2", "a=1", "a=3"])
+        #expect(try await sync.state(of: receipt) == .completed)
+        worker.cancel()
+        try await worker.value
+    }
+
     @Test("a newer value that falls due takes the place of one that has failed")
     func newerValue() async throws {
         let sync = try await bench.debouncer()

@@ -155,10 +155,28 @@ extension DurableReference {
             give(index, claim, next, at: now)
         } else if let index = find(next.key, .ready) {
             if spans.contains(where: { $0.run == next.run }) { findings.append("\(next) is new, its number is not") }
+            divide(index, at: now)
             spans[index].run = next.run
             spans[index].attempt = 1
             give(index, claim, next, at: now)
         }
+    }
+
+    /// A run of `collect` gets no more than the first values; the rest stays where it is, and submits that were absorbed stay
+    /// with the value before them.
+    private mutating func divide(_ index: Int, at now: Int) {
+        guard setup.combination == .collect, let maxBatch, spans[index].values.count > maxBatch else { return }
+        var rest = spans[index]
+        rest.values.removeFirst(maxBatch)
+        rest.origins.removeFirst(maxBatch)
+        rest.count -= maxBatch
+        rest.numbers = rest.origins[0]...rest.numbers.upperBound
+        rest.since = now
+        spans.append(rest)
+        spans[index].values = Array(spans[index].values.prefix(maxBatch))
+        spans[index].origins = Array(spans[index].origins.prefix(maxBatch))
+        spans[index].count = maxBatch
+        spans[index].numbers = spans[index].numbers.lowerBound...rest.numbers.lowerBound - 1
     }
 
     private mutating func give(_ index: Int, _ claim: Claim, _ next: Handed, at now: Int) {
@@ -257,8 +275,10 @@ extension DurableReference {
         case accepted
         /// There is none.
         case notFound
-        /// The key has a newer generation.
+        /// Only the latest value counts, and the key has a newer generation.
         case outdated
+        /// The key has another run.
+        case busy
     }
 
     /// Retries a dead run.
@@ -267,8 +287,10 @@ extension DurableReference {
         guard let index = spans.firstIndex(where: { $0.run == run && $0.place == .ended(.dead) }) else {
             return .notFound
         }
-        let newest = keys.first { $0.key == spans[index].key }?.newest
-        guard newest == spans[index].numbers.upperBound else { return .outdated }
+        guard let key = keys.firstIndex(where: { $0.key == spans[index].key }) else { return .notFound }
+        if setup.combination == .latest, keys[key].newest > spans[index].numbers.upperBound { return .outdated }
+        if find(keys[key].key, .claimed, .backoff) != nil { return .busy }
+        if isAtRest(key) { keys[key].isReborn = true }
         spans[index].place = .backoff
         spans[index].until = now
         spans[index].attempt = 0

@@ -43,6 +43,8 @@ public struct DurableReference: Sendable {
         public var numbers: ClosedRange<Int>
         /// What a handler gets.
         public var values: [Int]
+        /// Of which submits the values are.
+        public var origins: [Int] = []
         /// How many submits are behind that: the others were absorbed.
         public var count: Int
         /// The instant of the oldest submit.
@@ -68,10 +70,13 @@ public struct DurableReference: Sendable {
         /// When it ended.
         public var endedAt = 0
 
+        /// Of the rest of a batch: the instant at which the part before it was claimed, or has ended.
+        public var since: Int?
+
         /// Since when, or from when on, a worker may claim it.
         public var start: Int? {
             switch place {
-            case .ready: due
+            case .ready: since ?? due
             case .claimed, .backoff: until
             case .pending, .ended: nil
             }
@@ -83,6 +88,8 @@ public struct DurableReference: Sendable {
         var gate: ReferenceGate
         /// The number of the newest submit.
         var newest = 0
+        /// Whether the store had nothing of the key any more when a dead run of it was brought back.
+        var isReborn = false
     }
 
     struct Token: Sendable {
@@ -94,6 +101,8 @@ public struct DurableReference: Sendable {
 
     /// The policy and the combination.
     public internal(set) var setup: ReferenceSetup
+    /// How many values of `collect` one run gets at most.
+    public private(set) var maxBatch: Int?
     /// How long ends are remembered for certain.
     public let retention: Int
     /// How long tokens are remembered for certain.
@@ -109,22 +118,30 @@ public struct DurableReference: Sendable {
     var highestFence = 0
 
     /// A store that has been told nothing.
-    public init(_ setup: ReferenceSetup, retention: Int, tokenLifetime: Int) {
+    public init(_ setup: ReferenceSetup, maxBatch: Int? = nil, retention: Int, tokenLifetime: Int) {
         self.setup = setup
+        self.maxBatch = maxBatch
         self.retention = retention
         self.tokenLifetime = tokenLifetime
     }
 
-    /// The durations of the policy are changed: they hold from the next submit on.
-    public mutating func change(_ policy: ReferencePolicy) { setup.policy = policy }
+    /// The durations of the policy are changed: they hold from the next submit on. The limit of a run's values holds from the
+    /// next claim on.
+    public mutating func change(_ policy: ReferencePolicy, maxBatch: Int?) {
+        setup.policy = policy
+        self.maxBatch = maxBatch
+    }
 
     func find(_ key: String, _ places: Place...) -> Int? {
         spans.firstIndex { $0.key == key && places.contains($0.place) }
     }
 
     mutating func end(_ index: Int, _ end: End, at now: Int) {
+        let wasClaimed = spans[index].place == .claimed
         spans[index].place = .ended(end)
         spans[index].endedAt = now
+        // The rest of its batch queues behind whatever waits now.
+        if wasClaimed, let rest = find(spans[index].key, .ready), spans[rest].since != nil { spans[rest].since = now }
     }
 
     // MARK: - Step 0 of every call
@@ -152,6 +169,7 @@ public struct DurableReference: Sendable {
         if let index = find(span.key, .ready) {
             // They become one: the older due instant counts, and why the newer one fell due.
             spans[index].values = combine(spans[index].values, span.values)
+            spans[index].origins = combine(spans[index].origins, span.origins)
             spans[index].numbers = spans[index].numbers.lowerBound...span.numbers.upperBound
             spans[index].count += span.count
             spans[index].edge = span.edge
@@ -199,9 +217,10 @@ public struct DurableReference: Sendable {
         }
         guard let index = keys.firstIndex(where: { $0.key == key }) else { return nil }
         let newest = keys[index].newest
-        if isAtRest(index) ? number <= newest : number != newest + 1 {
+        if isAtRest(index) || keys[index].isReborn ? number <= newest : number != newest + 1 {
             findings.append("#\(number) of \(key) follows #\(newest)")
         }
+        keys[index].isReborn = false
         keys[index].newest = number
         keys[index].gate.policy = setup.policy
         let due: Int?
@@ -216,8 +235,8 @@ public struct DurableReference: Sendable {
         case .leads(let ripe):
             makeReady(
                 Span(
-                    key: key, numbers: number...number, values: [value], count: 1, first: now, due: now,
-                    edge: ripe.edge, place: .ready), at: now)
+                    key: key, numbers: number...number, values: [value], origins: [number], count: 1, first: now,
+                    due: now, edge: ripe.edge, place: .ready), at: now)
             due = now
         case .absorbed:
             absorb(key, number, at: now)
@@ -230,11 +249,14 @@ public struct DurableReference: Sendable {
     private mutating func join(_ key: String, _ value: Int, _ number: Int, at now: Int) {
         if let index = find(key, .pending) {
             spans[index].values = combine(spans[index].values, [value])
+            spans[index].origins = combine(spans[index].origins, [number])
             spans[index].numbers = spans[index].numbers.lowerBound...number
             spans[index].count += 1
         } else {
             spans.append(
-                Span(key: key, numbers: number...number, values: [value], count: 1, first: now, place: .pending))
+                Span(
+                    key: key, numbers: number...number, values: [value], origins: [number], count: 1, first: now,
+                    place: .pending))
         }
     }
 

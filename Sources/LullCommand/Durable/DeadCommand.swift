@@ -78,6 +78,7 @@ enum DeadCommand {
             case .accepted: break
             case .notFound: log.report("run \(run) is not among the dead of \(namespace)")
             case .outdated: log.report("run \(run) is not tried again: its key has a newer value")
+            case .busy: log.report("run \(run) is not tried again now: its key has another run")
             }
             if answer != .accepted { status = ExitStatus.commandFailed }
         }

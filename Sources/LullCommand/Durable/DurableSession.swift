@@ -197,8 +197,17 @@ struct DurableSession<Work: Performer>: ~Copyable {
     /// Reports and claims in one transaction.
     private mutating func commit(_ reports: [DurableReport], _ claim: DurableClaim?) -> [Worker.Event] {
         let answers: DurableExchange
+        var hasMore = false
+        let namespace = settings.namespace
         do throws(DurableError) {
-            let exchange = try file.write { transaction in transaction.exchange(reports, claim) }
+            let (exchange, next) = try file.write { transaction throws(DurableError) in
+                (
+                    transaction.exchange(reports, claim),
+                    claim == nil ? try transaction.nextWake(in: namespace) : nil
+                )
+            }
+            // The end of a run lets the next one of its key start: a newer value, or the rest of a batch.
+            hasMore = listening != nil && next.map { $0 <= exchange.now } ?? false
             offset = exchange.now.duration(to: clock.now)
             // There is one worker here, and it hears of everything: a mark says nothing.
             answers = exchange.answers { _ in 0 }
@@ -208,7 +217,13 @@ struct DurableSession<Work: Performer>: ~Copyable {
         for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.word.isLast {
             runs[report.run] = nil
         }
-        return zip(reports, answers.reports).map { .reported($0, $1) } + (answers.claim.map { [.claimed($0)] } ?? [])
+        var events = zip(reports, answers.reports).map { Worker.Event.reported($0, $1) }
+        if let claimed = answers.claim { events.append(.claimed(claimed)) }
+        if hasMore {
+            listening = nil
+            events.append(.heard(.success(())))
+        }
+        return events
     }
 
     /// Begins a run.

@@ -47,11 +47,19 @@ extension Settings {
     /// - Returns: Nil if they say nothing of a policy: what the store has holds.
     func rules(for subcommand: Subcommand) throws(Failure) -> DurableRules? {
         guard wait != nil || throttle != nil else {
-            if maxWait != nil || maxCount != nil || edges != nil || delayRule != nil || combination != nil {
+            if maxWait != nil || maxCount != nil || edges != nil || delayRule != nil || combination != nil
+                || maxBatch != nil
+            {
                 throw .usage("a policy begins with --wait or --throttle", subcommand)
             }
             return nil
         }
-        return DurableRules(try policy(for: subcommand), combination: combination ?? .latest)
+        try checkCombination(for: subcommand)
+        let policy = try policy(for: subcommand)
+        do {
+            return try DurableRules(policy, combination: combination ?? .latest, maxBatch: maxBatch)
+        } catch {
+            throw .usage("\(error)", subcommand)
+        }
     }
 }

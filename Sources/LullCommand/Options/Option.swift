@@ -2,7 +2,7 @@
 enum Option: Int32, CaseIterable {
     // The numbers must stay clear of those of characters, which getopt_long uses for short options.
     case help = 256
-    case wait, throttle, maxWait, maxCount, edges, delayRule, combine
+    case wait, throttle, maxWait, maxCount, edges, delayRule, combine, maxBatch
     case null, keyField, delimiter, keyJSON, strict, maxKeys
     case format, atEnd, stats
     case whileRunning, killAfter, jobs, failFast
@@ -22,6 +22,7 @@ enum Option: Int32, CaseIterable {
         case .edges: "edges"
         case .delayRule: "delay-rule"
         case .combine: "combine"
+        case .maxBatch: "max-batch"
         case .null: "null"
         case .keyField: "key-field"
         case .delimiter: "delimiter"
@@ -67,7 +68,7 @@ enum Option: Int32, CaseIterable {
         switch self {
         case .help: true
         case .maxWait, .maxCount, .edges, .delayRule: ![.work, .status, .dead].contains(subcommand)
-        case .wait, .throttle, .combine: ![.tune, .work, .status, .dead].contains(subcommand)
+        case .wait, .throttle, .combine, .maxBatch: ![.tune, .work, .status, .dead].contains(subcommand)
         case .atEnd: [.filter, .run, .simulate].contains(subcommand)
         case .null: [.filter, .run, .work].contains(subcommand)
         case .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats, .record, .recordValues, .hashKeys:

@@ -89,6 +89,7 @@ struct Invocation {
         case .combine:
             settings.combination = try choice(
                 option, text, [("latest", .latest), ("first", .first), ("collect", .collect)])
+        case .maxBatch: settings.maxBatch = try number(option, text)
         case .null: settings.terminator = 0
         case .keyField: settings.field = try number(option, text)
         case .delimiter: settings.delimiter = try delimiter(argument)

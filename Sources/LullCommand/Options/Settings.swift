@@ -47,6 +47,7 @@ struct Settings {
     var edges: Edges?
     var delayRule: DelayRule?
     var combination: Combination?
+    var maxBatch: Int?
 
     /// The byte that ends a record.
     var terminator = UInt8(ascii: "\n")
@@ -102,16 +103,18 @@ struct Settings {
     /// The engine's setup for a subcommand, if the options agree with each other.
     func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
         try checkRecords(for: subcommand)
+        try checkCombination(for: subcommand)
         let policy = try policy(for: subcommand)
         do {
-            // Where executions take no time, none is ever in another's way.
+            // Where executions take no time, none is ever in another's way; but the parts of a batch come one by one.
             guard subcommand == .run else {
                 return try Setup(
-                    policy, combination: combination ?? .latest, whileRunning: .concurrent, capacity: maxKeys)
+                    policy, combination: combination ?? .latest, whileRunning: maxBatch == nil ? .concurrent : .queue,
+                    capacity: maxKeys, maxBatch: maxBatch)
             }
             return try Setup(
                 policy, combination: combination ?? .latest, whileRunning: whileRunning ?? .queue,
-                maxConcurrent: jobs ?? Settings.cores, capacity: maxKeys)
+                maxConcurrent: jobs ?? Settings.cores, capacity: maxKeys, maxBatch: maxBatch)
         } catch {
             throw .usage("\(error)", subcommand)
         }
@@ -123,6 +126,18 @@ struct Settings {
         if recordsValues, recording == nil { throw .usage("--record-values needs --record", subcommand) }
         if hashesKeys, recording == nil { throw .usage("--hash-keys needs --record", subcommand) }
         if field != nil, pointer != nil { throw .usage("--key-field and --key-json exclude each other", subcommand) }
+    }
+
+    /// Refuses options that do not go together with how values are combined.
+    func checkCombination(for subcommand: Subcommand) throws(Failure) {
+        if maxBatch != nil, combination != .collect {
+            throw .usage("--max-batch needs --combine collect: otherwise an execution gets one value", subcommand)
+        }
+        if combination == .collect, whileRunning == .cancelRunning {
+            throw .usage(
+                "--while-running cancel would lose values of --combine collect: use --while-running queue, "
+                    + "or --combine latest", subcommand)
+        }
     }
 
     /// When values fall due.

@@ -112,7 +112,9 @@ struct Simulation: ~Copyable {
         actions.reverse()
         while let action = actions.popLast() {
             switch consume action {
-            case .start(let execution): start(execution)
+            case .start(let execution):
+                // What its end lets start, such as the next part of a batch, comes before what other keys do.
+                actions += start(execution).reversed()
             case .settle(_, let batch, _):
                 for value in batch.values { forget(value) }
             case .cancel, .resume, .release:
@@ -121,12 +123,15 @@ struct Simulation: ~Copyable {
         }
     }
 
-    private mutating func start(_ execution: consuming Execution<KeyNumber, ValueNumber>) {
+    /// - Returns: What is to be done next.
+    private mutating func start(
+        _ execution: consuming Execution<KeyNumber, ValueNumber>
+    ) -> [Action<KeyNumber, ValueNumber>] {
         if execution.edge != .leading { trace.keys.setPending(execution.key, false) }
         show(execution)
         for value in execution.batch.earlier { forget(value) }
         forget(execution.batch.value)
-        _ = engine.ended(execution.run, .returned)
+        return engine.ended(execution.run, .returned).1.more
     }
 
     private mutating func show(_ execution: Execution<KeyNumber, ValueNumber>) {

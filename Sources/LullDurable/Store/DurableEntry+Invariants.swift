@@ -15,9 +15,10 @@ extension DurableEntry {
         if row.isAtRest { broken.append("a row at rest is deleted") }
         if wake > row.wake(by: rules) { broken.append("it wakes at \(wake), not at \(row.wake(by: rules))") }
         let live = [row.run?.value.submits, row.ready?.submits, row.pendingSubmits].compactMap(\.self)
-        let own = ends.filter { $0.upperBound > row.born }
+        // A dead run that is tried again may be older than the row.
+        let own = (ends + live).filter { $0.upperBound > row.born }
         var next = row.born
-        for range in (own + live).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+        for range in own.sorted(by: { $0.lowerBound < $1.lowerBound }) {
             let isNext = range.lowerBound == next + 1
             if !isNext, !(range.lowerBound > next && !isComplete) { broken.append("\(range) follows \(next)") }
             next = range.upperBound

@@ -31,7 +31,8 @@ public protocol DurableStore: Sendable {
     @discardableResult
     func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int
 
-    /// Hands out runs that may start, in the order of the instants since which they may.
+    /// Hands out runs that may start, in the order of the instants since which they may. With a `maxBatch` a run gets the first
+    /// values of what is ready, and the rest may start when that run has ended.
     func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer
 
     /// Tells what became of a run, or that it goes on.
@@ -61,7 +62,8 @@ public protocol DurableStore: Sendable {
     /// Dead runs, the oldest first.
     func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun]
 
-    /// Gives a dead run another series of attempts, unless its key has a newer generation.
+    /// Gives a dead run another series of attempts, before anything newer of its key; unless the key has another run now, or,
+    /// with `latest`, a newer generation.
     func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry
 
     /// Forgets a dead run.

@@ -28,11 +28,17 @@ extension DurableTable {
         in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
         var startable: [(at: CoreInstant, entry: DurableEntry)] = []
-        for old in found {
+        for var old in found {
             var row = old.row
             var endings: [DurableEnding] = []
             row.settle(at: now, by: namespace.rules, &endings)
             if let at = row.startable, at <= certain {
+                if let ready = row.ready, namespace.rules.splits(ready), row != old.row {
+                    // A claim divides only what lies in one place.
+                    try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
+                    guard let kept = try find(old.key, in: namespace) else { continue }
+                    old = kept
+                }
                 startable.append((at, old))
             } else {
                 try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
@@ -110,20 +116,25 @@ extension DurableTable {
     public mutating func retry(
         _ run: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableRetry {
-        guard let (key, submits) = try findDead(run, in: namespace) else { return .notFound }
-        let old = try find(key, in: namespace)
-        if let old, old.row.generation != submits.upperBound || old.row.run != nil { return .outdated }
-        if let newest = try newestEnd(of: key, in: namespace), newest > submits.upperBound { return .outdated }
-        guard let (_, dead) = try takeDead(run, in: namespace) else { return .notFound }
-        var row = old?.row ?? DurableRow(reviving: dead)
-        guard row.retry(dead, at: now) else { preconditionFailure("the row was compared with the dead run before") }
-        try keep(row, of: key, from: old, isWorkers: false, [], at: now, in: namespace)
+        guard let dead = try findDead(run, in: namespace) else { return .notFound }
+        let old = try find(dead.key, in: namespace)
+        var row = old?.row ?? DurableRow(base: base)
+        var endings: [DurableEnding] = []
+        row.settle(at: now, by: namespace.rules, &endings)
+        let newest = try newestEnd(of: dead.key, in: namespace)
+        switch row.retry(dead.run, newest: newest, at: now, by: namespace.rules) {
+        case .outdated: return .outdated
+        case .busy: return .busy
+        case .accepted: break
+        }
+        _ = try takeDead(run, in: namespace)
+        try keep(row, of: dead.key, from: old, isWorkers: false, endings, at: now, in: namespace)
         return .accepted
     }
 
     /// Forgets a dead run.
     public mutating func discard(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool {
-        try takeDead(run, in: namespace) != nil
+        try takeDead(run, in: namespace)
     }
 
     /// Forgets what is older than the limits say, a little at a time.

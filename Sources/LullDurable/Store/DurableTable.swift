@@ -54,14 +54,14 @@ public protocol DurableTable {
     /// The newest generation of a key that has an end, dead runs among them.
     mutating func newestEnd(of key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> Int64?
 
-    /// Takes a dead run out of the store, with its values.
-    mutating func takeDead(
-        _ run: Int64, in namespace: DurableNamespace
-    ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run)?
-    /// A dead run, which stays.
+    /// A dead run with its values, which stays.
     mutating func findDead(
         _ run: Int64, in namespace: DurableNamespace
-    ) throws(DurableError) -> (key: [UInt8], submits: ClosedRange<Int64>)?
+    ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run)?
+    /// Takes a dead run out of the store.
+    ///
+    /// - Returns: Whether it was there.
+    mutating func takeDead(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool
 
     /// The first answer that was given to a submit with this token.
     mutating func answer(

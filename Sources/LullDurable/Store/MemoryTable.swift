@@ -178,18 +178,16 @@ struct MemoryTable: DurableTable {
         return (ended + self[namespace].dead.values.filter { $0.key == key }.map(\.run.value.submits.upperBound)).max()
     }
 
-    mutating func takeDead(
-        _ run: Int64, in namespace: DurableNamespace
-    ) -> (key: [UInt8], run: DurableRow.Run)? {
-        guard let dead = self[namespace].dead.removeValue(forKey: run) else { return nil }
-        self[namespace].endLog.append(dead.key, at: dead.at)
-        return (dead.key, dead.run)
-    }
-
     mutating func findDead(
         _ run: Int64, in namespace: DurableNamespace
-    ) -> (key: [UInt8], submits: ClosedRange<Int64>)? {
-        self[namespace].dead[run].map { ($0.key, $0.run.value.submits) }
+    ) -> (key: [UInt8], run: DurableRow.Run)? {
+        self[namespace].dead[run].map { ($0.key, $0.run) }
+    }
+
+    mutating func takeDead(_ run: Int64, in namespace: DurableNamespace) -> Bool {
+        guard let dead = self[namespace].dead.removeValue(forKey: run) else { return false }
+        self[namespace].endLog.append(dead.key, at: dead.at)
+        return true
     }
 
     // MARK: - Tokens, and forgetting
@@ -271,7 +269,7 @@ extension DurablePayload {
     fileprivate var bytesInMemory: [UInt8] {
         switch self {
         case .bytes(let bytes): bytes
-        case .stored: preconditionFailure("a value in memory is its bytes")
+        case .stored, .firstReady, .readyAfter: preconditionFailure("a value in memory is its bytes")
         }
     }
 }

@@ -143,8 +143,10 @@ public enum DurableRetry: Hashable, Sendable {
     case accepted
     /// No dead run has that id.
     case notFound
-    /// The key has a newer generation: an old value must not overwrite a newer one.
+    /// With `latest`: the key has a newer generation, and an old value must not overwrite a newer one.
     case outdated
+    /// The key has another run now, and never has two at once: ask again when that one has ended.
+    case busy
 }
 
 extension DurableRow.Run {

@@ -36,11 +36,15 @@ package struct Worker: Sendable {
 
         package init(
             namespace: String, owner: Int64, maxConcurrent: Int = 8, lease: CoreDuration = .seconds(30),
-            backoff: DurableBackoff = DurableBackoff(), grace: CoreDuration = .seconds(10)
+            backoff: DurableBackoff = DurableBackoff(), grace: CoreDuration? = nil
         ) {
-            precondition(maxConcurrent >= 1, "the maxConcurrent is \(maxConcurrent), but must be 1 or more")
-            precondition(lease > .zero, "the lease is \(lease), but must be more than zero")
-            precondition(grace >= .zero && grace < lease, "the grace is \(grace), but must be shorter than the lease")
+            precondition(maxConcurrent >= 1, "Lull: the maxConcurrent is \(maxConcurrent), but must be 1 or more")
+            precondition(lease > .zero, "Lull: the lease is \(lease), but must be more than zero")
+            // Handlers that do not heed their cancellation have the other half.
+            let grace = grace ?? min(.seconds(10), .nanoseconds(lease.nanoseconds / 2))
+            precondition(
+                grace >= .zero && grace < lease,
+                "Lull: the grace is \(grace), but must be zero or more, and shorter than the lease of \(lease)")
             self.namespace = namespace
             self.owner = owner
             self.maxConcurrent = maxConcurrent

@@ -10,9 +10,9 @@ extension SimulationRun {
         case .reboot(let units): try await startAnew { $0.reboot(after: Duration(units: units)) }
         case .restore(let units): try await startAnew { $0.restore(from: Duration(units: units)) }
         case .reopen: try await reopen()
-        case .change(let policy):
-            model.change(policy)
-            try await store.open(namespace, DurableRules(model.setup))
+        case .change(let policy, let maxBatch):
+            model.change(policy, maxBatch: maxBatch)
+            try await store.open(namespace, DurableRules(model.setup, maxBatch: maxBatch))
         case .submit(let number, let key, let wait, let hasToken, let lost):
             let producer = number % outboxes.count
             guard outboxes[producer] == nil else { return try await resubmit(producer, lost: lost) }
@@ -197,6 +197,7 @@ extension SimulationRun {
                 case .accepted: .accepted
                 case .notFound: .notFound
                 case .outdated: .outdated
+                case .busy: .busy
                 }
             let expected = model.retry(run, at: now)
             if found != expected { fail("retry of run \(run) says \(found) instead of \(expected)") }

@@ -59,11 +59,12 @@ final class SimulationRun {
         self.place = place
         limits = DurableLimits(
             retention: Duration(units: trial.retention), tokenLifetime: Duration(units: trial.tokenLifetime))
-        model = DurableReference(trial.setup, retention: trial.retention, tokenLifetime: trial.tokenLifetime)
+        model = DurableReference(
+            trial.setup, maxBatch: trial.maxBatch, retention: trial.retention, tokenLifetime: trial.tokenLifetime)
         isComplete = trial.retention == SimulationTrial.forEver
         store = try await maker.open(place, limits, time.clock)
         try await store.open("time", DurableRules(.debounce(wait: .zero)))
-        try await store.open(namespace, DurableRules(trial.setup))
+        try await store.open(namespace, DurableRules(trial.setup, maxBatch: trial.maxBatch))
         origin = try await probe()
         anchor = (0, time.reading.wall.nanoseconds)
     }
@@ -168,7 +169,7 @@ extension CoreDuration {
 }
 
 extension DurableRules {
-    init(_ setup: ReferenceSetup) throws {
+    init(_ setup: ReferenceSetup, maxBatch: Int?) throws {
         let policy = setup.policy
         let maxWait = policy.maxWait.map { CoreDuration(units: $0) }
         let wait = CoreDuration(units: policy.wait)
@@ -183,13 +184,14 @@ extension DurableRules {
             }
         switch policy.kind {
         case .debounce:
-            self.init(
-                try .debounce(
+            try self.init(
+                .debounce(
                     wait: wait, maxWait: maxWait, edges: edges, delayRule: policy.extends ? .extend : .restart,
-                    maxCount: policy.maxCount), combination: combination)
+                    maxCount: policy.maxCount), combination: combination, maxBatch: maxBatch)
         case .throttle:
-            self.init(
-                try .throttle(interval: wait, edges: edges, maxCount: policy.maxCount), combination: combination)
+            try self.init(
+                .throttle(interval: wait, edges: edges, maxCount: policy.maxCount), combination: combination,
+                maxBatch: maxBatch)
         }
     }
 }

@@ -13,8 +13,8 @@ enum SimulationStep: Sendable {
     case restore(from: Int)
     /// The next process finds the store.
     case reopen
-    /// The durations of the policy are changed.
-    case change(ReferencePolicy)
+    /// The durations of the policy are changed, and how many values a run gets at most.
+    case change(ReferencePolicy, maxBatch: Int?)
     /// A producer submits, if it does not wait for an answer; with `lost` the answer is dropped on the way.
     case submit(Int, key: String, wait: Int?, hasToken: Bool, lost: Bool)
     /// A producer that waits for an answer submits the same again.
@@ -43,6 +43,7 @@ enum SimulationStep: Sendable {
 /// What a simulation was made with: all of it follows from a seed.
 struct SimulationTrial: Sendable {
     var setup: ReferenceSetup
+    var maxBatch: Int?
     var retention: Int
     var tokenLifetime: Int
     var steps: [SimulationStep]
@@ -60,17 +61,25 @@ struct SimulationTrial: Sendable {
         if policy.kind == .debounce, random.oneIn(2) { policy.maxWait = wait + Int.random(in: 0...8, using: &random) }
         if policy.trailing, random.oneIn(3) { policy.maxCount = random.pick([1, 2, 3, 5]) }
         setup = ReferenceSetup(policy, combination: random.pick(ReferenceSetup.Combination.allCases))
+        maxBatch = Self.maxBatch(of: setup.combination, using: &random)
         retention = random.oneIn(4) ? Int.random(in: 2...30, using: &random) : SimulationTrial.forEver
         tokenLifetime = random.oneIn(4) ? Int.random(in: 2...30, using: &random) : SimulationTrial.forEver
         steps = []
-        let maker = StepMaker(policy: policy, using: &random)
+        let maker = StepMaker(policy: policy, combination: setup.combination, using: &random)
         for _ in 0..<length { steps.append(maker.step(using: &random)) }
+    }
+
+    fileprivate static func maxBatch(
+        of combination: ReferenceSetup.Combination, using random: inout SplitMix
+    ) -> Int? {
+        combination == .collect ? random.pick([nil, 1, 1, 2, 3]) : nil
     }
 }
 
 /// Makes steps of one temper: some trials are restless, some are full of accidents, in some handlers take long.
 private struct StepMaker {
     private let policy: ReferencePolicy
+    private let combination: ReferenceSetup.Combination
     private let keys: [String]
     private let loss: Int
     private let accidents: Int
@@ -78,8 +87,9 @@ private struct StepMaker {
     private let maxAttempts: Int
     private let weights: [Int]
 
-    init(policy: ReferencePolicy, using random: inout SplitMix) {
+    init(policy: ReferencePolicy, combination: ReferenceSetup.Combination, using random: inout SplitMix) {
         self.policy = policy
+        self.combination = combination
         keys = Array(["a", "b", "c", "d", "e"].prefix(Int.random(in: 1...5, using: &random)))
         loss = random.pick([2, 4, 10, 1000])
         accidents = random.pick([1, 1, 3, 8])
@@ -134,7 +144,9 @@ private struct StepMaker {
         case 2: .reboot(after: random.pick([0, 1, 4, 15]))
         case 3: .restore(from: random.pick([1, 5, 400]))
         case 4: .reopen
-        case 5: .change(changed(using: &random))
+        case 5:
+            .change(
+                changed(using: &random), maxBatch: SimulationTrial.maxBatch(of: combination, using: &random))
         case 6...8: .resubmit(anyone(&random), lost: random.oneIn(loss))
         case 9...10: .redeliver(anyone(&random))
         case 11: .killProducer(anyone(&random))

@@ -12,9 +12,17 @@ struct RowRig {
 
     static let lease = CoreDuration.seconds(30)
 
-    init(_ policy: Policy? = nil, combination: Combination = .latest, base: Int64 = 0) throws {
-        rules = DurableRules(try policy ?? .debounce(wait: .seconds(2)), combination: combination)
+    init(
+        _ policy: Policy? = nil, combination: Combination = .latest, maxBatch: Int? = nil, base: Int64 = 0
+    ) throws {
+        let policy = try policy ?? .debounce(wait: .seconds(2))
+        rules = try DurableRules(policy, combination: combination, maxBatch: maxBatch)
         row = DurableRow(base: base)
+    }
+
+    /// The namespace is opened with another limit.
+    mutating func change(maxBatch: Int?) throws {
+        rules = try DurableRules(rules.policy, combination: rules.combination, maxBatch: maxBatch)
     }
 
     static func at(_ seconds: Double) -> CoreInstant {
@@ -37,6 +45,8 @@ struct RowRig {
         if let run = row.run { ranges.append(run.value.submits) }
         if let ready = row.ready { ranges.append(ready.submits) }
         if let pending = row.pendingSubmits { ranges.append(pending) }
+        // A dead run that is tried again may be older than the row.
+        ranges.removeAll { $0.upperBound <= row.born }
         ranges.sort { $0.lowerBound < $1.lowerBound }
         var next = row.born + 1
         for range in ranges {
@@ -94,15 +104,16 @@ struct RowRig {
     }
 
     mutating func retry(
-        _ dead: DurableRow.Run, at seconds: Double, _ location: SourceLocation = #_sourceLocation
-    ) -> Bool {
+        _ dead: DurableRow.Run, newest: Int64? = nil, at seconds: Double,
+        _ location: SourceLocation = #_sourceLocation
+    ) -> DurableRow.Retry {
         // What is retried has not ended any more.
         let ended = endings
         endings.removeAll { $0.run?.id == dead.id }
         return step(location) { rig in
-            let isAccepted = rig.row.retry(dead, at: Self.at(seconds))
-            if !isAccepted { rig.endings = ended }
-            return isAccepted
+            let answer = rig.row.retry(dead, newest: newest, at: Self.at(seconds), by: rig.rules)
+            if answer != .accepted { rig.endings = ended }
+            return answer
         }
     }
 

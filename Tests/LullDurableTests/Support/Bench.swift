@@ -22,15 +22,18 @@ struct Bench: Sendable {
     }
 
     /// A debouncer of two seconds.
-    func debouncer(combining: Combination = .latest) async throws -> DurableDebouncer<String, Int> {
-        try await DurableDebouncer(for: .seconds(2), combining: combining, namespace: "n", in: store, clock: clock)
+    func debouncer(
+        combining: Combination = .latest, maxBatch: Int? = nil
+    ) async throws -> DurableDebouncer<String, Int> {
+        try await DurableDebouncer(
+            for: .seconds(2), combining: combining, maxBatch: maxBatch, namespace: "n", in: store, clock: clock)
     }
 
     /// A worker that notes what it does, and does what the test says as well.
     func work(
         _ debouncer: DurableDebouncer<String, Int>, maxConcurrent: Int = 8, lease: Duration = .seconds(30),
         retry: DurableBackoff = DurableBackoff(first: .seconds(1), longest: .seconds(1), maxAttempts: 3),
-        grace: Duration = .seconds(10),
+        grace: Duration? = nil,
         _ handler: @escaping @Sendable (DurableExecution<String, Int>) async throws -> Void = { _ in }
     ) -> Task<Void, any Error> {
         clock.task {

@@ -1,0 +1,70 @@
+import LullCore
+import Testing
+
+/// What a limit on the values of a run does to a row.
+@Suite("A durable row: batches")
+struct DurableRowBatchTests {
+    @Test("a claim takes the first values, and the rest stays ready with the same edge, due instant and oldest submit")
+    func parts() throws {
+        var rig = try RowRig(combination: .collect, maxBatch: 2)
+        for value in 1...5 { rig.submit(UInt8(value), at: 0) }
+        #expect(rig.claim(at: 3) && rig.run == [1, 2] && rig.ready == [3, 4, 5])
+        let run = try #require(rig.row.run)
+        let rest = try #require(rig.row.ready)
+        #expect(run.value.submits == 1...2 && rest.submits == 3...5 && run.value.count == 2 && rest.count == 3)
+        #expect(rest.due == run.value.due && rest.first == run.value.first && rest.edge == run.value.edge)
+        #expect(rig.claim(at: 4) == false)
+        rig.complete(at: 5)
+        // It queues behind what waits now.
+        #expect(rig.row.startable == RowRig.at(5) && rig.row.ready?.due == RowRig.at(2))
+        #expect(rig.claim(at: 6) && rig.run == [3, 4] && rig.row.run?.id != run.id)
+        rig.fail(at: 7, retry: nil)
+        #expect(rig.row.startable == RowRig.at(7))
+        #expect(rig.claim(at: 8) && rig.run == [5] && rig.row.ready == nil)
+        rig.complete(at: 9)
+        #expect(rig.ends == ["1-2 completed", "3-4 dead", "5-5 completed"] && rig.row.isAtRest)
+    }
+
+    @Test("later values join the rest, which keeps its turn")
+    func join() throws {
+        var rig = try RowRig(combination: .collect, maxBatch: 2)
+        for value in 1...3 { rig.submit(UInt8(value), at: 0) }
+        rig.claim(at: 2)
+        rig.submit(4, at: 3)
+        rig.complete(at: 6)
+        #expect(rig.ready == [3, 4] && rig.row.startable == RowRig.at(6) && rig.row.ready?.due == RowRig.at(2))
+        #expect(rig.claim(at: 6) && rig.row.run?.value.submits == 3...4)
+    }
+
+    @Test("submits that were absorbed stay with the value that stood for them, in whichever part that is")
+    func absorbed() throws {
+        let policy = try Policy.debounce(wait: .seconds(2), edges: .leading)
+        var rig = try RowRig(policy, combination: .collect, maxBatch: 1)
+        // Each burst: one value, and two that it stands for.
+        for burst in 0..<3 {
+            for value in 0..<3 { rig.submit(UInt8(10 * burst + value), at: Double(5 * burst)) }
+        }
+        #expect(rig.row.ready?.generations == [1, 4, 7] && rig.row.ready?.submits == 1...9)
+        for (value, submits) in [(UInt8(0), Int64(1)...3), (10, 4...6), (20, 7...9)] {
+            #expect(rig.claim(at: 20) && rig.run == [value] && rig.row.run?.value.submits == submits)
+            rig.complete(at: 20)
+        }
+        #expect(rig.row.isAtRest || rig.row.gate.isOpen)
+    }
+
+    @Test("a row whose values lie in the store says which of them go where")
+    func stored() throws {
+        let rules = try DurableRules(.debounce(wait: .zero), combination: .collect, maxBatch: 2)
+        var row = DurableRow(base: 0)
+        row.generation = 5
+        row.ready = DurableRow.Ready(
+            batch: Batch(.stored(.ready)), submits: 1...5, count: 5, first: .origin, due: .origin, edge: .trailing)
+        var endings: [DurableEnding] = []
+        var sequence: Int64 = 0
+        let claim = DurableRow.Claim(owner: 1, lease: .seconds(30), maxAttempts: 3)
+        #expect(row.claim(claim, at: RowRig.at(1), by: rules, sequence: &sequence, &endings))
+        #expect(row.run?.value.batch == Batch(.firstReady(2)) && row.run?.value.submits == 1...2)
+        #expect(row.ready?.batch == Batch(.readyAfter(2)) && row.ready?.submits == 3...5)
+        #expect(row.checkInvariants() == [])
+    }
+}

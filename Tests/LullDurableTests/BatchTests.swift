@@ -1,0 +1,75 @@
+import Lull
+import LullDurable
+import LullTesting
+import TestSupport
+import Testing
+
+/// How many values an execution gets at most.
+@Suite("Batches")
+struct BatchTests {
+    let bench = Bench()
+
+    @Test("the handler gets the parts one after the other, and a later value with the rest")
+    func parts() async throws {
+        let sync = try await bench.debouncer(combining: .collect, maxBatch: 2)
+        let worker = bench.work(sync) { if $0.value == 2 { try await bench.clock.sleep(for: .seconds(5)) } }
+        for value in 1...3 { try await sync.submit(value, for: "a") }
+        await bench.advance(2)
+        let last = try await sync.submit(4, for: "a")
+        await bench.advance(4.9)
+        #expect(bench.done.all == [] && sync.counters.attempts == 1)
+        await bench.advance(0.1)
+        #expect(bench.done.all == ["a=1+2", "a=3+4"])
+        #expect(try await sync.state(of: last) == .completed)
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test("the parts of one key do not hold back other keys when there is one slot")
+    func oneSlot() async throws {
+        let sync = try await bench.debouncer(combining: .collect, maxBatch: 1)
+        for value in 1...3 { try await sync.submit(value, for: "a") }
+        await bench.advance(1)
+        try await sync.submit(1, for: "b")
+        await bench.advance(1)
+        let worker = bench.work(sync, maxConcurrent: 1) { _ in try await bench.clock.sleep(for: .seconds(3)) }
+        await bench.advance(12)
+        #expect(bench.done.all == ["a=1", "b=1", "a=2", "a=3"])
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test("who waits for a flush waits for the part with its last submit")
+    func flush() async throws {
+        let sync = try await bench.debouncer(combining: .collect, maxBatch: 2)
+        let worker = bench.work(sync) { _ in try await bench.clock.sleep(for: .seconds(3)) }
+        for value in 1...3 { try await sync.submit(value, for: "a") }
+        let last = try await sync.submit(4, for: "a")
+        #expect(try await sync.flush("a"))
+        await bench.advance(3)
+        #expect(bench.done.all == ["a=1+2"])
+        #expect(try await sync.wait(for: last, atMost: .zero) == .running(attempt: 1))
+        await bench.advance(3)
+        #expect(try await sync.wait(for: last, atMost: .zero) == .completed)
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test("a limit that is none, or where an execution gets one value anyway, is refused with the rule")
+    func badInput() async throws {
+        let policy = try Policy.debounce(for: .seconds(2))
+        #expect(throws: PolicyError.maxBatchBelowOne(0)) {
+            try DurableRules(policy, combination: .collect, maxBatch: 0)
+        }
+        for combination in [Combination.latest, .first] {
+            #expect(throws: PolicyError.maxBatchOfOneValue(3)) {
+                try DurableRules(policy, combination: combination, maxBatch: 3)
+            }
+        }
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try await DurableDebouncer<String, Int>(
+                for: .seconds(2), maxBatch: 3, namespace: "n", in: MemoryStore())
+        }
+        #expect(message(result).contains("Lull: the maxBatch is 3, but only collecting and merging"))
+    }
+}

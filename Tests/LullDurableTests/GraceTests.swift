@@ -1,0 +1,49 @@
+import Lull
+import LullDurable
+import LullTesting
+import TestSupport
+import Testing
+
+/// How long handlers may go on when the worker is told to stop, where nothing is said and where it is.
+@Suite("Grace")
+struct GraceTests {
+    let bench = Bench()
+
+    /// How long a handler that never ends goes on after the worker was told to stop.
+    private func grace(lease: Duration) async throws -> Double {
+        let sync = try await bench.debouncer()
+        let end = Record<Double>()
+        let worker = bench.work(sync, lease: lease) { _ in
+            defer { end.add(bench.seconds) }
+            try await bench.clock.sleep(for: .seconds(1000))
+        }
+        try await sync.submit(1, for: "a", after: .zero)
+        await bench.advance(0)
+        let start = bench.seconds
+        worker.cancel()
+        for _ in 0..<110 where end.all.isEmpty { await bench.advance(0.1) }
+        try await worker.value
+        return try #require(end.all.first) - start
+    }
+
+    @Test("a short lease alone is a setting like others: the grace is half of it")
+    func shortLease() async throws {
+        #expect(abs(try await grace(lease: .seconds(2)) - 1) < 0.01)
+    }
+
+    @Test("a long lease does not make the grace longer than ten seconds")
+    func longLease() async throws {
+        #expect(abs(try await grace(lease: .seconds(60)) - 10) < 0.01)
+    }
+
+    @Test("a grace that is given and is not shorter than the lease is refused with both")
+    func tooLong() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let sync = try await DurableDebouncer<String, Int>(for: .seconds(2), namespace: "n", in: MemoryStore())
+            try await sync.run(lease: .seconds(2), grace: .seconds(2)) { _ in }
+        }
+        #expect(
+            message(result).contains(
+                "Lull: the grace is 2s, but must be zero or more, and shorter than the lease of 2s"))
+    }
+}

@@ -1,4 +1,4 @@
-internal import CLullClock
+internal import CLullPlatform
 internal import Dispatch
 internal import LullCore
 

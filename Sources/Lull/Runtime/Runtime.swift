@@ -1,7 +1,7 @@
 internal import Dispatch
 public import LullCore
 
-/// What all debouncers and throttlers are made of: the engine behind a lock, a timekeeper that wakes it, and a handler.
+/// What all debouncers and throttlers are made of: the engine behind a lock, a clock that wakes it, and a handler.
 ///
 /// Not used directly. It is public because code that is inlined into its users needs it.
 ///
@@ -45,7 +45,14 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @usableFromInline var recordings: [RecordingBuffer<Key>] = []
     @exclusivity(unchecked) @usableFromInline var isWatched = false
 
-    @usableFromInline let timekeeper: Timekeeper
+    /// The number of wake-ups that have been arranged.
+    @exclusivity(unchecked) @usableFromInline var arrangements: UInt64 = 0
+    /// Whether the last handle has gone.
+    @usableFromInline var isOrphaned = false
+    /// The runtime itself, while nobody else holds it and a value is still to fall due.
+    @exclusivity(unchecked) @usableFromInline var kept: Runtime?
+
+    @usableFromInline let timekeeper: WakingClock
     @usableFromInline let observer: (any WorkObserver)?
     /// Whether there is one. It would have to be copied to be looked at.
     @usableFromInline let isObserved: Bool
@@ -62,7 +69,8 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         engine = Engine(setup)
         var queue: DispatchQueue?
         if case .queue(let its, _) = handler { queue = its }
-        timekeeper = Timekeeper.make(for: clock, wakingOn: queue)
+        timekeeper = WakingClock.make(
+            for: clock, wakingOn: queue, tolerance: max(.zero, CoreDuration(tolerance)))
         observer = timekeeper.observer
         isObserved = observer != nil
         origin = timekeeper.now()
@@ -72,6 +80,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     }
 
     deinit {
+        timekeeper.leave()
         for watcher in watchers { watcher.end() }
     }
 
@@ -210,27 +219,50 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         case .flush: report { engine, now in engine.flush(at: now) }
         case .drop: report { engine, now in engine.cancel(at: now) }
         }
+        keepUntilDue()
     }
 }
 
 extension Runtime {
     /// Arranges to be woken when the engine wants to be.
+    ///
+    /// The alarm is read with the lock held, and the wake-up arranged without it. Of two threads that have moved the alarm,
+    /// the one that has seen both moves has the higher number, which counts.
     @inlinable
-    func rearm(afterWaking: Bool = false) {
-        timekeeper.rearm(
-            for: Sleeper(
-                alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake(for: $0, onQueue: $1) }),
-            afterWaking: afterWaking)
+    func rearm(after waking: Waking? = nil) {
+        lock.lock()
+        let alarm = engine.alarm
+        arrangements += 1
+        let stamp = arrangements
+        // Here, since only here the types are known. Nobody else has arranged anything by now.
+        if stamp == 1 { timekeeper.wake = { [weak self] waking in self?.wake(waking) } }
+        let old = kept
+        if isOrphaned { kept = hasMoreToCome ? self : nil }
+        lock.unlock()
+        timekeeper.arrange(alarm, stamp: stamp, after: waking)
+        withExtendedLifetime(old) {}
     }
 
-    /// Does what is due by now, about `limit` executions at most, and asks to be woken again.
+    /// Whether a value is pending that has not fallen due. Called with the lock held.
+    @inlinable
+    var hasMoreToCome: Bool { engine.counters.pending > engine.waitingCount && engine.alarm != .farFuture }
+
+    /// The last handle has gone: pending values are due even if nobody holds the runtime.
+    @usableFromInline
+    func keepUntilDue() {
+        lock.withLock {
+            isOrphaned = true
+            if hasMoreToCome { kept = self }
+        }
+    }
+
+    /// Does what is due by now, about as many executions at most as `waking` allows, and asks to be woken again.
     ///
-    /// - Parameter onQueue: Whether this is called on the handler's queue. Then it is a block there itself, and runs the
-    ///   first of them.
+    /// On the handler's queue this is a block there itself, and runs the first of them.
     @inlinable
     @inline(never)
-    func wake(for limit: Int, onQueue: Bool) {
-        if onQueue {
+    func wake(_ waking: Waking) {
+        if waking == .onQueue {
             lock.lock()
             blocks += 1
             blocksOnWay += 1
@@ -238,7 +270,7 @@ extension Runtime {
         }
         var isBehind = true
         var isWatched = false
-        var left = limit
+        var left = waking.limit
         while isBehind, left > 0 {
             let now = timekeeper.now()
             // As many executions between two takings of the lock as make it cheap, few enough not to hold up submits.
@@ -253,7 +285,7 @@ extension Runtime {
             left -= 64
         }
         if isWatched { wakeWatchers() }
-        rearm(afterWaking: true)
-        if onQueue, case .queue(let queue, let body) = handler { runBlock(queue, body) }
+        rearm(after: waking)
+        if waking == .onQueue, case .queue(let queue, let body) = handler { runBlock(queue, body) }
     }
 }

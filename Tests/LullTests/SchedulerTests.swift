@@ -173,6 +173,29 @@ struct SchedulerTests {
         #expect(clock.scheduler.wakeUps <= 10)
     }
 
+    @Test("wakes once for what falls due shortly one after the other", arguments: [false, true])
+    func shortlyAfter(onQueue: Bool) async {
+        let clock = SystemClock(Scheduler(), onQueue ? DispatchQueue(label: "handler") : nil, .zero)
+        let wakings = 20
+        let left = Guarded(wakings)
+        let first = clock.now()
+        await withCheckedContinuation { (end: CheckedContinuation<Void, Never>) in
+            // Whatever was due when it was woken has been done; the next thing is due a microsecond after that.
+            clock.wake = { [unowned clock] waking in
+                let number = left.change { left in
+                    left -= 1
+                    return left
+                }
+                if number == 0 { return end.resume() }
+                let next = clock.now().advanced(by: CoreDuration(nanoseconds: 1000))
+                clock.arrange(next, stamp: UInt64(wakings - number + 1), after: waking)
+            }
+            clock.arrange(first, stamp: 1, after: nil)
+        }
+        #expect(first.duration(to: clock.now()) >= CoreDuration(nanoseconds: Int64(wakings - 1) * 100_000))
+        clock.leave()
+    }
+
     @Test("does not wake at all when nothing is pending")
     func idle() async throws {
         let clock = ScheduledClock()

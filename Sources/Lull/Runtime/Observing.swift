@@ -76,7 +76,7 @@ extension Runtime {
         lock.lock()
         guard isWatched else { return .farPast }
         lock.unlock()
-        let now = timekeeper.now()
+        let now = clock.now()
         lock.lock()
         return now
     }

@@ -52,7 +52,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     /// The runtime itself, while nobody else holds it and a value is still to fall due.
     @exclusivity(unchecked) @usableFromInline var kept: Runtime?
 
-    @usableFromInline let timekeeper: WakingClock
+    @usableFromInline let clock: WakingClock
     @usableFromInline let observer: (any WorkObserver)?
     /// Whether there is one. It would have to be copied to be looked at.
     @usableFromInline let isObserved: Bool
@@ -69,18 +69,18 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         engine = Engine(setup)
         var queue: DispatchQueue?
         if case .queue(let its, _) = handler { queue = its }
-        timekeeper = WakingClock.make(
+        self.clock = WakingClock.make(
             for: clock, wakingOn: queue, tolerance: max(.zero, CoreDuration(tolerance)))
-        observer = timekeeper.observer
+        observer = self.clock.observer
         isObserved = observer != nil
-        origin = timekeeper.now()
+        origin = self.clock.now()
         self.handler = handler
         self.onFailure = onFailure
         self.atEnd = atEnd
     }
 
     deinit {
-        timekeeper.leave()
+        clock.leave()
         for watcher in watchers { watcher.end() }
     }
 
@@ -93,7 +93,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         _ value: Value, for key: Key, wait: CoreDuration? = nil, promise: Promise<Outcome<Result>>? = nil
     ) {
         var item = Item(value: value, promise: promise)
-        let now = timekeeper.now()
+        let now = clock.now()
         lock.lock()
         let place = engine.find(key)
         // Who watches is told on the long way.
@@ -175,7 +175,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     /// Calls an event of the engine at the present instant, and does what it says.
     @inlinable
     func report(_ event: (inout Engine<Key, Item>, CoreInstant) -> Answer) {
-        let now = timekeeper.now()
+        let now = clock.now()
         var (actions, isWatched) = lock.withLock {
             let actions = event(&engine, now)
             if self.isWatched { note(actions.more[...], at: now) }
@@ -193,7 +193,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         for key: Key? = nil, _ event: (inout Engine<Key, Item>, CoreInstant) -> Answer
     ) async {
         let isInside = isInsideHandler
-        let now = timekeeper.now()
+        let now = clock.now()
         var (actions, promise, isWatched) = lock.withLock { () -> (Answer, Promise<Void>?, Bool) in
             let actions = event(&engine, now)
             if self.isWatched { note(actions.more[...], at: now) }
@@ -235,11 +235,11 @@ extension Runtime {
         arrangements += 1
         let stamp = arrangements
         // Here, since only here the types are known. Nobody else has arranged anything by now.
-        if stamp == 1 { timekeeper.wake = { [weak self] waking in self?.wake(waking) } }
+        if stamp == 1 { clock.wake = { [weak self] waking in self?.wake(waking) } }
         let old = kept
         if isOrphaned { kept = hasMoreToCome ? self : nil }
         lock.unlock()
-        timekeeper.arrange(alarm, stamp: stamp, after: waking)
+        clock.arrange(alarm, stamp: stamp, after: waking)
         withExtendedLifetime(old) {}
     }
 
@@ -272,7 +272,7 @@ extension Runtime {
         var isWatched = false
         var left = waking.limit
         while isBehind, left > 0 {
-            let now = timekeeper.now()
+            let now = clock.now()
             // As many executions between two takings of the lock as make it cheap, few enough not to hold up submits.
             var actions = lock.withLock {
                 let actions = engine.advance(to: now, limit: 64)

@@ -27,6 +27,8 @@ struct ClockCallTests {
     struct CallingClock: Clock {
         let onNow = CallBack()
         let onCancel = CallBack()
+        /// The number of sleeps that have begun.
+        let sleeps = Guarded(0)
 
         var now: SuspendingClock.Instant {
             onNow.call()
@@ -37,6 +39,7 @@ struct ClockCallTests {
 
         func sleep(until deadline: SuspendingClock.Instant, tolerance: Duration?) async throws {
             try await withTaskCancellationHandler {
+                sleeps.change { $0 += 1 }
                 try await SuspendingClock().sleep(until: deadline, tolerance: tolerance)
             } onCancel: {
                 onCancel.call()
@@ -50,6 +53,8 @@ struct ClockCallTests {
         let seen = Record<Int>()
         let it = KeyedDebouncer(for: .seconds(3600), clock: clock) { (key: Int, _: Int) in seen.add(key) }
         it.submit(1, for: 0)
+        // A sleep that has not begun is not cancelled on the canceller's stack.
+        while clock.sleeps.value == 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
         // The next sleep is a shorter one: the first one is cancelled, in which the clock wants the shortest of all.
         let shortest = Guarded(20)
         clock.onCancel.set {

@@ -25,11 +25,10 @@ let package = Package(
     ],
     targets: [
         .target(name: "LullCore", swiftSettings: settings),
-        .target(name: "CLullClock"),
-        .target(name: "CLullLock"),
-        .target(name: "Lull", dependencies: ["LullCore", "CLullClock", "CLullLock"], swiftSettings: settings),
+        .target(name: "CLullPlatform"),
+        .target(name: "Lull", dependencies: ["LullCore", "CLullPlatform"], swiftSettings: settings),
         .target(name: "LullDispatch", dependencies: ["Lull"], swiftSettings: settings),
-        .target(name: "LullDurable", dependencies: ["Lull", "CLullClock"], swiftSettings: settings),
+        .target(name: "LullDurable", dependencies: ["Lull", "CLullPlatform"], swiftSettings: settings),
         .systemLibrary(
             name: "CLullSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(

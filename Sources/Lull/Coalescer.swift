@@ -95,7 +95,7 @@ extension Coalescer {
     /// A value that is due in the far future has some 292 years to go.
     @inlinable
     public var untilDue: Duration? {
-        let now = runtime.timekeeper.now()
+        let now = runtime.clock.now()
         return runtime.nextDue(at: now).map { Duration(now.duration(to: $0)) }
     }
 }

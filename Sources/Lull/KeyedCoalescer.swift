@@ -83,7 +83,7 @@ extension KeyedCoalescer {
     /// How long it is until what is pending under a key falls due, or nil if nothing is.
     @inlinable
     public func untilDue(_ key: Key) -> Duration? {
-        let now = runtime.timekeeper.now()
+        let now = runtime.clock.now()
         return runtime.lock.withLock { runtime.engine.nextDue(key, at: now) }.map { Duration(now.duration(to: $0)) }
     }
 

@@ -122,20 +122,22 @@ extension Runtime {
     /// - Returns: The error, if the execution has failed and somebody is to be told of it.
     @inlinable
     func end(_ execution: inout Execution<Key, Item>, _ outcome: Outcome<Result>) -> (any Error)? {
-        lock.lock()
-        var conclusion = reportEnd(of: &execution, outcome)
+        let now = lockForEnd()
+        var conclusion = reportEnd(of: &execution, outcome, at: now)
         lock.unlock()
         return conclude(&execution, outcome, &conclusion)
     }
 
-    /// Tells the engine of an end. Called with the lock held.
+    /// Tells the engine of an end. Called with the lock held, which ``lockForEnd()`` has taken.
     @inlinable
-    func reportEnd(of execution: inout Execution<Key, Item>, _ outcome: Outcome<Result>) -> Conclusion {
+    func reportEnd(
+        of execution: inout Execution<Key, Item>, _ outcome: Outcome<Result>, at now: CoreInstant
+    ) -> Conclusion {
         var ending = Ending.returned
         if case .failed = outcome { ending = .threw }
         let task = tasks.count == 0 ? nil : engine.attachment(of: execution.run).map { tasks.remove($0) }
         let (verdict, actions) = engine.ended(execution.run, ending)
-        if isWatched { noteEnd(of: execution, verdict, actions) }
+        if isWatched { noteEnd(of: execution, verdict, actions, at: now) }
         return Conclusion(verdict: verdict, actions: actions, task: task, isWatched: isWatched)
     }
 

@@ -76,11 +76,24 @@ extension Runtime {
         }
     }
 
+    /// Takes the lock to report an end, and reads the clock before if somebody wants to know when that was: a clock is not
+    /// called under the lock.
+    @inlinable
+    func lockForEnd() -> CoreInstant {
+        lock.lock()
+        guard isWatched else { return .farPast }
+        lock.unlock()
+        let now = clock.now()
+        lock.lock()
+        return now
+    }
+
     /// Notes the end of an execution, and what follows from it.
     @inlinable
     @inline(never)
-    func noteEnd(of execution: Execution<Key, Item>, _ verdict: Verdict, _ actions: Answer) {
-        let now = timekeeper.now()
+    func noteEnd(
+        of execution: Execution<Key, Item>, _ verdict: Verdict, _ actions: Answer, at now: CoreInstant
+    ) {
         let kind: Event<Key>.Kind =
             switch verdict {
             case .executed: .finished

@@ -9,6 +9,8 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
 
     private enum State {
         case open
+        /// About to be awaited by an execution, of which the clock is being told.
+        case preparing(Sleep)
         case awaited(UnsafeContinuation<Value?, Never>, Sleep?)
         /// A callback takes the value instead of somebody who awaits.
         case callback(@Sendable (Value) -> Void)
@@ -36,13 +38,14 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
             let old = state
             // A second value would be one too many; it leaves the first where it is.
             switch old {
-            case .open: state = .delivered(value)
+            case .open, .preparing: state = .delivered(value)
             case .awaited, .callback, .over: state = .over
             case .delivered: break
             }
             return old
         }
         switch old {
+        case .preparing(let sleep): sleep.end()
         case .awaited(let continuation, let sleep):
             sleep?.end()
             continuation.resume(returning: value)
@@ -60,14 +63,15 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
     nonisolated(nonsending) func value(observer: (any WorkObserver)? = nil) async -> Value? {
         let sleep = observer.flatMap { observer in Work.current.map { Sleep(work: $0, observer: observer) } }
         return await withTaskCancellationHandler {
+            // The clock is not called under the lock. What comes meanwhile ends the sleep, perhaps before it has begun: the
+            // clock counts.
+            if let sleep, prepare(sleep) { sleep.begin() }
             // Every state resumes the continuation exactly once, which is what makes the unchecked one right: `awaited`
             // is left only by `deliver` and `cancel`, and both take it out under the lock.
-            await withUnsafeContinuation { continuation in
+            return await withUnsafeContinuation { continuation in
                 let value = lock.withLock { () -> Value?? in
                     switch state {
-                    case .open:
-                        // Nobody can end the sleep before it begins: the lock is held.
-                        sleep?.begin()
+                    case .open, .preparing:
                         state = .awaited(continuation, sleep)
                         return .none
                     case .delivered(let value):
@@ -84,6 +88,14 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
         }
     }
 
+    private func prepare(_ sleep: Sleep) -> Bool {
+        lock.withLock {
+            guard case .open = state else { return false }
+            state = .preparing(sleep)
+            return true
+        }
+    }
+
     private func cancel() {
         let old = lock.withLock { () -> State in
             // What has been delivered counts as taken, and will be: there is nothing to wait for.
@@ -92,9 +104,12 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
             state = .over
             return old
         }
-        if case .awaited(let continuation, let sleep) = old {
+        switch old {
+        case .preparing(let sleep): sleep.end()
+        case .awaited(let continuation, let sleep):
             sleep?.end()
             continuation.resume(returning: nil)
+        case .open, .callback, .delivered, .over: break
         }
     }
 }

@@ -135,8 +135,8 @@ extension Runtime {
     func runNext(_ desk: Desk, _ body: QueueBody, leaving: Bool) -> Bool {
         desk.run.moveInitialize(from: desk.next, count: 1)
         let outcome = outcome(of: desk.run, body)
-        lock.lock()
-        var conclusion = reportEnd(of: &desk.run.pointee.execution, outcome)
+        let now = lockForEnd()
+        var conclusion = reportEnd(of: &desk.run.pointee.execution, outcome, at: now)
         let isThereMore = take(to: desk.next)
         if !isThereMore, leaving { blocks -= 1 }
         lock.unlock()

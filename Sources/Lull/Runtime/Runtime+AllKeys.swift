@@ -18,7 +18,7 @@ extension Runtime {
     ///   - promise: Kept when what runs and waits afterwards has ended.
     @inlinable
     func carryOut(_ kind: Sweep.Kind, closing: Bool = false, promise: Promise<Void>? = nil) {
-        let now = timekeeper.now()
+        let now = clock.now()
         if lock.withLock({ engine.slotCount > keysAtOnce }) {
             carryOutInPortions(kind, closing, promise, at: now)
         } else {
@@ -112,6 +112,7 @@ extension Runtime {
         case .flush: carryOut(.flush)
         case .drop: carryOut(.cancel(running: false))
         }
+        keepUntilDue()
     }
 }
 

@@ -1,7 +1,7 @@
 internal import Dispatch
 public import LullCore
 
-/// What all debouncers and throttlers are made of: the engine behind a lock, a timekeeper that wakes it, and a handler.
+/// What all debouncers and throttlers are made of: the engine behind a lock, a clock that wakes it, and a handler.
 ///
 /// Not used directly. It is public because code that is inlined into its users needs it.
 ///
@@ -47,7 +47,14 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 
     /// Tells it apart from all others, of any time.
     @usableFromInline let number = DebouncerNumber.next()
-    @usableFromInline let timekeeper: Timekeeper
+    /// The number of wake-ups that have been arranged.
+    @exclusivity(unchecked) @usableFromInline var arrangements: UInt64 = 0
+    /// Whether the last handle has gone.
+    @usableFromInline var isOrphaned = false
+    /// The runtime itself, while nobody else holds it and a value is still to fall due.
+    @exclusivity(unchecked) @usableFromInline var kept: Runtime?
+
+    @usableFromInline let clock: WakingClock
     @usableFromInline let observer: (any WorkObserver)?
     /// Whether there is one. It would have to be copied to be looked at.
     @usableFromInline let isObserved: Bool
@@ -70,16 +77,18 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         self.site = site
         var queue: DispatchQueue?
         if case .queue(let its, _) = handler { queue = its }
-        timekeeper = Timekeeper.make(for: clock, wakingOn: queue)
-        observer = timekeeper.observer
+        self.clock = WakingClock.make(
+            for: clock, wakingOn: queue, tolerance: max(.zero, CoreDuration(tolerance)))
+        observer = self.clock.observer
         isObserved = observer != nil
-        origin = timekeeper.now()
+        origin = self.clock.now()
         self.handler = handler
         self.onFailure = onFailure
         self.atEnd = atEnd
     }
 
     deinit {
+        clock.leave()
         for watcher in watchers { watcher.end() }
     }
 
@@ -92,7 +101,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         _ value: Value, for key: Key, wait: CoreDuration? = nil, promise: Promise<Outcome<Result>>? = nil
     ) {
         var item = Item(value: value, promise: promise)
-        let now = timekeeper.now()
+        let now = clock.now()
         lock.lock()
         let place = engine.find(key)
         // Who watches is told on the long way.
@@ -184,7 +193,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     /// Calls an event of the engine at the present instant, and does what it says.
     @inlinable
     func report(_ event: (inout Engine<Key, Item>, CoreInstant) -> Answer) {
-        let now = timekeeper.now()
+        let now = clock.now()
         var (actions, isWatched) = lock.withLock {
             let actions = event(&engine, now)
             if self.isWatched { note(actions.more[...], at: now) }
@@ -202,7 +211,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         for key: Key, _ event: (inout Engine<Key, Item>, CoreInstant) -> Answer
     ) async {
         let isInside = isInsideHandler
-        let now = timekeeper.now()
+        let now = clock.now()
         var (actions, promise, isWatched) = lock.withLock { () -> (Answer, Promise<Void>?, Bool) in
             let actions = event(&engine, now)
             if self.isWatched { note(actions.more[...], at: now) }
@@ -239,22 +248,44 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 
 extension Runtime {
     /// Arranges to be woken when the engine wants to be.
+    ///
+    /// The alarm is read with the lock held, and the wake-up arranged without it. Of two threads that have moved the alarm,
+    /// the one that has seen both moves has the higher number, which counts.
     @inlinable
-    func rearm(afterWaking: Bool = false) {
-        timekeeper.rearm(
-            for: Sleeper(
-                alarm: { self.lock.withLock { self.engine.alarm } }, wake: { self.wake(for: $0, onQueue: $1) }),
-            afterWaking: afterWaking)
+    func rearm(after waking: Waking? = nil) {
+        lock.lock()
+        let alarm = engine.alarm
+        arrangements += 1
+        let stamp = arrangements
+        // Here, since only here the types are known. Nobody else has arranged anything by now.
+        if stamp == 1 { clock.wake = { [weak self] waking in self?.wake(waking) } }
+        let old = kept
+        if isOrphaned { kept = hasMoreToCome ? self : nil }
+        lock.unlock()
+        clock.arrange(alarm, stamp: stamp, after: waking)
+        withExtendedLifetime(old) {}
     }
 
-    /// Does what is due by now, about `limit` executions at most, and asks to be woken again.
+    /// Whether a value is pending that has not fallen due. Called with the lock held.
+    @inlinable
+    var hasMoreToCome: Bool { engine.counters.pending > engine.waitingCount && engine.alarm != .farFuture }
+
+    /// The last handle has gone: pending values are due even if nobody holds the runtime.
+    @usableFromInline
+    func keepUntilDue() {
+        lock.withLock {
+            isOrphaned = true
+            if hasMoreToCome { kept = self }
+        }
+    }
+
+    /// Does what is due by now, about as many executions at most as `waking` allows, and asks to be woken again.
     ///
-    /// - Parameter onQueue: Whether this is called on the handler's queue. Then it is a block there itself, and runs the
-    ///   first of them.
+    /// On the handler's queue this is a block there itself, and runs the first of them.
     @inlinable
     @inline(never)
-    func wake(for limit: Int, onQueue: Bool) {
-        if onQueue {
+    func wake(_ waking: Waking) {
+        if waking == .onQueue {
             lock.lock()
             blocks += 1
             blocksOnWay += 1
@@ -262,9 +293,9 @@ extension Runtime {
         }
         var isBehind = true
         var isWatched = false
-        var left = limit
+        var left = waking.limit
         while isBehind, left > 0 {
-            let now = timekeeper.now()
+            let now = clock.now()
             // As many executions between two takings of the lock as make it cheap, few enough not to hold up submits.
             var actions = lock.withLock {
                 let actions = engine.advance(to: now, limit: 64)
@@ -277,7 +308,7 @@ extension Runtime {
             left -= 64
         }
         if isWatched { wakeWatchers() }
-        rearm(afterWaking: true)
-        if onQueue, case .queue(let queue, let body) = handler { runBlock(queue, body) }
+        rearm(after: waking)
+        if waking == .onQueue, case .queue(let queue, let body) = handler { runBlock(queue, body) }
     }
 }

@@ -1,4 +1,4 @@
-internal import CLullClock
+internal import CLullPlatform
 internal import Foundation
 internal import Lull
 internal import LullCore

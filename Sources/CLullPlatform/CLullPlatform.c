@@ -1,2 +1,2 @@
 // The package manager wants a source file; all there is stands in the header, to be inlined.
-#include "CLullClock.h"
+#include "CLullPlatform.h"

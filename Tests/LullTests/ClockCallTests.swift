@@ -1,0 +1,176 @@
+import Foundation
+import LullCore
+import TestSupport
+import Testing
+
+@testable import Lull
+
+/// What a clock of the user's may do while it is called.
+@Suite("A clock that calls the debouncer back", .timeLimit(.minutes(1)))
+struct ClockCallTests {
+    /// What the clock does when it is called; not while it does that.
+    final class CallBack: Sendable {
+        private let body = Guarded<(@Sendable () -> Void)?>(nil)
+        let calls = Guarded(0)
+
+        func set(_ body: (@Sendable () -> Void)?) { _ = self.body.exchange(body) }
+
+        func call() {
+            guard let now = body.exchange(nil) else { return }
+            calls.change { $0 += 1 }
+            now()
+            _ = body.exchange(now)
+        }
+    }
+
+    /// The suspending clock; calls back whenever it is asked for the time, and when a sleep is cancelled.
+    struct CallingClock: Clock {
+        let onNow = CallBack()
+        let onCancel = CallBack()
+        /// The number of sleeps that have begun.
+        let sleeps = Guarded(0)
+
+        var now: SuspendingClock.Instant {
+            onNow.call()
+            return .now
+        }
+
+        var minimumResolution: Duration { .nanoseconds(1) }
+
+        func sleep(until deadline: SuspendingClock.Instant, tolerance: Duration?) async throws {
+            try await withTaskCancellationHandler {
+                sleeps.change { $0 += 1 }
+                try await SuspendingClock().sleep(until: deadline, tolerance: tolerance)
+            } onCancel: {
+                onCancel.call()
+            }
+        }
+    }
+
+    @Test("is not called with a lock held when its sleep is cancelled")
+    func onCancel() async {
+        let clock = CallingClock()
+        let seen = Record<Int>()
+        let it = KeyedDebouncer(for: .seconds(3600), clock: clock) { (key: Int, _: Int) in seen.add(key) }
+        it.submit(1, for: 0)
+        // A sleep that has not begun is not cancelled on the canceller's stack.
+        while clock.sleeps.value == 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        // The next sleep is a shorter one: the first one is cancelled, in which the clock wants the shortest of all.
+        let shortest = Guarded(20)
+        clock.onCancel.set {
+            let wait = shortest.change { wait in
+                wait -= 1
+                return wait
+            }
+            it.submit(1, for: 2, after: .milliseconds(wait))
+        }
+        it.submit(1, for: 1, after: .milliseconds(100))
+        while Set(seen.all) != [1, 2], !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(clock.onCancel.calls.value > 0)
+        clock.onCancel.set(nil)
+        it.cancel()
+    }
+
+    @Test("is not called with a lock held when it is asked for the time, with somebody observing")
+    func now() async throws {
+        let clock = CallingClock()
+        let it = KeyedDebouncer(for: .milliseconds(2), clock: clock) { (key: Int, _: Int) in key }
+        let events = it.events()
+        clock.onNow.set {
+            _ = it.counters
+            it.submit(1, for: 1)
+        }
+        for _ in 0..<20 { _ = try await it.outcome(of: 0, for: 0) }
+        clock.onNow.set(nil)
+        await it.shutDownAndWait()
+        #expect(it.counters.addUp && it.counters.executed >= 20)
+        #expect(clock.onNow.calls.value > 0)
+        withExtendedLifetime(events) {}
+    }
+
+    @Test("may submit while it is asked for a call, or for the time, and nothing is forgotten")
+    func tracking() async {
+        let clock = Steps()
+        let seen = Record<Int>()
+        let it = KeyedDebouncer(for: .seconds(10), clock: clock) { (key: Int, _: Int) in seen.add(key) }
+        let next = Guarded(10)
+        // In each call it wants another one that is earlier.
+        clock.onCall.set {
+            let key = next.change { next in
+                next -= 1
+                return next
+            }
+            if key > 0 { it.submit(key, for: key, after: .seconds(key)) }
+        }
+        it.submit(10, for: 10)
+        for second in 1...100 { clock.goOn(to: .seconds(second)) }
+        while Set(seen.all) != Set(1...10), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(clock.onCall.calls.value > 8)
+        clock.onCall.set(nil)
+    }
+
+    @Test("may take the place of a value when it is told that an execution waits for its outcome")
+    func slept() async {
+        let clock = Steps()
+        let inner = Debouncer(for: .seconds(10), clock: clock) { (value: Int) in value }
+        let ends = Record<Ended<Int>>()
+        let outer = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
+            ends.add(Ended(try await inner.outcome(of: value)))
+        }
+        clock.onSleep.set { inner.submit(2) }
+        outer.submit(1)
+        clock.goOn(to: .seconds(1))
+        while ends.all.isEmpty, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(ends.all == [.superseded])
+        clock.onSleep.set(nil)
+    }
+
+    /// Calls what it has been asked to when it is told to go on.
+    final class Steps: WorkTrackingClock, Sendable {
+        typealias Instant = SteppedInstant
+
+        let onCall = CallBack()
+        let onSleep = CallBack()
+        private let state = Guarded((now: Duration.zero, calls: [(at: Duration, body: @Sendable () -> Void)]()))
+
+        var now: Instant {
+            onCall.call()
+            return Instant(offset: state.value.now)
+        }
+
+        var minimumResolution: Duration { .nanoseconds(1) }
+
+        func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+            await withCheckedContinuation { continuation in wake(at: deadline) { continuation.resume() } }
+        }
+
+        func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
+            state.change { $0.calls.append((instant.offset, body)) }
+            onCall.call()
+        }
+
+        func goOn(to offset: Duration) {
+            let due = state.change { state in
+                state.now = offset
+                let due = state.calls.filter { $0.at <= offset }
+                state.calls.removeAll { $0.at <= offset }
+                return due
+            }
+            for call in due { call.body() }
+        }
+
+        func began(_ work: Work) {}
+        func resumed(_ work: Work) {}
+        func paused(_ work: Work) {}
+        func slept(_ work: Work) { onSleep.call() }
+        func woke(_ work: Work) {}
+        func ended(_ work: Work) {}
+    }
+
+    struct SteppedInstant: InstantProtocol {
+        var offset: Duration
+        func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+        func duration(to other: Self) -> Duration { other.offset - offset }
+        static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
+    }
+}

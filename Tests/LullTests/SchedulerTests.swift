@@ -1,0 +1,262 @@
+import Dispatch
+import Foundation
+import LullCore
+import TestSupport
+import Testing
+
+@testable import Lull
+
+// These tests are about real time. They assert what happens, how often, and never too early; where something must have
+// happened by a certain time, that is generous.
+
+@Suite("The scheduler", .timeLimit(.minutes(1)))
+struct SchedulerTests {
+    typealias Plain = Runtime<Int, Int, Void>
+
+    /// A client with a tolerance, on a clock whose scheduler serves nobody else.
+    static func runtime(
+        _ wait: Duration, tolerance: Duration = .zero, clock: ScheduledClock, on queue: DispatchQueue?,
+        _ body: @escaping @Sendable (Int) -> Void
+    ) throws -> Plain {
+        let handler: Plain.Handler =
+            if let queue { .queue(queue, .latest) { _, value in body(value) } } else {
+                .task(on: nil, .latest) { _, value in body(value) }
+            }
+        return try Plain(
+            Setup(.debounce(for: wait)), clock: clock, tolerance: tolerance, atEnd: .executeWhenDue, onFailure: nil,
+            madeAt: SourceSite(#fileID, #line),
+            handler: handler)
+    }
+
+    static func wait(until condition: () -> Bool) async {
+        // Ends when the time limit is over, which is a failure.
+        while !condition(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    @Test("serves thousands that are due at about one instant, with a few threads", arguments: [true, false])
+    func crowd(onQueue: Bool) async {
+        #if os(Linux)
+            if onQueue {
+                await #expect(processExitsWith: .success) { await SchedulerTests.serveCrowd(onQueue: true) }
+            } else {
+                await #expect(processExitsWith: .success) { await SchedulerTests.serveCrowd(onQueue: false) }
+            }
+        #endif
+    }
+
+    #if os(Linux)
+        /// In a process of its own, whose threads are counted.
+        static func serveCrowd(onQueue: Bool) async {
+            func threads() -> Int {
+                (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+            }
+            let queue = DispatchQueue(label: "handler")
+            let count = 10_000
+            let seen = Guarded(0)
+            func make(_ wait: Duration) -> Debouncer<Int, Void> {
+                let body = { @Sendable (_: Int) in seen.change { $0 += 1 } }
+                return onQueue ? Debouncer(for: wait, on: queue, handler: body) : Debouncer(for: wait, handler: body)
+            }
+            // With the scheduler armed.
+            let early = make(.milliseconds(1)), late = make(.seconds(3600))
+            early(0)
+            late(0)
+            await wait { seen.value == 1 }
+            let before = threads()
+            let due = ContinuousClock.now + .seconds(2)
+            let all = (0..<count).map { _ in make(.seconds(3600)) }
+            for one in all { one.submit(1, after: ContinuousClock.now.duration(to: due)) }
+            var most = 0
+            while seen.value <= count {
+                most = max(most, threads())
+                usleep(500)
+            }
+            guard most - before <= 4 else {
+                print("\(most) threads, \(before) before")
+                exit(2)
+            }
+            withExtendedLifetime((all, late)) {}
+        }
+    #endif
+
+    @Test("keeps nothing of debouncers that are dropped with a day to wait", arguments: [true, false])
+    func dropped(onQueue: Bool) {
+        final class Value: Sendable {
+            let released: Record<Int>
+            init(_ released: Record<Int>) { self.released = released }
+            deinit { released.add(1) }
+        }
+        let clock = ScheduledClock()
+        let released = Record<Int>()
+        let queue = DispatchQueue(label: "handler")
+        weak var last: Runtime<Sole, Int, Void>?
+        for round in 0..<100 {
+            let value = Value(released)
+            let body = { @Sendable (_: Int) in withExtendedLifetime(value) {} }
+            let wait = Duration.seconds(86_400 + round)
+            let it =
+                onQueue
+                ? Debouncer(for: wait, on: queue, atEnd: .drop, clock: clock, handler: body)
+                : Debouncer(for: wait, atEnd: .drop, clock: clock, handler: body)
+            it(1)
+            #expect(clock.scheduler.clients == 1)
+            last = it.runtime
+        }
+        #expect(clock.scheduler.clients == 0)
+        #expect(last == nil)
+        #expect(released.all.count == 100)
+    }
+
+    @Test("keeps nothing of debouncers whose values were cancelled or flushed before they are dropped")
+    func emptied() async {
+        let clock = ScheduledClock()
+        let queue = DispatchQueue(label: "handler")
+        for round in 0..<100 {
+            let it = KeyedDebouncer(for: .seconds(86_400), on: queue, clock: clock) { (_: Int, _: Int) in }
+            for key in 0..<3 { it.submit(1, for: key) }
+            if round % 2 == 0 { it.cancel() } else { await it.flushAndWait() }
+            if round % 3 == 0 { it.submit(1, for: 5, after: .zero) }
+        }
+        await Self.wait { clock.scheduler.clients == 0 }
+    }
+
+    @Test("keeps a debouncer that nobody holds until its values have been executed, and no longer")
+    func kept() async {
+        let clock = ScheduledClock()
+        let seen = Record<Int>()
+        weak var runtime: Runtime<Sole, Int, Void>?
+        do {
+            let it = Debouncer(for: .milliseconds(20), clock: clock) { (value: Int) in seen.add(value) }
+            it(1)
+            runtime = it.runtime
+        }
+        #expect(seen.all.isEmpty == (runtime != nil))
+        await Self.wait { runtime == nil }
+        #expect(seen.all == [1])
+        #expect(clock.scheduler.clients == 0)
+    }
+
+    @Test("does what needs no handler while the queue of many handlers is blocked, and sends them one block each")
+    func blocked() async throws {
+        let clock = ScheduledClock()
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
+        let seen = Record<Int>()
+        let all = try (0..<200).map { number in
+            try Self.runtime(.milliseconds(1 + number % 5), clock: clock, on: queue) { seen.add($0) }
+        }
+        for (number, one) in all.enumerated() { one.submit(number, for: 0) }
+        await Self.wait { all.allSatisfy { one in one.lock.withLock { one.engine.counters.running == 1 } } }
+        #expect(seen.all.isEmpty)
+        queue.resume()
+        await Self.wait { seen.all.count == all.count }
+        #expect(Set(seen.all) == Set(0..<all.count))
+    }
+
+    @Test("wakes those together that tolerate it, and none of them early", arguments: [true, false])
+    func tolerance(onQueue: Bool) async throws {
+        let clock = ScheduledClock()
+        let queue = onQueue ? DispatchQueue(label: "handler") : nil
+        let late = Record<Duration>()
+        let all = try (0..<50).map { number in
+            let wait = Duration.milliseconds(100 + 5 * number)
+            let start = Guarded(ContinuousClock.now)
+            let one = try Self.runtime(wait, tolerance: .seconds(20), clock: clock, on: queue) { _ in
+                late.add(start.value.duration(to: .now) - wait)
+            }
+            _ = start.exchange(.now)
+            one.submit(1, for: 0)
+            return one
+        }
+        await Self.wait { late.all.count == all.count }
+        #expect(late.all.allSatisfy { $0 >= .zero })
+        // One, a look whether the blocks have begun, and the back-up. For each of them alone it were fifty.
+        #expect(clock.scheduler.wakeUps <= 10)
+    }
+
+    @Test("wakes once for what falls due shortly one after the other", arguments: [false, true])
+    func shortlyAfter(onQueue: Bool) async {
+        let clock = SystemClock(Scheduler(), onQueue ? DispatchQueue(label: "handler") : nil, .zero)
+        let wakings = 20
+        let left = Guarded(wakings)
+        let first = clock.now()
+        await withCheckedContinuation { (end: CheckedContinuation<Void, Never>) in
+            // Whatever was due when it was woken has been done; the next thing is due a microsecond after that.
+            clock.wake = { [unowned clock] waking in
+                let number = left.change { left in
+                    left -= 1
+                    return left
+                }
+                if number == 0 { return end.resume() }
+                let next = clock.now().advanced(by: CoreDuration(nanoseconds: 1000))
+                clock.arrange(next, stamp: UInt64(wakings - number + 1), after: waking)
+            }
+            clock.arrange(first, stamp: 1, after: nil)
+        }
+        #expect(first.duration(to: clock.now()) >= CoreDuration(nanoseconds: Int64(wakings - 1) * 100_000))
+        clock.leave()
+    }
+
+    @Test("does not wake at all when nothing is pending")
+    func idle() async throws {
+        let clock = ScheduledClock()
+        let seen = Record<Int>()
+        let all = (0..<20).map { _ in Debouncer(for: .milliseconds(120), clock: clock) { (_: Int) in seen.add(1) } }
+        for one in all { one(1) }
+        await Self.wait { seen.all.count == all.count && clock.scheduler.clients == 0 }
+        try await Task.sleep(for: .milliseconds(200))
+        let before = clock.scheduler.wakeUps
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(clock.scheduler.wakeUps == before)
+        withExtendedLifetime(all) {}
+    }
+
+    @Test("runs nothing of the user's on its queue", arguments: [true, false])
+    func foreignCode(onQueue: Bool) async {
+        let clock = ScheduledClock()
+        let mark = DispatchSpecificKey<Bool>()
+        clock.scheduler.queue.setSpecific(key: mark, value: true)
+        /// Records whether it was used, and released, on the scheduler's queue.
+        struct Key: Hashable, Sendable {
+            final class Name: Sendable {
+                let look: @Sendable () -> Void
+                init(_ look: @escaping @Sendable () -> Void) { self.look = look }
+                deinit { look() }
+            }
+            let name: Name
+            static func == (left: Key, right: Key) -> Bool {
+                left.name.look()
+                return left.name === right.name
+            }
+            func hash(into hasher: inout Hasher) {
+                name.look()
+                hasher.combine(ObjectIdentifier(name))
+            }
+        }
+        let looks = Record<Bool>()
+        let look = { @Sendable in looks.add(DispatchQueue.getSpecific(key: mark) == true) }
+        let executed = Record<Int>()
+        let rounds = 50
+        for round in 0..<rounds {
+            let handle = { @Sendable (_: Key, value: Key.Name) in
+                value.look()
+                executed.add(round)
+            }
+            let merge = Combining<Key.Name>.merge { pending, value in
+                look()
+                pending = value
+            }
+            let wait = Duration.milliseconds(1 + round % 7)
+            let it =
+                onQueue
+                ? KeyedDebouncer(
+                    for: wait, on: .global(), combining: merge, clock: clock, handler: handle)
+                : KeyedDebouncer(for: wait, combining: merge, clock: clock, handler: handle)
+            let key = Key(name: Key.Name(look))
+            for _ in 0..<2 { it.submit(Key.Name(look), for: key) }
+        }
+        await Self.wait { executed.all.count == rounds && clock.scheduler.clients == 0 }
+        #expect(looks.all.count > 5 * rounds)
+        #expect(!looks.all.contains(true))
+    }
+}

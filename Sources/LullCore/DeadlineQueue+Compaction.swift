@@ -50,13 +50,15 @@ extension DeadlineQueue {
     /// An entry at the earliest instant of those that are not about to be popped, nor detached.
     @inlinable
     var frontEntry: Entry? {
-        guard ties.count == 0, moving == nil, occupied != 0, let buckets else { return nil }
+        guard let buckets else { return count > 0 ? only : nil }
+        guard ties.count == 0, moving == nil, occupied != 0 else { return nil }
         return buckets[occupied.trailingZeroBitCount + 1].front
     }
 
     /// Detaches the bucket of ``frontEntry``, to be looked through with ``takeDetached()``.
     @inlinable
     mutating func detachFront() {
+        if buckets == nil, count > 0 { makeBuckets() }
         guard detached == nil, occupied != 0 else { return }
         detach(bucket: occupied.trailingZeroBitCount + 1)
         isDetachedToCompact = false

@@ -26,9 +26,11 @@ struct DeadlineQueue: ~Copyable {
         }
     }
 
-    /// Bucket `b` holds the entries whose highest bit that differs from `last` is `b - 1`; bucket 0 is `ties`. Nil before the
-    /// first entry.
+    /// Bucket `b` holds the entries whose highest bit that differs from `last` is `b - 1`; bucket 0 is `ties`. Nil as long as
+    /// there has been no more than one entry at a time.
     @usableFromInline var buckets: UnsafeMutablePointer<Bucket>?
+    /// The only entry, if there is one and no bucket: a debouncer with one key needs no more.
+    @usableFromInline var only: Entry
     /// A bit for every bucket but the first that is not empty.
     @usableFromInline var occupied: UInt64
     /// Nothing earlier than this is ever added.
@@ -59,6 +61,7 @@ struct DeadlineQueue: ~Copyable {
 
     @inlinable
     init() {
+        only = Entry(at: .farFuture, slot: .max, birth: 0)
         occupied = 0
         last = .min
         ties = TieQueue()
@@ -99,8 +102,9 @@ struct DeadlineQueue: ~Copyable {
     /// The earliest instant of what is not detached; the far future if there is nothing.
     @inlinable
     var front: Int64 {
+        guard let buckets else { return count > 0 ? only.at : .max }
         if ties.count > 0 || moving != nil { return last }
-        guard occupied != 0, let buckets else { return .max }
+        guard occupied != 0 else { return .max }
         return buckets[occupied.trailingZeroBitCount + 1].front.at
     }
 
@@ -111,16 +115,25 @@ struct DeadlineQueue: ~Copyable {
     mutating func push(_ entry: Entry) {
         assert(entry.at >= last, "an entry was added before the last instant popped: time ran backwards")
         count += 1
-        place(entry, in: buckets ?? makeBuckets())
+        if buckets == nil {
+            if count == 1 {
+                only = entry
+                return
+            }
+            makeBuckets()
+        }
+        // Proof: they have just been made if there were none.
+        place(entry, in: buckets.unsafelyUnwrapped)
     }
 
+    /// Makes the buckets, for the only entry and others.
     @inlinable
     @inline(never)
-    mutating func makeBuckets() -> UnsafeMutablePointer<Bucket> {
+    mutating func makeBuckets() {
         let made = UnsafeMutablePointer<Bucket>.allocate(capacity: Self.width)
         made.initialize(repeating: Bucket(), count: Self.width)
         buckets = made
-        return made
+        place(only, in: made)
     }
 
     /// Puts an entry where it belongs seen from the last instant popped.
@@ -168,7 +181,13 @@ struct DeadlineQueue: ~Copyable {
     ///   answer yet, and ``next`` is not later than `now`: call again.
     @inlinable
     mutating func pop(notAfter now: CoreInstant, budget: inout Int) -> Entry? {
-        guard count > 0, let buckets else { return nil }
+        guard count > 0 else { return nil }
+        guard let buckets else {
+            guard only.at <= now.nanoseconds else { return nil }
+            count = 0
+            last = only.at
+            return only
+        }
         while true {
             if moving != nil {
                 moving = deal(moving, buckets, &budget)

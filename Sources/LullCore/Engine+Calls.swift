@@ -48,7 +48,7 @@ extension Engine {
             lanes[lane].pointee.cancelSuperseded()
             if running { tell(.cancelled, lanes[lane], &actions) }
             if !lanes[lane].pointee.isRunning {
-                _ = lanes.remove(lane)
+                lanes.discard(lane)
                 slot.pointee.lane = .max
             }
         }

@@ -60,9 +60,15 @@ extension Engine {
 
     /// Keeps a number of the shell's with an execution that is running; `UInt32.max` for none.
     @inlinable
-    public mutating func attach(_ number: UInt32, to run: RunID) {
-        guard let lane = lane(of: run) else { return }
-        lane.pointee.changeRuns { other in if other.serial == run.serial { other.attachment = number } }
+    @discardableResult
+    public mutating func attach(_ number: UInt32, to run: RunID) -> RunState {
+        var state = RunState.ended
+        lane(of: run)?.pointee.changeRuns { other in
+            guard other.serial == run.serial else { return }
+            other.attachment = number
+            state = other.told == .nothing ? .running : .toldToStop
+        }
+        return state
     }
 
     /// The number that the shell has given to an execution that is running, if it has.
@@ -126,7 +132,6 @@ extension Engine {
         earlier.ripe.at = ripe.at
         earlier.ripe.edge = ripe.edge
         earlier.ripe.count += ripe.count
-        earlier.queuedAt = ripe.at
         earlier.turn = turns
         return earlier
     }
@@ -139,17 +144,16 @@ extension Engine {
     /// Queues a lane for a slot, if something waits there.
     @inlinable
     mutating func queueForSlot(_ place: UInt32) {
-        guard lanes[place].pointee.isWaiting else { return }
-        if lanes[place].pointee.waiting?.isRest == true {
+        let lane = lanes[place]
+        guard lane.pointee.isWaiting, let ripe = lane.pointee.waiting?.ripe else { return }
+        let isRest = lane.pointee.waiting?.isRest == true
+        if isRest {
             // What is left of a batch queues behind all that waits by now: its key does not hold back the others.
             turns += 1
-            lanes[place].pointee.waiting?.turn = turns
-            lanes[place].pointee.waiting?.queuedAt = now
+            lane.pointee.waiting?.turn = turns
         }
-        guard let waiting = lanes[place].pointee.waiting else { return }
-        slotQueue.insert(SlotQueue.Entry(at: waiting.queuedAt, turn: waiting.turn, lane: place)) { lane, index in
-            lanes[lane].pointee.queueIndex = index
-        }
+        let entry = SlotQueue.Entry(at: isRest ? now : ripe.at, turn: lane.pointee.waiting?.turn ?? turns, lane: place)
+        slotQueue.insert(entry) { lane, index in lanes[lane].pointee.queueIndex = index }
     }
 
     /// Takes a lane out of the queue for slots, if it is there.
@@ -229,7 +233,7 @@ extension Engine {
         guard !lane.pointee.isRunning, !lane.pointee.isWaiting else { return }
         let slot = lane.pointee.slot
         let owner = slots[slot]
-        _ = lanes.remove(place)
+        lanes.discard(place)
         owner.pointee.lane = .max
         recount(slot)
         if !owner.pointee.gate.isOpen { forget(slot, &actions) }

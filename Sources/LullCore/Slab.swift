@@ -150,11 +150,32 @@ package struct Slab<Element>: ~Copyable {
     /// Gives a place back, and returns the element that was there.
     @inlinable
     package mutating func remove(_ place: UInt32) -> Element {
+        let element = self[place].move()
+        vacate(place)
+        return element
+    }
+
+    /// Gives a place back, and moves the element to where nothing is initialised.
+    @inlinable
+    package mutating func move(_ place: UInt32, to destination: UnsafeMutablePointer<Element>) {
+        destination.moveInitialize(from: self[place], count: 1)
+        vacate(place)
+    }
+
+    /// Gives a place back, and forgets the element.
+    @inlinable
+    package mutating func discard(_ place: UInt32) {
+        self[place].deinitialize(count: 1)
+        vacate(place)
+    }
+
+    /// Gives back a place whose element is gone.
+    @inlinable
+    mutating func vacate(_ place: UInt32) {
         let (number, blockNumber) = (place >> 16, place >> 6 & 1023)
         // Proof: a place that is taken lies in a block.
         let segment = segments.unsafelyUnwrapped + Int(number)
         let block = segment.pointee.blocks.unsafelyUnwrapped + Int(blockNumber)
-        let element = self[place].move()
         if block.pointee.occupancy == .max {
             block.pointee.nextVacant = segment.pointee.firstVacant
             segment.pointee.firstVacant = blockNumber
@@ -169,7 +190,6 @@ package struct Slab<Element>: ~Copyable {
         if block.pointee.occupancy == 0, place >= 64 { giveBack(block) }
         if segment.pointee.count == 0, number > 0 { giveBack(segment) }
         if elementCount == 0, blockCount > 1 { trim() }
-        return element
     }
 
     // MARK: - Going through all

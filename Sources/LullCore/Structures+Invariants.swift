@@ -26,7 +26,9 @@ extension DeadlineQueue {
 
     /// All entries, in any order.
     var allEntries: [Entry] {
-        ties.allEntries + Self.entries(moving) + Self.entries(detached) + allBuckets.flatMap { Self.entries($0.chain) }
+        if buckets == nil { return count > 0 ? [only] : [] }
+        return ties.allEntries + Self.entries(moving) + Self.entries(detached)
+            + allBuckets.flatMap { Self.entries($0.chain) }
     }
 
     func contains(_ wanted: Entry) -> Bool {

@@ -21,22 +21,20 @@ struct Waiting<Value> {
     @usableFromInline var batch: Batch<Value>
     /// What later starts get, in order. Those before `firstPart` have been taken out.
     @usableFromInline var parts: [Batch<Value>?]
-    @usableFromInline var firstPart: Int
+    @usableFromInline var firstPart: UInt32
+    /// Whether a part of it has started.
+    @usableFromInline var isRest: Bool
     /// The number of values in all.
     @usableFromInline var size: Int
     @usableFromInline var ripe: Gate.Ripe
-    /// The instant and the number that decide when it gets a slot.
-    @usableFromInline var queuedAt: CoreInstant
+    /// The order in which values fell due, or what is left of one queued for a slot.
     @usableFromInline var turn: UInt64
-    /// Whether a part of it has started.
-    @usableFromInline var isRest: Bool
     @usableFromInline var watches: [Watch]
 
     @inlinable
     init(_ batch: consuming Batch<Value>, _ ripe: Gate.Ripe, turn: UInt64, maxBatch: Int) {
         size = batch.size
         self.ripe = ripe
-        queuedAt = ripe.at
         self.turn = turn
         isRest = false
         watches = []
@@ -81,7 +79,7 @@ struct Waiting<Value> {
 
     /// Whether more than one start is needed for what is here.
     @inlinable
-    var hasParts: Bool { firstPart < parts.count }
+    var hasParts: Bool { firstPart < UInt32(parts.count) }
 
     /// Takes the part that starts, where another one follows. In place: a copy would hold on to all other parts.
     ///
@@ -90,10 +88,10 @@ struct Waiting<Value> {
     mutating func takePart() -> (batch: Batch<Value>, ripe: Gate.Ripe, tickets: [Ticket]) {
         let part = batch
         // Proof: this is called where a part follows, and those from `firstPart` on have not been taken out.
-        batch = parts[firstPart].take()!
+        batch = parts[Int(firstPart)].take()!
         firstPart += 1
-        if firstPart == parts.count || firstPart * 2 > parts.count + 64 {
-            parts.removeFirst(firstPart)
+        if firstPart == UInt32(parts.count) || firstPart * 2 > UInt32(parts.count) + 64 {
+            parts.removeFirst(Int(firstPart))
             firstPart = 0
         }
         isRest = true
@@ -112,7 +110,7 @@ struct Waiting<Value> {
     @inlinable
     consuming func takeAll() -> Batch<Value> {
         var all = batch
-        for part in parts[firstPart...] {
+        for part in parts[Int(firstPart)...] {
             if let part { all.append(part) }
         }
         return all

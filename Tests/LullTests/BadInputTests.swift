@@ -42,6 +42,10 @@ struct BadInputTests {
             _ = Throttler(every: .seconds(2), maxBatch: 5) { (_: Int) in }
         }
         #expect(message(maxBatchOfOne).contains("Lull: the maxBatch is 5, but only collecting and merging"))
+        let lost = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Debouncer(for: .seconds(2), combining: .merge(+=), whileRunning: .cancelRunning) { (_: Int) in }
+        }
+        #expect(message(lost).contains("collect or merge with queue, or keep the latest value"))
         let tolerance = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = Debouncer(for: .seconds(2), tolerance: .seconds(-1)) { (_: Int) in }
         }

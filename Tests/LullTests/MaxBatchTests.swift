@@ -1,4 +1,6 @@
 import Dispatch
+import LullTesting
+import TestSupport
 import Testing
 
 @testable import Lull
@@ -35,5 +37,19 @@ struct MaxBatchTests {
         ]
         #expect(all == Array(repeating: 3, count: 16))
         #expect(bound(Debouncer(collectingFor: wait) { (_: [Int]) in }.runtime) == .max)
+    }
+
+    @Test("holds while a slow handler keeps its key busy")
+    func slowHandler() async {
+        let clock = ManualClock()
+        let sizes = Record<Int>()
+        let it = Debouncer(collectingFor: .seconds(1), maxCount: 100, maxBatch: 100, clock: clock) { (values: [Int]) in
+            sizes.add(values.count)
+            try? await clock.sleep(for: .seconds(10))
+        }
+        for value in 0..<1050 { it(value) }
+        await clock.advance(by: .seconds(1000))
+        #expect(sizes.all.reduce(0, +) == 1050)
+        #expect(sizes.all.max() == 100)
     }
 }

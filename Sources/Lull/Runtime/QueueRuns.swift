@@ -27,11 +27,9 @@ extension Runtime {
     func makeReady(_ execution: consuming Execution<Key, Item>) {
         let run = execution.run
         let work = isObserved ? announce(run, of: execution.key) : nil
-        let execution = QueueRun(execution: execution, work: work)
         lock.lock()
-        let place = ready.append(execution)
-        engine.attach(place, to: run)
-        let isToldToStop = engine.isToldToStop(run)
+        let place = ready.append(QueueRun(execution: execution, work: work))
+        let isToldToStop = engine.attach(place, to: run) == .toldToStop
         lock.unlock()
         // It was told before it could be found here.
         if isToldToStop { takeBack(run) }
@@ -158,8 +156,7 @@ extension Runtime {
     func take(to place: UnsafeMutablePointer<QueueRun>) -> Bool {
         guard ready.moveFirst(to: place) else { return false }
         let run = place.pointee.execution.run
-        engine.attach(.max, to: run)
-        place.pointee.isToldToStop = engine.isToldToStop(run)
+        place.pointee.isToldToStop = engine.attach(.max, to: run) == .toldToStop
         return true
     }
 

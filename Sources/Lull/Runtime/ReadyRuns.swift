@@ -25,7 +25,7 @@ extension Runtime {
         @inlinable
         mutating func append(_ run: consuming QueueRun) -> UInt32 {
             run.previous = last
-            let place = runs.insert(run)
+            let place = runs.insert(consume run)
             if last == .max {
                 first = place
             } else {
@@ -47,7 +47,7 @@ extension Runtime {
         /// Moves the execution at a place to where nothing is initialised.
         @inlinable
         mutating func move(_ place: UInt32, to destination: UnsafeMutablePointer<QueueRun>) {
-            destination.initialize(to: runs.remove(place))
+            runs.move(place, to: destination)
             let (previous, next) = (destination.pointee.previous, destination.pointee.next)
             if previous == .max {
                 first = next

@@ -74,10 +74,13 @@ extension Runtime {
     /// Does what was due by an instant, in portions.
     @inlinable
     func catchUp(to now: CoreInstant) {
-        while portion(at: now, { engine in
-            let actions = engine.advance(to: now, limit: keysAtOnce / 4)
-            return (engine.alarm <= now, actions)
-        }) {}
+        while portion(
+            at: now,
+            { engine in
+                let actions = engine.advance(to: now, limit: keysAtOnce / 4)
+                return (engine.alarm <= now, actions)
+            })
+        {}
     }
 
     /// When the next value of any key falls due.

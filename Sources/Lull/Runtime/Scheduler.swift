@@ -26,8 +26,10 @@ final class Scheduler: @unchecked Sendable {
     /// The earliest instant for which a sleep on the continuous clock is under way.
     private var backUp = CoreInstant.farFuture
     private var rings = 0
+    /// The number of clients whose block or task has not begun.
+    private var onTheWay: Int64 = 0
 
-    /// For how long a queue that is busy may hold up what needs no handler.
+    /// For how long a queue that is busy may hold up what needs no handler; longer by 20 µs for each client that is on its way.
     static let patience = CoreDuration.milliseconds(2)
     /// How long after a client's wake-up its next one comes at the earliest, so that it does all that falls due meanwhile.
     private static let spacing = CoreDuration(nanoseconds: 100_000)
@@ -59,7 +61,7 @@ final class Scheduler: @unchecked Sendable {
             }
             let now = SystemClock.now
             switch waking {
-            case .onQueue, .inTask: client.isSent = false
+            case .onQueue, .inTask: markArrived(client)
             case .bookkeeping: (client.isOverdue, client.look) = (false, now.advanced(by: Self.patience))
             case .byClock, nil: break
             }
@@ -80,6 +82,7 @@ final class Scheduler: @unchecked Sendable {
     func remove(_ client: SystemClock) {
         lock.withLock {
             client.alarm = .farFuture
+            markArrived(client)
             deadlines.remove(client)
         }
     }
@@ -88,8 +91,15 @@ final class Scheduler: @unchecked Sendable {
 
     private func markSent(_ client: SystemClock, _ now: CoreInstant) {
         client.isSent = true
-        client.served = min(now, client.alarm)
-        client.look = now.advanced(by: Self.patience)
+        client.served = now
+        onTheWay += 1
+        // A queue that has many blocks to come to is not blocked yet.
+        client.look = now.advanced(by: Self.patience).advanced(by: CoreDuration(nanoseconds: onTheWay * 20_000))
+    }
+
+    private func markArrived(_ client: SystemClock) {
+        if client.isSent { onTheWay -= 1 }
+        client.isSent = false
     }
 
     /// Puts a client where it belongs in the deadline queue. Called with the lock held.
@@ -138,7 +148,6 @@ final class Scheduler: @unchecked Sendable {
                 overdue.append(client)
             } else {
                 markSent(client, now)
-                client.served = deadline
                 schedule(client, deadline)
                 due.append(client)
             }

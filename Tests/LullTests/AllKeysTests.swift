@@ -1,0 +1,142 @@
+import Dispatch
+import Lull
+import LullTesting
+import TestSupport
+import Testing
+
+/// Semantics, section 5: with so many keys that a call for all of them comes to them in portions.
+@Suite("Calls for all keys")
+struct AllKeysTests {
+    private let clock = ManualClock()
+    private let seen = Record<Int>()
+    private let keys = 2000
+
+    private func make(edges: Edges = .trailing) -> KeyedDebouncer<Int, Int, Void> {
+        KeyedDebouncer(for: .seconds(1), edges: edges, clock: clock) { [seen] (key: Int, value: Int) in
+            seen.add(value)
+        }
+    }
+
+    @Test("a flush executes what is pending under every key")
+    func flush() async {
+        let it = make()
+        for key in 0..<keys { it.submit(key, for: key) }
+        await it.flushAndWait()
+        #expect(Set(seen.all) == Set(0..<keys) && seen.all.count == keys)
+        #expect(it.counters.executed == keys)
+        #expect(it.openKeys == 0)
+    }
+
+    @Test("a cancel drops what is pending under every key, and leaves the keys idle")
+    func cancel() async {
+        let it = make(edges: [.leading, .trailing])
+        for key in 0..<keys { it.submit(-key, for: key) }
+        await clock.advance(by: .zero)
+        for key in 0..<keys { it.submit(key, for: key) }
+        it.cancel()
+        #expect(it.counters.cancelled == keys)
+        #expect(!it.isPending && it.untilDue == nil)
+        it.submit(7, for: 7)
+        await clock.advance(by: .zero)
+        #expect(seen.all.last == 7, "an idle gate leads again")
+    }
+
+    @Test("a shut-down that flushes executes everything, and what comes later is rejected")
+    func shutDown() async {
+        let it = make()
+        for key in 0..<keys { it.submit(key, for: key) }
+        await it.shutDownAndWait()
+        it.submit(1, for: 1)
+        #expect(it.counters.executed == keys && it.counters.rejected == 1)
+    }
+
+    @Test("the next due instant is known among many keys, and after some of them have been put off")
+    func nextDue() async {
+        let it = make()
+        for key in 0..<keys { it.submit(key, for: key, after: .seconds(10 + key)) }
+        for key in 0..<keys - 5 { it.submit(key, for: key, after: .seconds(100_000)) }
+        #expect(it.untilDue == .seconds(10 + keys - 5))
+        await clock.advance(by: .seconds(10 + keys - 4))
+        #expect(it.untilDue == .seconds(1))
+        #expect(seen.all == [keys - 5, keys - 4])
+    }
+
+    @Test("submits of other threads in between are neither lost nor executed twice, and every count adds up")
+    func inBetween() async {
+        let handled = Record<Int>()
+        let it = KeyedDebouncer(for: .seconds(1000), on: DispatchQueue(label: "handled")) { (_: Int, value: Int) in
+            handled.add(value)
+        }
+        let keys = keys
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<2 {
+                group.addTask {
+                    for round in 0..<20 {
+                        for key in 0..<keys where key % 2 == worker { it.submit(round, for: key) }
+                        #expect(it.counters.addUp)
+                    }
+                }
+            }
+            group.addTask { for _ in 0..<20 { it.flush() } }
+            group.addTask { for _ in 0..<20 { it.cancel(running: true) } }
+            group.addTask { for _ in 0..<20 { await it.flushAndWait() } }
+        }
+        await it.flushAndWait()
+        let counters = it.counters
+        #expect(counters.addUp && counters.submitted == 20 * keys)
+        #expect(counters.pending + counters.running + counters.failed + counters.absorbed == 0)
+        #expect(handled.all.count == counters.executed)
+    }
+
+    @Test(
+        "keys and values are released, and outside the lock, whatever is called",
+        arguments: [WhileRunning.queue, .skip])
+    func releases(_ rule: WhileRunning) async throws {
+        try await withinReason {
+            let holder = Guarded<KeyedDebouncer<Calling, Calling, Void>?>(nil)
+            let it = KeyedDebouncer(
+                collectingFor: .milliseconds(1), on: DispatchQueue(label: "it"), maxCount: 40, maxBatch: 3,
+                whileRunning: rule,
+                maxConcurrent: 2, capacity: 300
+            ) { (_: Calling, _: [Calling]) in }
+            _ = holder.exchange(it)
+            let events = it.events(bufferingNewest: 8)
+            let recording = it.record(newest: 8)
+            var random = StressTests.Random(state: 5)
+            for round in 0..<20_000 {
+                let key = Calling(Int.random(in: 0..<400, using: &random), holder)
+                switch Int.random(in: 0..<1000, using: &random) {
+                case 0: it.flush()
+                case 1: it.cancel(running: round.isMultiple(of: 2))
+                case 2..<20: it.cancel(key)
+                case 20..<40: it.flush(key)
+                case 40: _ = recording.trace()
+                default: it.submit(Calling(round, holder), for: key)
+                }
+            }
+            it.shutDown(dropping: true)
+            #expect(it.counters.addUp)
+            withExtendedLifetime(events) {}
+            _ = holder.exchange(nil)
+        }
+    }
+}
+
+/// Calls the debouncer when it is released: if a lock were held, for ever.
+private final class Calling: Hashable, Sendable {
+    private let number: Int
+    private let holder: Guarded<KeyedDebouncer<Calling, Calling, Void>?>
+
+    init(_ number: Int, _ holder: Guarded<KeyedDebouncer<Calling, Calling, Void>?>) {
+        self.number = number
+        self.holder = holder
+    }
+
+    deinit {
+        _ = holder.value?.counters
+    }
+
+    static func == (left: Calling, right: Calling) -> Bool { left.number == right.number }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+}

@@ -1,0 +1,50 @@
+import Lull
+import LullTesting
+import TestSupport
+import Testing
+
+/// Semantics, section 5: the last handle goes away.
+@Suite("The last handle goes away")
+struct OwnerTests {
+    private let clock = ManualClock()
+
+    @Test(
+        "a value that is due in the far future is cancelled then: nothing would ever execute it",
+        .timeLimit(.minutes(1)))
+    func farFuture() async {
+        let ended = Record<String>()
+        await withCheckedContinuation { continuation in
+            let it = Debouncer(for: .seconds(1), clock: clock) { (_: Int) in }
+            it.submit(1, after: .seconds(Int64.max)) { outcome in
+                ended.add("\(Ended(outcome))")
+                continuation.resume()
+            }
+        }
+        #expect(ended.all == ["cancelled"])
+    }
+
+    @Test("so is one that was put off until then, and one among many that are not", .timeLimit(.minutes(1)))
+    func putOff() async {
+        let ended = Record<String>()
+        await withCheckedContinuation { continuation in
+            let it = KeyedDebouncer(for: .seconds(1), clock: clock) { (_: Int, _: Int) in }
+            for key in 0..<1000 { it.submit(key, for: key) }
+            it.submit(1, for: 500, after: .seconds(Int64.max)) { outcome in
+                ended.add("\(Ended(outcome))")
+                continuation.resume()
+            }
+        }
+        #expect(ended.all == ["cancelled"])
+    }
+
+    @Test("what is due some day is executed then")
+    func someDay() async {
+        let seen = Record<Int>()
+        do {
+            let it = Debouncer(for: .seconds(86_400), clock: clock) { (value: Int) in seen.add(value) }
+            it(7)
+        }
+        await clock.advance(by: .seconds(86_400))
+        #expect(seen.all == [7])
+    }
+}

@@ -24,7 +24,8 @@ extension Coalescer {
     /// (<doc:Semantics>, section 5).
     ///
     /// Returns at once; the handlers run where they always do. All gates become idle: with a leading edge, the next
-    /// submit executes at once. The cost grows with the number of open keys.
+    /// submit executes at once. The cost grows with the number of open keys; submits of other
+    /// threads in between wait no longer than usual, and count as coming after it.
     @inlinable
     public func flush() {
         runtime.carryOut(.flush)
@@ -81,7 +82,7 @@ extension Coalescer {
         runtime.lock.withLock { runtime.engine.counters }
     }
 
-    /// Whether a value is pending under any key: submitted, and not yet due. Looks at every open key.
+    /// Whether a value is pending under any key: submitted, and not yet due.
     ///
     /// A value that is due and waits for its key or for a slot is no longer pending in this sense, though
     /// ``LullCore/Counters/pending`` counts it.
@@ -90,7 +91,8 @@ extension Coalescer {
         untilDue != nil
     }
 
-    /// How long it is until the first pending value falls due, or nil if nothing is pending. Looks at every open key.
+    /// How long it is until the first pending value falls due, or nil if nothing is pending. With many keys this
+    /// does what is due by now, as the timer would.
     ///
     /// A value that is due in the far future has some 292 years to go.
     @inlinable
@@ -102,7 +104,7 @@ extension Coalescer {
 
 /// What becomes of pending values when nobody holds the debouncer any more.
 public enum AtEnd: Hashable, Sendable {
-    /// They are executed when they are due, as if it were there.
+    /// They are executed when they are due, as if it were there. What is due in the far future ends as ``Outcome/cancelled``.
     case executeWhenDue
     /// They are executed at once.
     case flush

@@ -17,6 +17,9 @@ public import LullCore
 /// `==` and `hash(into:)` of a key run while the debouncer's lock is held. They must be quick, must not block, and must not
 /// call the debouncer: that would wait for itself for ever. Keys and values are released without the lock; their `deinit`
 /// may call anything.
+///
+/// Strings that look alike are one key here, as `==` has it, whether an accent is composed or not; in a store of `LullDurable`,
+/// where bytes decide, they are two. Where it matters, normalise them: `name.precomposedStringWithCanonicalMapping`.
 public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Result: Sendable>: KeyedCoalescer {
     /// The machinery; not for direct use.
     public let runtime: Runtime<Key, Value, Result>

@@ -5,10 +5,10 @@ extension KeyIndex {
     @inlinable
     static var segmentCapacity: Int { 512 }
 
-    /// Two segments with so many keys or fewer become one: few, since each of them is hashed again then, which showed when all keys
-    /// of a million were forgotten one after the other.
+    /// Two segments with so many keys or fewer become one: about a fifth of what it has room for, so that it is not split soon.
+    /// Each key is hashed again then, so more would take time, and fewer memory.
     @inlinable
-    static var mergeBound: Int { 16 }
+    static var mergeBound: Int { 96 }
 
     /// The greatest depth of the directory, which is then a megabyte; enough for 18 million keys before segments grow instead.
     @inlinable

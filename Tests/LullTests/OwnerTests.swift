@@ -13,8 +13,8 @@ struct OwnerTests {
         .timeLimit(.minutes(1)))
     func farFuture() async {
         let ended = Record<String>()
-        await withCheckedContinuation { continuation in
-            let it = Debouncer(for: .seconds(1), clock: clock) { (_: Int) in }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let it = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in value }
             it.submit(1, after: .seconds(Int64.max)) { outcome in
                 ended.add("\(Ended(outcome))")
                 continuation.resume()
@@ -26,8 +26,8 @@ struct OwnerTests {
     @Test("so is one that was put off until then, and one among many that are not", .timeLimit(.minutes(1)))
     func putOff() async {
         let ended = Record<String>()
-        await withCheckedContinuation { continuation in
-            let it = KeyedDebouncer(for: .seconds(1), clock: clock) { (_: Int, _: Int) in }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let it = KeyedDebouncer(for: .seconds(1), clock: clock) { (_: Int, value: Int) in value }
             for key in 0..<1000 { it.submit(key, for: key) }
             it.submit(1, for: 500, after: .seconds(Int64.max)) { outcome in
                 ended.add("\(Ended(outcome))")

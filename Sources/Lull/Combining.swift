@@ -11,7 +11,8 @@ public enum Combining<Value: Sendable>: Sendable {
     /// Each value folded into the one that is pending, in the order in which they were submitted.
     ///
     /// The function runs when the execution starts, in front of the handler and where a handler without isolation would
-    /// run; never inside `submit`. Until then the values are kept: `maxCount` and `maxWait` bound how many.
+    /// run; never inside `submit`. Until then the values are kept: `maxCount` and `maxWait` bound how many while no
+    /// execution is running; `maxBatch` bounds what one execution gets.
     case merge(@Sendable (_ pending: inout Value, _ value: Value) -> Void)
 
     var core: Combination {

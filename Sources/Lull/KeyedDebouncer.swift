@@ -10,7 +10,7 @@ public import LullCore
 /// levels.submit(8, for: lamp, after: .seconds(5))
 /// ```
 ///
-/// It may be used from any thread, task or actor. One timer serves all keys. A submit costs a look at the clock, a lock
+/// It may be used from any thread, task or actor. All keys, and all debouncers, share one timer. A submit costs a look at the clock, a lock
 /// and a look-up, whatever the number of keys; a key's memory is given back when it is idle. What falls due when:
 /// <doc:Semantics>, section 3.
 ///

@@ -7,7 +7,7 @@ public import LullCore
 /// sync.submit((), for: .steps)
 /// ```
 ///
-/// It may be used from any thread, task or actor. One timer serves all keys. A submit costs a look at the clock, a lock
+/// It may be used from any thread, task or actor. All keys, and all throttlers, share one timer. A submit costs a look at the clock, a lock
 /// and a look-up, whatever the number of keys; a key's memory is given back when it is idle. What falls due when:
 /// <doc:Semantics>, section 4.
 ///

@@ -6,8 +6,8 @@
 /// earlier than the last one handled counts as that one.
 ///
 /// A submit costs the same whatever the number of keys: a hash look-up, or none at all for the key of the submit
-/// before; and now and then an entry in a radix heap. Neither grows by more than a small piece at a time. A key's memory is given back when its gate is idle and none of
-/// its executions is running.
+/// before; and now and then an entry in a radix heap. Neither grows by more than a small piece at a time. A key's memory is
+/// given back when its gate is idle and none of its executions is running.
 @frozen
 public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// What is kept for one key.

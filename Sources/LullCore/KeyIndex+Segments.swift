@@ -36,7 +36,7 @@ extension KeyIndex {
     /// Makes room in a full segment.
     @inlinable
     mutating func relieve(_ number: Int, _ hashOf: (UInt32) -> UInt) {
-        // Proof: who calls this has the segment.
+        // Proof: the caller has made sure of it.
         let segment = directory.unsafelyUnwrapped[number]
         if Int(segment.live) * 2 <= segment.capacity {
             remake(number, capacity: segment.capacity, hashOf)
@@ -50,7 +50,7 @@ extension KeyIndex {
     /// Moves the keys of a segment to a new one.
     @inlinable
     mutating func remake(_ number: Int, capacity: Int, _ hashOf: (UInt32) -> UInt) {
-        // Proof: who calls this has the segment.
+        // Proof: the caller has made sure of it.
         let old = directory.unsafelyUnwrapped[number]
         let made = Segment(capacity: capacity, depth: old.depth, places: old.greatestPlace)
         old.forEach { made.store(hashOf($0), $0) }
@@ -61,7 +61,7 @@ extension KeyIndex {
     /// Gives the bits of the entries of a segment to a greater place. To what is known of the hashes nothing is added.
     @inlinable
     mutating func widen(_ number: Int, _ place: UInt32) {
-        // Proof: who calls this has the segment.
+        // Proof: the caller has made sure of it.
         var segment = directory.unsafelyUnwrapped[number]
         let (old, new) = (segment.placeMask, Segment.mask(forPlaces: place + 1))
         for position in 0..<segment.capacity {
@@ -75,7 +75,7 @@ extension KeyIndex {
     /// Lets the directory have a segment wherever it had the one with this number.
     @inlinable
     mutating func replace(_ number: Int, by segment: Segment) {
-        // Proof: who calls this has the segment.
+        // Proof: the caller has made sure of it.
         let directory = directory.unsafelyUnwrapped
         let step = 1 << Int(segment.depth)
         for place in stride(from: number & (step - 1), to: directoryCount, by: step) { directory[place] = segment }
@@ -87,7 +87,7 @@ extension KeyIndex {
     /// full, since the hashes are much alike, the segment grows.
     @inlinable
     mutating func split(_ number: Int, _ hashOf: (UInt32) -> UInt) {
-        // Proof: who calls this has the segment.
+        // Proof: the caller has made sure of it.
         let old = directory.unsafelyUnwrapped[number]
         let bit = 1 << Int(old.depth)
         let count = Int(old.live)
@@ -165,7 +165,7 @@ extension KeyIndex {
     /// The number of the segment that has been, or would be, split from this one; nil for an only one.
     @inlinable
     func sibling(of number: Int) -> Int? {
-        // Proof: who calls this has the segment.
+        // Proof: the caller has made sure of it.
         let depth = directory.unsafelyUnwrapped[number].depth
         return depth == 0 ? nil : number ^ 1 << Int(depth - 1)
     }
@@ -174,7 +174,7 @@ extension KeyIndex {
     @inlinable
     @inline(never)
     func isSparse(_ number: Int) -> Bool {
-        // Proof: who calls this has the segment.
+        // Proof: the caller has made sure of it.
         let directory = directory.unsafelyUnwrapped
         let segment = directory[number]
         if segment.capacity > (segment.depth == 0 ? 64 : Self.segmentCapacity), Int(segment.live) * 8 < segment.capacity

@@ -5,7 +5,7 @@
 /// submit takes 0.86 times as long, since the index stays in the cache. What it costs is that an entry does not say where it
 /// wants to be: to move entries takes the keys.
 ///
-/// So no call moves many. Keys lie in segments of up to 512 entries; a directory, chosen from by other bits of the hash, says
+/// So no call moves many. Keys lie in segments of up to 512 entries; a directory, indexed by other bits of the hash, says
 /// which. A segment that is full is split in two, two that are nearly empty become one again, and the directory doubles and
 /// halves with them. Only a segment whose keys have hashes that are too much alike grows beyond that. A small index
 /// is one small segment.

@@ -5,7 +5,7 @@ internal import Lull
 /// An operation that does nothing but take its time.
 ///
 /// Work that depends on it starts no sooner. It holds no thread while it waits; cancelled while it is executing it
-/// finishes at once, so that a queue of one at a time is free again. It costs a timer from its start on. It may be
+/// finishes at once, so that a queue of one at a time is free again. It costs an entry in the scheduler from its start on. It may be
 /// cancelled from any thread.
 public final class DelayOperation: Operation, @unchecked Sendable {
     // Proof of @unchecked Sendable: what varies is guarded; the rest is constant.

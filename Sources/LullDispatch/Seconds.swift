@@ -16,8 +16,8 @@ extension Duration {
     /// A setting: anything but a finite length of zero or more stops the program with what was given and what is
     /// allowed.
     init(setting seconds: TimeInterval, _ name: StaticString) {
-        precondition(
-            seconds.isFinite && seconds >= 0, "Lull: the \(name) is \(seconds) s, but must be finite and zero or more")
+        require(
+            seconds.isFinite && seconds >= 0, "the \(name) is \(seconds) s, but must be finite and zero or more")
         self.init(delay: seconds)
     }
 }

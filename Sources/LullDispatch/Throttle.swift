@@ -10,7 +10,7 @@ public enum Throttle {
     /// Runs a function on an operation queue after a delay, in place of the one that waits there.
     ///
     /// Calling it again on the same queue replaces what waits and starts the delay again: whatever its name, without
-    /// `leading` it is a debounce. With `leading`, the function runs at once if none of ours waits or runs on the queue,
+    /// `leading` it is a debounce. With `leading`, the function runs at once if no function of this throttle waits or runs on the queue,
     /// and a delay follows its end; of the calls that come meanwhile the last one runs when that is over, and a delay
     /// follows again. So two such functions never begin less than `delay` apart.
     ///
@@ -18,7 +18,7 @@ public enum Throttle {
     /// delay and finds the queue busy waits there, and is replaced there too, unless it has `leading`. What is executing
     /// runs to its end, and what falls due meanwhile follows.
     ///
-    /// It may be called from any thread. A call costs a few locks; two timers serve all queues, and an operation is made
+    /// It may be called from any thread. A call costs a few locks; all queues share two debouncers, and an operation is made
     /// only when a delay has run out. For the main queue there is ``onMainQueue(by:leading:function:)``.
     ///
     /// - Parameters:

@@ -41,8 +41,9 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     /// Opens a namespace whose keys are debounced.
     ///
     /// The first time, the store takes these settings. Later, durations and counts may differ, and hold from the next submit
-    /// of each key on, `maxBatch` from the next claim on. Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10); what comes from outside
-    /// can be checked first with `Policy.debounce`.
+    /// of each key on, `maxBatch` from the next claim on. Stops with a message if a setting breaks a rule (<doc:Semantics>,
+    /// section 10); what comes from outside can be checked first with `Policy.debounce`, and `maxBatch` with
+    /// ``DurableRules/init(_:combination:maxBatch:)``.
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst is at rest. With zero nothing is coalesced.
@@ -114,7 +115,7 @@ extension DurableRules {
         do {
             return try DurableRules(try make(), combination: combining, maxBatch: maxBatch)
         } catch {
-            preconditionFailure("Lull: \(error)")
+            refuse("\(error)")
         }
     }
 }

@@ -96,7 +96,9 @@ struct RunningTests {
         }
     }
 
-    @Test("a cancel after it makes what was told to stop for a newer value cancelled: that value is no more", arguments: [false, true])
+    @Test(
+        "a cancel after it makes what was told to stop for a newer value cancelled: that value is no more",
+        arguments: [false, true])
     func cancelledAfterSuperseded(_ running: Bool) throws {
         let rig = try rig(.cancelRunning)
         rig.submit("2", at: 1, wait: 0)

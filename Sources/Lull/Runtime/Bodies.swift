@@ -49,7 +49,7 @@ extension Setup {
         do {
             return try make()
         } catch {
-            preconditionFailure("Lull: \(error)")
+            refuse("\(error)")
         }
     }
 }

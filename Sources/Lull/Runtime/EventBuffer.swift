@@ -71,9 +71,9 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
             // The continuation is resumed by whoever takes it out under the lock, and by nobody else.
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Event<Key>?, Never>) in
                 let (answer, released) = lock.withLock { () -> (Event<Key>??, [[Event<Key>]]) in
-                    precondition(
+                    require(
                         consumer == nil,
-                        "Lull: two tasks wait for the next event of one iterator; let each iterate for itself")
+                        "two tasks wait for the next event of one iterator; let each iterate for itself")
                     if let event = take() { return (.some(event), events.takeUsedUp()) }
                     if isOver || Task.isCancelled { return (.some(nil), []) }
                     consumer = continuation

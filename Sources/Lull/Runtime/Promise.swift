@@ -30,7 +30,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
 
     /// Delivers the value.
     ///
-    /// - Returns: Whether it is taken; not if whoever awaited it was cancelled before.
+    /// - Returns: Whether it is taken; not if the task that awaited it was cancelled before.
     @usableFromInline
     @discardableResult
     func deliver(_ value: Value) -> Bool {

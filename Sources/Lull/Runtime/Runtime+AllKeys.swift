@@ -7,8 +7,8 @@
 #endif
 public import LullCore
 
-// Calls for all keys: section 5 of the semantics. With many keys they come to them in portions, so that submits in between
-// wait no longer than for any other call.
+// Calls for all keys: section 5 of the semantics. With many keys such a call reaches them in portions, so that
+// submits in between wait no longer than for any other call.
 extension Runtime {
     /// Carries out a call for all keys as of the present instant, and does what the engine says.
     ///

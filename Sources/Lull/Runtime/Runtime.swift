@@ -71,14 +71,14 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         _ setup: Setup, clock: any Clock<Duration>, tolerance: Duration = .zero, atEnd: AtEnd,
         onFailure: (@Sendable (any Error, Key) async -> Void)?, madeAt site: SourceSite, handler: Handler
     ) {
-        precondition(tolerance >= .zero, "Lull: the tolerance is \(tolerance), but must be zero or more")
+        require(tolerance >= .zero, "the tolerance is \(tolerance), but must be zero or more")
         engine = Engine(setup)
         kind = setup.policy.kind
         self.site = site
         var queue: DispatchQueue?
         if case .queue(let its, _) = handler { queue = its }
         self.clock = WakingClock.make(
-            for: clock, wakingOn: queue, tolerance: max(.zero, CoreDuration(tolerance)))
+            for: clock, wakingOn: queue, tolerance: CoreDuration(tolerance))
         observer = self.clock.observer
         isObserved = observer != nil
         origin = self.clock.now()
@@ -129,7 +129,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
 
     // MARK: - Doing what the engine says
 
-    /// Does it, and empties the answer: who took it as a value would have to copy it first.
+    /// Does it, and empties the answer: to take it as a value would copy it first.
     @inlinable
     @inline(never)
     func perform(_ actions: inout Answer, isWaking: Bool = false) {

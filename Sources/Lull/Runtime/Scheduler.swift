@@ -19,10 +19,10 @@ final class Scheduler: @unchecked Sendable {
     private let lock = Lock()
     let queue = DispatchQueue(label: "lull.scheduler")
     private let bookkeeping = DispatchQueue(label: "lull.bookkeeping")
-    private var deadlines = DeadlineQueue()
+    private var deadlines = ClientQueue()
     private var timer: (any DispatchSourceTimer)?
     /// What the timer is set to.
-    private var armed = DeadlineQueue.WakeUp.never
+    private var armed = ClientQueue.WakeUp.never
     /// The earliest instant for which a sleep on the continuous clock is under way.
     private var backUp = CoreInstant.farFuture
     private var rings = 0

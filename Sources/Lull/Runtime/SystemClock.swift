@@ -20,7 +20,7 @@ final class SystemClock: WakingClock, @unchecked Sendable {
     var isOverdue = false
     /// When to look whether a blocked queue holds up what has been sent.
     var look = CoreInstant.farPast
-    /// The deadline of the last wake-up.
+    /// When the client was last sent a block or a task.
     var served = CoreInstant.farPast
     /// Where the deadline lies in the scheduler's queue; negative for nowhere.
     var place = -1

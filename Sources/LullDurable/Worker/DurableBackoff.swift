@@ -17,9 +17,9 @@ public struct DurableBackoff: Hashable, Sendable {
     ///
     /// With what is usual where nothing is said, a run is dead after some 80 minutes of failing.
     public init(first: Duration = .seconds(1), longest: Duration = .seconds(600), maxAttempts: Int = 20) {
-        precondition(first >= .zero, "the first delay of a backoff is \(first), but must be zero or more")
-        precondition(longest >= first, "the longest delay of a backoff is \(longest), but its first one is \(first)")
-        precondition(maxAttempts >= 1, "the maxAttempts is \(maxAttempts), but must be 1 or more")
+        require(first >= .zero, "the first delay of a backoff is \(first), but must be zero or more")
+        require(longest >= first, "the longest delay of a backoff is \(longest), but its first one is \(first)")
+        require(maxAttempts >= 1, "the maxAttempts is \(maxAttempts), but must be 1 or more")
         self.first = first
         self.longest = longest
         self.maxAttempts = maxAttempts

@@ -38,13 +38,13 @@ package struct Worker: Sendable {
             namespace: String, owner: Int64, maxConcurrent: Int = 8, lease: CoreDuration = .seconds(30),
             backoff: DurableBackoff = DurableBackoff(), grace: CoreDuration? = nil
         ) {
-            precondition(maxConcurrent >= 1, "Lull: the maxConcurrent is \(maxConcurrent), but must be 1 or more")
-            precondition(lease > .zero, "Lull: the lease is \(lease), but must be more than zero")
+            require(maxConcurrent >= 1, "the maxConcurrent is \(maxConcurrent), but must be 1 or more")
+            require(lease > .zero, "the lease is \(lease), but must be more than zero")
             // Handlers that do not heed their cancellation have the other half.
             let grace = grace ?? min(.seconds(10), .nanoseconds(lease.nanoseconds / 2))
-            precondition(
+            require(
                 grace >= .zero && grace < lease,
-                "Lull: the grace is \(grace), but must be zero or more, and shorter than the lease of \(lease)")
+                "the grace is \(grace), but must be zero or more, and shorter than the lease of \(lease)")
             self.namespace = namespace
             self.owner = owner
             self.maxConcurrent = maxConcurrent

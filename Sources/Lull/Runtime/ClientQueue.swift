@@ -4,7 +4,7 @@ internal import LullCore
 ///
 /// A client has at most one deadline here. It knows its own places in the heaps, so that one that moves or goes away
 /// leaves nothing behind. Adding, moving and removing cost a logarithm of the number of clients.
-struct DeadlineQueue {
+struct ClientQueue {
     /// When clients without a tolerance want to be woken.
     private var strict = DeadlineHeap(isByLatest: false)
     /// When those with a tolerance want to be woken.

@@ -6,7 +6,7 @@ import Testing
 
 /// The deadlines of a scheduler, without any time.
 @Suite("A deadline queue")
-struct DeadlineQueueTests {
+struct ClientQueueTests {
     /// Held by the clients' clocks.
     let scheduler = Scheduler()
 
@@ -16,7 +16,7 @@ struct DeadlineQueueTests {
 
     func at(_ nanoseconds: Int64) -> CoreInstant { CoreInstant(nanoseconds: nanoseconds) }
 
-    func add(_ client: SystemClock, at instant: Int64, to queue: inout DeadlineQueue) {
+    func add(_ client: SystemClock, at instant: Int64, to queue: inout ClientQueue) {
         queue.set(client, to: at(instant), tolerance: client.tolerance)
     }
 
@@ -25,7 +25,7 @@ struct DeadlineQueueTests {
         arguments: 0..<20)
     func order(seed: UInt64) {
         var random = StressTests.Random(state: seed)
-        var queue = DeadlineQueue()
+        var queue = ClientQueue()
         let clients = (0..<200).map { client(tolerance: $0 % 3 == 0 ? Int64.random(in: 1...50, using: &random) : 0) }
         var deadlines = [CoreInstant](repeating: .farFuture, count: clients.count)
         for _ in 0..<3000 {
@@ -58,7 +58,7 @@ struct DeadlineQueueTests {
 
     @Test("wakes strict clients exactly, the first one first")
     func strict() {
-        var queue = DeadlineQueue()
+        var queue = ClientQueue()
         let first = client(), second = client()
         add(second, at: 20, to: &queue)
         #expect(queue.wakeUp == .init(at: at(20), latest: at(20)))
@@ -70,7 +70,7 @@ struct DeadlineQueueTests {
 
     @Test("wakes tolerant clients together, at the last deadline that the least tolerant one allows")
     func together() {
-        var queue = DeadlineQueue()
+        var queue = ClientQueue()
         let all = [client(tolerance: 10), client(tolerance: 4), client(tolerance: 100), client(tolerance: 9)]
         for (client, deadline) in zip(all, [10, 12, 15, 30] as [Int64]) { add(client, at: deadline, to: &queue) }
         // The second one must be woken by 16; the third one's deadline is the last one before that.
@@ -81,7 +81,7 @@ struct DeadlineQueueTests {
 
     @Test("never delays a strict client for a tolerant one, nor wakes a tolerant one early")
     func mixed() {
-        var queue = DeadlineQueue()
+        var queue = ClientQueue()
         let tolerant = client(tolerance: 50), strict = client()
         add(tolerant, at: 10, to: &queue)
         add(strict, at: 30, to: &queue)

@@ -124,7 +124,11 @@ extension DurableRow {
     ///
     /// The range of the run may lie before ``born``: the row may have been deleted, and born again, since it died.
     ///
-    /// - Parameter newest: The newest generation of the key that has ended, as far as the store knows.
+    /// - Parameters:
+    ///   - dead: The run.
+    ///   - newest: The newest generation of the key that has ended, as far as the store knows.
+    ///   - now: The present instant.
+    ///   - rules: The rules of the namespace.
     public mutating func retry(_ dead: Run, newest: Int64?, at now: CoreInstant, by rules: DurableRules) -> Retry {
         let last = dead.value.submits.upperBound
         if rules.combination == .latest {

@@ -72,9 +72,11 @@ extension Engine {
     ///
     /// So that keys come in the order in which they were due, ``advance(to:limit:)`` has done what was due by then.
     ///
-    /// - Parameter ticket: Waits for what runs and waits at every key when the call has reached it.
-    ///   ``Action/resume(_:)`` comes for it once, not before the call is done. Not for ``Sweep/Kind/dropUnreachable``, which
-    ///   does not look at every key.
+    /// - Parameters:
+    ///   - kind: What is done at every key.
+    ///   - instant: When that is.
+    ///   - ticket: Waits for what runs and waits at every key when the call has reached it. ``Action/resume(_:)`` comes for it
+    ///     once, not before the call is done. Not for ``Sweep/Kind/dropUnreachable``, which does not look at every key.
     @inlinable
     public mutating func begin(_ kind: Sweep.Kind, at instant: CoreInstant, ticket: Ticket? = nil) -> Sweep {
         let now = tick(instant)

@@ -86,7 +86,9 @@ extension Engine {
     /// Finds out when the next value of any key falls due, bit by bit; a shell has called ``advance(to:limit:)`` until nothing
     /// was due at `instant` any more.
     ///
-    /// - Parameter budget: At most so many entries are looked at; at least one.
+    /// - Parameters:
+    ///   - instant: The present instant.
+    ///   - budget: At most so many entries are looked at; at least one.
     /// - Returns: Whether that was enough, and if so the instant, or nil if nothing is pending. If it was not, call again: the
     ///   instant is a lower bound, and other calls may come between.
     @inlinable

@@ -43,7 +43,7 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     /// The first time, the store takes these settings. Later, durations and counts may differ, and hold from the next submit
     /// of each key on, `maxBatch` from the next claim on. Stops with a message if a setting breaks a rule (<doc:Semantics>,
     /// section 10); what comes from outside can be checked first with `Policy.debounce`, and `maxBatch` with
-    /// ``DurableRules/init(_:combination:maxBatch:)``.
+    /// `DurableRules(_:combination:maxBatch:)`.
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst is at rest. With zero nothing is coalesced.

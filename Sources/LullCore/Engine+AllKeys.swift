@@ -38,6 +38,7 @@ extension Engine {
         var actions = advance(to: now)
         endSweeps(&actions)
         for place in placesInOrder() where slots.contains(place) { carryOut(kind, at: place, now, &actions) }
+        grantSlots(&actions)
         guard kind != .dropUnreachable else { return actions }
         // With no gate open any more, no entry holds.
         deadlines.removeAll()
@@ -113,9 +114,12 @@ extension Engine {
             if slots.contains(place) { _ = reach(place, &actions) }
             sweep.position += 1
         }
-        guard sweep.position == sweep.found.count else { return actions }
-        sweep.hasReachedAll = true
-        finish(mark, &actions)
+        if sweep.position == sweep.found.count {
+            sweep.hasReachedAll = true
+            finish(mark, &actions)
+        }
+        // An end of an execution may have left this to us.
+        grantSlots(&actions)
         return actions
     }
 
@@ -146,6 +150,7 @@ extension Engine {
         guard !sweeps.isEmpty else { return }
         for place in placesInOrder() where slots.contains(place) { _ = reach(place, &actions) }
         for mark in sweeps { finish(mark, &actions) }
+        grantSlots(&actions)
     }
 
     // MARK: - Reaching a key

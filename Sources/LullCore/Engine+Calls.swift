@@ -45,7 +45,8 @@ extension Engine {
         if lane != .max {
             dropWaiting(lane, &actions)
             // What was to take the place of a run that was told to stop has just been dropped.
-            lanes[lane].pointee.cancelSuperseded()
+            let its = lanes[lane]
+            its.pointee.cancelSuperseded()
             if running { tell(.cancelled, lanes[lane], &actions) }
             if !lanes[lane].pointee.isRunning {
                 lanes.discard(lane)

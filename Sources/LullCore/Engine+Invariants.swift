@@ -88,7 +88,9 @@ extension Engine {
                 broken.unless(
                     !isQueued || slotQueue[index].turn == waiting.turn, "lane \(place) stands where it should")
                 broken.unless(isBlocked != isQueued, "what waits in lane \(place) waits for its key or for a slot")
-                broken.unless(isBlocked || active >= setup.maxConcurrent, "no slot is free while lane \(place) waits")
+                broken.unless(
+                    isBlocked || active >= setup.maxConcurrent || !sweeps.isEmpty,
+                    "no slot is free while lane \(place) waits")
             } else {
                 broken.unless(lane.queueIndex == .max, "lane \(place) does not queue with nothing waiting")
             }

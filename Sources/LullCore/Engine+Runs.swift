@@ -54,7 +54,7 @@ extension Engine {
     /// What is known of an execution.
     @inlinable
     public func state(of run: RunID) -> RunState {
-        guard let found = lane(of: run)?.pointee.find(run.serial) else { return .ended }
+        guard let lane = lane(of: run), let found = lane.pointee.find(run.serial) else { return .ended }
         return found.told == .nothing ? .running : .toldToStop
     }
 
@@ -63,7 +63,8 @@ extension Engine {
     @discardableResult
     public mutating func attach(_ number: UInt32, to run: RunID) -> RunState {
         var state = RunState.ended
-        lane(of: run)?.pointee.changeRuns { other in
+        guard let lane = lane(of: run) else { return state }
+        lane.pointee.changeRuns { other in
             guard other.serial == run.serial else { return }
             other.attachment = number
             state = other.told == .nothing ? .running : .toldToStop
@@ -74,7 +75,9 @@ extension Engine {
     /// The number that the shell has given to an execution that is running, if it has.
     @inlinable
     public func attachment(of run: RunID) -> UInt32? {
-        guard let found = lane(of: run)?.pointee.find(run.serial), found.attachment != .max else { return nil }
+        guard let lane = lane(of: run), let found = lane.pointee.find(run.serial), found.attachment != .max else {
+            return nil
+        }
         return found.attachment
     }
 
@@ -101,7 +104,9 @@ extension Engine {
             return
         }
         turns += 1
-        if !lane.pointee.isWaiting, !isBlocked(lane), active < setup.maxConcurrent, batch.size <= setup.maxBatch {
+        if !lane.pointee.isWaiting, !isBlocked(lane), active < setup.maxConcurrent, batch.size <= setup.maxBatch,
+            slotQueue.count == 0
+        {
             return start(place, batch, ripe, [], &actions)
         }
         if let earlier = lane.pointee.waiting.take() {
@@ -115,7 +120,8 @@ extension Engine {
         if setup.whileRunning == .cancelRunning { tell(.superseded, lane, &actions) }
         guard !isBlocked(lane) else { return }
         queueForSlot(place)
-        grantSlots(&actions)
+        // Slots are given to this key alone: where others queue, the call that is giving slots goes on with that.
+        while slotQueue.count == 1, active < setup.maxConcurrent, !isGrantingSlots { startFirst(&actions) }
     }
 
     /// Lets a due value replace, or join, the one that waits: counts are added, and `first` is the earlier's.
@@ -153,7 +159,10 @@ extension Engine {
             lane.pointee.waiting?.turn = turns
         }
         let entry = SlotQueue.Entry(at: isRest ? now : ripe.at, turn: lane.pointee.waiting?.turn ?? turns, lane: place)
-        slotQueue.insert(entry) { lane, index in lanes[lane].pointee.queueIndex = index }
+        slotQueue.insert(entry) { lane, index in
+            let lane = lanes[lane]
+            lane.pointee.queueIndex = index
+        }
     }
 
     /// Takes a lane out of the queue for slots, if it is there.
@@ -162,32 +171,50 @@ extension Engine {
         let index = lane.pointee.queueIndex
         guard index != .max else { return }
         lane.pointee.queueIndex = .max
-        slotQueue.remove(at: Int(index)) { lane, index in lanes[lane].pointee.queueIndex = index }
+        slotQueue.remove(at: Int(index)) { lane, index in
+            let lane = lanes[lane]
+            lane.pointee.queueIndex = index
+        }
     }
 
     /// Starts waiting values while there are slots for them.
+    ///
+    /// A call for all keys that is under way reaches a key before it gets a slot. Where it reaches many, which it may all cancel,
+    /// the rest is left to ``carryOn(_:limit:)``.
     @inlinable
     mutating func grantSlots(_ actions: inout Actions<Key, Value>) {
-        while active < setup.maxConcurrent, let entry = slotQueue.first {
-            let lane = lanes[entry.lane]
-            if isBehind(lane.pointee.slot) {
-                _ = reach(lane.pointee.slot, &actions)
-                continue
+        var reached = 0
+        isGrantingSlots = true
+        while active < setup.maxConcurrent, let entry = slotQueue.first, reached < 64 {
+            let slot = lanes[entry.lane].pointee.slot
+            if isBehind(slot) {
+                _ = reach(slot, &actions)
+                reached += 1
+            } else {
+                startFirst(&actions)
             }
-            leaveSlotQueue(lane)
-            if lane.pointee.waiting?.hasParts == true, let part = lane.pointee.waiting?.takePart() {
-                backlog -= part.batch.size
-                start(entry.lane, part.batch, part.ripe, part.tickets, &actions)
-                if !isBlocked(lane) { queueForSlot(entry.lane) }
-                continue
-            }
-            guard let waiting = lane.pointee.waiting.take() else {
-                preconditionFailure("a key waits for a slot and has no value waiting: this is a bug in LullCore")
-            }
-            backlog -= waiting.size
-            start(entry.lane, waiting.batch, waiting.ripe, waiting.watches.map { $0.ticket }, &actions)
-            recount(lane.pointee.slot)
         }
+        isGrantingSlots = false
+    }
+
+    /// Starts what is first in the queue for slots, or a part of it.
+    @inlinable
+    mutating func startFirst(_ actions: inout Actions<Key, Value>) {
+        guard let entry = slotQueue.first else { return }
+        let lane = lanes[entry.lane]
+        leaveSlotQueue(lane)
+        if lane.pointee.waiting?.hasParts == true, let part = lane.pointee.waiting?.takePart() {
+            backlog -= part.batch.size
+            start(entry.lane, part.batch, part.ripe, part.tickets, &actions)
+            if !isBlocked(lane) { queueForSlot(entry.lane) }
+            return
+        }
+        guard let waiting = lane.pointee.waiting.take() else {
+            preconditionFailure("a key waits for a slot and has no value waiting: this is a bug in LullCore")
+        }
+        backlog -= waiting.size
+        start(entry.lane, waiting.batch, waiting.ripe, waiting.watches.map { $0.ticket }, &actions)
+        recount(lane.pointee.slot)
     }
 
     @inlinable

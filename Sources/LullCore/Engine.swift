@@ -66,7 +66,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     // of memory to come over.
 
     /// The last instant handled.
-    @usableFromInline var now: CoreInstant
+    @usableFromInline package var now: CoreInstant
     /// The slot of the last submit: a burst at one key needs no hashing. `UInt32.max` for none.
     @usableFromInline var recent: UInt32
     /// Whether no submit may take the short way: after a shut-down, and while a call for all keys is under way.
@@ -110,6 +110,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// The number of executions started.
     @usableFromInline var serials: UInt64
     @usableFromInline var slotQueue: SlotQueue
+    /// Whether slots are being given at this moment.
+    @usableFromInline var isGrantingSlots: Bool
     /// The number of values that have fallen due.
     @usableFromInline var turns: UInt64
     /// How many executions each ticket still waits for.
@@ -140,6 +142,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         active = 0
         serials = 0
         slotQueue = SlotQueue()
+        isGrantingSlots = false
         turns = 0
         tickets = [:]
         sweeps = []

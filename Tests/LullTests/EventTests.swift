@@ -142,4 +142,23 @@ struct EventTests {
         _ = await story(events, 3)
         _ = holder.exchange(nil)
     }
+
+    @Test("a consumer that is cancelled ends, though events keep coming", .timeLimit(.minutes(1)))
+    func cancelledUnderLoad() async {
+        let it = Debouncer(for: .seconds(1000)) { (_: Int) in }
+        let events = it.events()
+        let isOver = Guarded(false)
+        let load = Task.detached {
+            while !isOver.value {
+                for value in 0..<100 { it(value) }
+                await Task.yield()
+            }
+        }
+        let consumer = Task.detached { for await _ in events { await Task.yield() } }
+        try? await Task.sleep(for: .milliseconds(20))
+        consumer.cancel()
+        await consumer.value
+        _ = isOver.exchange(true)
+        await load.value
+    }
 }

@@ -87,4 +87,19 @@ struct RecordingTests {
         save(2)
         #expect(save.counters.submitted == 2)
     }
+
+    @Test(
+        "submits of several threads are recorded in order of time: an instant is that at which the submit was handled")
+    func order() async {
+        let it = KeyedDebouncer(for: .seconds(1000), atEnd: .drop) { (_: Int, _: Int) in }
+        let recording = it.record()
+        await withTaskGroup(of: Void.self) { group in
+            for key in 0..<4 { group.addTask { for value in 0..<5000 { it.submit(value, for: key) } } }
+        }
+        let instants = recording.trace().split(separator: "\n").map { line in
+            Double(line.dropFirst(6).prefix { $0 != "," }) ?? -1
+        }
+        #expect(instants.count == 20_000)
+        #expect(zip(instants, instants.dropFirst()).allSatisfy { $0 <= $1 })
+    }
 }

@@ -259,4 +259,13 @@ struct SchedulerTests {
         #expect(looks.all.count > 5 * rounds)
         #expect(!looks.all.contains(true))
     }
+
+    @Test(
+        "a tolerance without end is one of a year: with it, and nothing else to wake for, nothing would ever be executed"
+    )
+    func endless() throws {
+        let clock = ScheduledClock()
+        let it = try Self.runtime(.seconds(1), tolerance: .seconds(Int64.max), clock: clock, on: nil) { _ in }
+        #expect((it.clock as? SystemClock)?.tolerance == .seconds(365 * 24 * 3600))
+    }
 }

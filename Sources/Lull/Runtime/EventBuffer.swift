@@ -74,8 +74,9 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
                     require(
                         consumer == nil,
                         "two tasks wait for the next event of one iterator; let each iterate for itself")
+                    if Task.isCancelled { return (.some(nil), []) }
                     if let event = take() { return (.some(event), events.takeUsedUp()) }
-                    if isOver || Task.isCancelled { return (.some(nil), []) }
+                    if isOver { return (.some(nil), []) }
                     consumer = continuation
                     return (.none, [])
                 }

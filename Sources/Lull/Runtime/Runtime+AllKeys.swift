@@ -31,7 +31,7 @@ extension Runtime {
     func portion<R>(at now: CoreInstant, _ event: (inout Engine<Key, Item>) -> (R, Answer)) -> R {
         var (result, actions, isWatched) = lock.withLock { () -> (R, Answer, Bool) in
             let (result, actions) = event(&engine)
-            if self.isWatched { note(actions.more[...], at: now) }
+            if self.isWatched { note(actions.more[...], at: engine.now) }
             return (result, actions, self.isWatched)
         }
         perform(&actions)

@@ -78,7 +78,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         var queue: DispatchQueue?
         if case .queue(let its, _) = handler { queue = its }
         self.clock = WakingClock.make(
-            for: clock, wakingOn: queue, tolerance: CoreDuration(tolerance))
+            for: clock, wakingOn: queue, tolerance: min(CoreDuration(tolerance), longestSleep))
         observer = self.clock.observer
         isObserved = observer != nil
         origin = self.clock.now()
@@ -121,7 +121,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @inline(never)
     func offer(_ item: consuming Item, for key: Key, at place: UInt32, at now: CoreInstant, wait: CoreDuration?) {
         var actions = engine.offer(item, for: key, at: place, at: now, wait: wait)
-        let isTold = isWatched && noteSubmit(of: key, actions, at: now)
+        let isTold = isWatched && noteSubmit(of: key, actions, at: engine.now)
         lock.unlock()
         perform(&actions)
         if isTold { wakeWatchers() }
@@ -196,7 +196,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         let now = clock.now()
         var (actions, isWatched) = lock.withLock {
             let actions = event(&engine, now)
-            if self.isWatched { note(actions.more[...], at: now) }
+            if self.isWatched { note(actions.more[...], at: engine.now) }
             return (actions, self.isWatched)
         }
         perform(&actions)
@@ -214,7 +214,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
         let now = clock.now()
         var (actions, promise, isWatched) = lock.withLock { () -> (Answer, Promise<Void>?, Bool) in
             let actions = event(&engine, now)
-            if self.isWatched { note(actions.more[...], at: now) }
+            if self.isWatched { note(actions.more[...], at: engine.now) }
             tickets += 1
             guard !isInside, engine.watch(tickets, for: key) else { return (actions, nil, self.isWatched) }
             let promise = Promise<Void>()
@@ -299,7 +299,7 @@ extension Runtime {
             // As many executions between two takings of the lock as make it cheap, few enough not to hold up submits.
             var actions = lock.withLock {
                 let actions = engine.advance(to: now, limit: 64)
-                if self.isWatched { note(actions.more[...], at: now) }
+                if self.isWatched { note(actions.more[...], at: engine.now) }
                 isWatched = self.isWatched
                 isBehind = engine.alarm <= now
                 return actions

@@ -1,0 +1,107 @@
+import LullReference
+import TestSupport
+import Testing
+
+@testable import LullCore
+
+/// Several calls for all keys at once, with slots and parts, in any order with everything else: the engine's data stay whole, and
+/// nothing is lost. (Which key gets a slot is not compared: live, no order between keys is promised.)
+@Suite("Calls for all keys at random", .ownThreads)
+struct AllKeysRandomTests {
+    private let operations = environment("LULL_OPERATIONS", default: 100_000)
+
+    @Test("data stay whole, and every submit has an end")
+    func random() throws {
+        for seed in 0..<UInt64(max(20, operations / 1000)) {
+            var random = SplitMix(seed: seed)
+            var trial = try Runner(&random)
+            for step in 0..<500 {
+                trial.step(&random)
+                let broken = trial.engine.checkInvariants()
+                if !broken.isEmpty || !trial.engine.counters.addUp {
+                    Issue.record("seed \(seed), step \(step): \(broken) \(trial.engine.setup)")
+                    return
+                }
+            }
+            trial.end()
+            let counters = trial.engine.counters
+            #expect(counters.pending + counters.running == 0, "seed \(seed)")
+            #expect(
+                trial.engine.slots.count == 0 && trial.engine.tickets == [:] && trial.ended == trial.started,
+                "seed \(seed)")
+        }
+    }
+
+    @Test("however many keys wait for a slot, the end of an execution does not reach them one within the other")
+    func depth() throws {
+        var engine = Engine<Int, Int>(try Setup(.debounce(10), maxConcurrent: 1))
+        let keys = 30_000
+        for key in 0..<keys { _ = engine.submit(key, for: key, at: .origin) }
+        var running: RunID?
+        for case .start(let execution) in engine.advance(to: CoreInstant(10)).more { running = execution.run }
+        for key in 0..<keys { _ = engine.submit(key, for: key, at: CoreInstant(11)) }
+        var sweep = engine.begin(.flush, at: CoreInstant(12))
+        let run = try #require(running)
+        let (_, actions) = engine.ended(run, .returned)
+        #expect(actions.more.count < 500, "and not all of them at once")
+        while !sweep.isDone { _ = engine.carryOn(&sweep, limit: 1000) }
+        #expect(engine.runningExecutions == 1)
+        #expect(engine.checkInvariants() == [])
+    }
+
+    private struct Runner: ~Copyable {
+        var engine: Engine<Int, Int>
+        var sweeps: [Sweep] = []
+        var running: [RunID] = []
+        var now = 0
+        var (started, ended) = (0, 0)
+
+        init(_ random: inout SplitMix) throws {
+            var setup = ReferenceSetup(random: &random)
+            if random.oneIn(2) { setup.maxConcurrent = random.pick([1, 1, 2, 5]) }
+            engine = Engine(try Setup(setup))
+        }
+
+        mutating func step(_ random: inout SplitMix) {
+            if random.oneIn(3) { now += random.pick([1, 1, 2, 5]) }
+            let (at, key) = (CoreInstant(now), Int.random(in: 0..<12, using: &random))
+            switch Int.random(in: 0..<30, using: &random) {
+            case 0: sweeps.append(engine.begin(.flush, at: at))
+            case 1: sweeps.append(engine.begin(.cancel(running: random.oneIn(2)), at: at))
+            case 2: if random.oneIn(4) { note(engine.flush(at: at)) }
+            case 3: note(engine.flush(key, at: at))
+            case 4: note(engine.cancel(key, at: at))
+            case 5...8: note(engine.advance(to: at, limit: 2))
+            case 9...13: finish(Int.random(in: 0..<8, using: &random), random.oneIn(3))
+            default: note(engine.submit(now, for: key, at: at, wait: random.oneIn(3) ? 0 : nil))
+            }
+            if random.oneIn(2) { carryOn(limit: random.pick([1, 2, 100])) }
+        }
+
+        mutating func carryOn(limit: Int) {
+            for index in sweeps.indices { note(engine.carryOn(&sweeps[index], limit: limit)) }
+            sweeps.removeAll { $0.isDone }
+        }
+
+        mutating func finish(_ number: Int, _ throwing: Bool) {
+            guard !running.isEmpty else { return }
+            ended += 1
+            note(engine.ended(running.remove(at: number % running.count), throwing ? .threw : .returned).1)
+        }
+
+        mutating func end() {
+            note(engine.cancel(at: CoreInstant(now)))
+            carryOn(limit: .max)
+            while !running.isEmpty { finish(0, false) }
+            note(engine.advance(to: .farFuture))
+            while !running.isEmpty { finish(0, false) }
+        }
+
+        mutating func note(_ actions: Actions<Int, Int>) {
+            for case .start(let execution) in actions.more {
+                started += 1
+                running.append(execution.run)
+            }
+        }
+    }
+}

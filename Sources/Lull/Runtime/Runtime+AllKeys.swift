@@ -26,23 +26,10 @@ extension Runtime {
         }
     }
 
-    /// A portion of a call for all keys: an event of the engine, and what it says.
-    @inlinable
-    func portion<R>(at now: CoreInstant, _ event: (inout Engine<Key, Item>) -> (R, Answer)) -> R {
-        var (result, actions, isWatched) = lock.withLock { () -> (R, Answer, Bool) in
-            let (result, actions) = event(&engine)
-            if self.isWatched { note(actions.more[...], at: engine.now) }
-            return (result, actions, self.isWatched)
-        }
-        perform(&actions)
-        if isWatched { wakeWatchers() }
-        return result
-    }
-
     @inlinable
     @inline(never)
     func reportAll(_ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant) {
-        let isAwaited = portion(at: now) { engine in
+        let isAwaited = reportEvent { engine in
             if closing { engine.close() }
             let actions = engine.carryOut(kind, at: now)
             tickets += 1
@@ -66,7 +53,7 @@ extension Runtime {
         }
         while !sweep.isDone {
             sweep.sortIfNeeded()
-            portion(at: now) { engine in ((), engine.carryOn(&sweep, limit: keysAtOnce)) }
+            reportEvent { engine in ((), engine.carryOn(&sweep, limit: keysAtOnce)) }
             letOthersIn()
         }
     }
@@ -74,13 +61,13 @@ extension Runtime {
     /// Does what was due by an instant, in portions.
     @inlinable
     func catchUp(to now: CoreInstant) {
-        while portion(
-            at: now,
-            { engine in
+        var isBehind = true
+        while isBehind {
+            isBehind = reportEvent { engine in
                 let actions = engine.advance(to: now, limit: keysAtOnce / 4)
                 return (engine.alarm <= now, actions)
-            })
-        {}
+            }
+        }
     }
 
     /// When the next value of any key falls due.

@@ -194,13 +194,20 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @inlinable
     func report(_ event: (inout Engine<Key, Item>, CoreInstant) -> Answer) {
         let now = clock.now()
-        var (actions, isWatched) = lock.withLock {
-            let actions = event(&engine, now)
+        reportEvent { engine in ((), event(&engine, now)) }
+    }
+
+    /// Calls an event of the engine, does what it says, and returns what else it has found out.
+    @inlinable
+    func reportEvent<R>(_ event: (inout Engine<Key, Item>) -> (R, Answer)) -> R {
+        var (result, actions, isWatched) = lock.withLock { () -> (R, Answer, Bool) in
+            let (result, actions) = event(&engine)
             if self.isWatched { note(actions.more[...], at: engine.now) }
-            return (actions, self.isWatched)
+            return (result, actions, self.isWatched)
         }
         perform(&actions)
         if isWatched { wakeWatchers() }
+        return result
     }
 
     /// The same, and waits for what runs and waits of a key afterwards to have ended.
@@ -212,17 +219,14 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     ) async {
         let isInside = isInsideHandler
         let now = clock.now()
-        var (actions, promise, isWatched) = lock.withLock { () -> (Answer, Promise<Void>?, Bool) in
+        let promise = reportEvent { engine -> (Promise<Void>?, Answer) in
             let actions = event(&engine, now)
-            if self.isWatched { note(actions.more[...], at: engine.now) }
             tickets += 1
-            guard !isInside, engine.watch(tickets, for: key) else { return (actions, nil, self.isWatched) }
+            guard !isInside, engine.watch(tickets, for: key) else { return (nil, actions) }
             let promise = Promise<Void>()
             waiters[tickets] = promise
-            return (actions, promise, self.isWatched)
+            return (promise, actions)
         }
-        perform(&actions)
-        if isWatched { wakeWatchers() }
         _ = await promise?.value(observer: observer)
     }
 

@@ -93,25 +93,26 @@ struct AllKeysTests {
         arguments: [WhileRunning.queue, .skip])
     func releases(_ rule: WhileRunning) async throws {
         try await withinReason {
-            let holder = Guarded<KeyedDebouncer<Calling, Calling, Void>?>(nil)
+            let holder = Guarded<KeyedDebouncer<CallingKey, CallingKey, Void>?>(nil)
             let it = KeyedDebouncer(
                 collectingFor: .milliseconds(1), on: DispatchQueue(label: "it"), maxCount: 40, maxBatch: 3,
                 whileRunning: rule,
                 maxConcurrent: 2, capacity: 300
-            ) { (_: Calling, _: [Calling]) in }
+            ) { (_: CallingKey, _: [CallingKey]) in }
             _ = holder.exchange(it)
+            let call: @Sendable () -> Void = { _ = holder.value?.counters }
             let events = it.events(bufferingNewest: 8)
             let recording = it.record(newest: 8)
             var random = StressTests.Random(state: 5)
             for round in 0..<20_000 {
-                let key = Calling(Int.random(in: 0..<400, using: &random), holder)
+                let key = CallingKey(Int.random(in: 0..<400, using: &random), call)
                 switch Int.random(in: 0..<1000, using: &random) {
                 case 0: it.flush()
                 case 1: it.cancel(running: round.isMultiple(of: 2))
                 case 2..<20: it.cancel(key)
                 case 20..<40: it.flush(key)
                 case 40: _ = recording.trace()
-                default: it.submit(Calling(round, holder), for: key)
+                default: it.submit(CallingKey(round, call), for: key)
                 }
             }
             it.shutDown(dropping: true)
@@ -120,23 +121,4 @@ struct AllKeysTests {
             _ = holder.exchange(nil)
         }
     }
-}
-
-/// Calls the debouncer when it is released: if a lock were held, for ever.
-private final class Calling: Hashable, Sendable {
-    private let number: Int
-    private let holder: Guarded<KeyedDebouncer<Calling, Calling, Void>?>
-
-    init(_ number: Int, _ holder: Guarded<KeyedDebouncer<Calling, Calling, Void>?>) {
-        self.number = number
-        self.holder = holder
-    }
-
-    deinit {
-        _ = holder.value?.counters
-    }
-
-    static func == (left: Calling, right: Calling) -> Bool { left.number == right.number }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }

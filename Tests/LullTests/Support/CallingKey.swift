@@ -2,18 +2,18 @@ import Dispatch
 import Lull
 import Testing
 
-/// A key that calls its debouncer when it is released: if a lock were held, for ever.
+/// A key, or a value, that calls something when it is released: if that takes a lock that is held, for ever.
 final class CallingKey: Hashable, Sendable {
     private let number: Int
-    private let holder: Guarded<KeyedDebouncer<CallingKey, Int, Void>?>
+    private let onRelease: @Sendable () -> Void
 
-    init(_ number: Int, _ holder: Guarded<KeyedDebouncer<CallingKey, Int, Void>?>) {
+    init(_ number: Int, _ onRelease: @escaping @Sendable () -> Void) {
         self.number = number
-        self.holder = holder
+        self.onRelease = onRelease
     }
 
     deinit {
-        _ = holder.value?.counters
+        onRelease()
     }
 
     static func == (left: CallingKey, right: CallingKey) -> Bool { left.number == right.number }

@@ -148,4 +148,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         sweeps = []
         sweepNumber = 0
     }
+
+    /// Hands memory that is no longer needed to the caller, to be freed where it holds no lock.
+    @inlinable
+    public mutating func takeDiscarded() -> Discarded { slots.discarded.take() }
 }

@@ -17,7 +17,7 @@ extension Slab {
         let memory = UnsafeMutablePointer<Segment>.allocate(capacity: room)
         if let segments {
             memory.moveInitialize(from: segments, count: segmentCount)
-            segments.deallocate()
+            discarded.add(segments)
         }
         segments = memory
         segmentCapacity = room
@@ -45,7 +45,7 @@ extension Slab {
         let memory = UnsafeMutablePointer<Block>.allocate(capacity: room)
         if let blocks = segment.pointee.blocks {
             memory.moveInitialize(from: blocks, count: Int(segment.pointee.blockCount))
-            blocks.deallocate()
+            discarded.add(blocks)
         }
         segment.pointee.blocks = memory
         segment.pointee.capacity = UInt32(room)
@@ -70,7 +70,7 @@ extension Slab {
     @inlinable
     @inline(never)
     mutating func giveBack(_ block: UnsafeMutablePointer<Block>) {
-        block.pointee.memory?.deallocate()
+        if let memory = block.pointee.memory { discarded.add(memory) }
         block.pointee.memory = nil
         block.pointee.capacity = 0
     }
@@ -79,7 +79,7 @@ extension Slab {
     @inlinable
     @inline(never)
     mutating func giveBack(_ segment: UnsafeMutablePointer<Segment>) {
-        segment.pointee.blocks?.deallocate()
+        if let blocks = segment.pointee.blocks { discarded.add(blocks) }
         segment.pointee.blocks = nil
         segment.pointee.blockCount = 0
         segment.pointee.capacity = 0

@@ -59,6 +59,8 @@ package struct Slab<Element>: ~Copyable {
     /// A segment that has a free place; `UInt32.max` for none.
     @usableFromInline var firstVacant: UInt32
     @usableFromInline var elementCount: Int
+    /// The memory of blocks that are empty.
+    @usableFromInline var discarded: Discarded
 
     /// The number of elements.
     @inlinable
@@ -77,6 +79,7 @@ package struct Slab<Element>: ~Copyable {
         segmentCapacity = 0
         firstVacant = .max
         elementCount = 0
+        discarded = Discarded()
     }
 
     @inlinable

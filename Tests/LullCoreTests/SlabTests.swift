@@ -85,6 +85,25 @@ struct SlabTests {
         #expect(slab.checkInvariants() == [])
     }
 
+    @Test("the memory of blocks is handed out, to be freed later; if nobody takes it, little of it is kept")
+    func discarded() {
+        var slab = Slab<Int>()
+        let places = (0..<64 * 100).map { slab.insert($0) }
+        // What was outgrown.
+        slab.discarded.take().free()
+        for place in places[..<(64 * 5)] { slab.discard(place) }
+        let taken = slab.discarded.take()
+        // The first block stays.
+        let (takenCount, leftCount) = (taken.count, slab.discarded.count)
+        #expect(takenCount == 4)
+        #expect(leftCount == 0)
+        taken.free()
+        for place in places[(64 * 5)...] { slab.discard(place) }
+        let keptCount = slab.discarded.count
+        #expect((1...Discarded.limit).contains(keptCount))
+        #expect(slab.checkInvariants() == [])
+    }
+
     @Test("what is in it is released with it")
     func release() {
         final class Token {}

@@ -88,6 +88,7 @@ enum Holds {
             let start = Meter.start()
             let actions = engine.advance(to: all, limit: 64)
             meters.advance.note(since: start)
+            engine.takeDiscarded().free()
             perform(actions, &engine, &meters.ended)
         }
         precondition(engine.counters.executed == keys, "not all that was due has been executed")
@@ -122,6 +123,7 @@ enum Holds {
             let start = Meter.start()
             let actions = engine.submit(key, for: key, at: now)
             meters.new.note(since: start)
+            engine.takeDiscarded().free()
             precondition(actions.more.isEmpty, "a submit of a new key has started something")
         }
         var state: UInt64 = 42
@@ -131,6 +133,7 @@ enum Holds {
             let start = Meter.start()
             let actions = engine.submit(value, for: key, at: now)
             meters.known.note(since: start)
+            engine.takeDiscarded().free()
             precondition(actions.displaced != nil, "a submit has taken no other's place")
         }
     }
@@ -151,6 +154,7 @@ enum Holds {
             let start = Meter.start()
             let (_, actions) = engine.ended(run, .returned)
             meters.ended.note(since: start)
+            engine.takeDiscarded().free()
             perform(actions, &engine, &meters.ended)
         }
     }
@@ -161,6 +165,7 @@ enum Holds {
             let start = Meter.start()
             let (_, more) = engine.ended(execution.run, .returned)
             ended.note(since: start)
+            engine.takeDiscarded().free()
             perform(more, &engine, &ended)
         }
     }

@@ -16,11 +16,13 @@ enum Sweeps {
         let start = Meter.start()
         var sweep = engine.begin(kind, at: now, ticket: ticket)
         hold.note(since: start)
+        engine.takeDiscarded().free()
         while !sweep.isDone {
             sweep.sortIfNeeded()
             let start = Meter.start()
             let actions = engine.carryOn(&sweep, limit: limit)
             hold.note(since: start)
+            engine.takeDiscarded().free()
             Holds.perform(actions, &engine, &ended)
         }
     }
@@ -33,6 +35,7 @@ enum Sweeps {
             let start = Meter.start()
             let (isExact, due) = engine.refineNextDue(at: now, budget: 16 * limit)
             hold.note(since: start)
+            engine.takeDiscarded().free()
             if isExact { return due }
         }
     }

@@ -101,18 +101,21 @@ extension Runtime {
 
     /// What the engine has said at the end of an execution.
     @usableFromInline
-    struct Conclusion {
+    struct Conclusion: ~Copyable {
         @usableFromInline let verdict: Verdict
         @usableFromInline var actions: Answer
         /// Held until the lock has been let go.
         @usableFromInline let task: Launched?
+        /// Freed with it, when the lock has been let go.
+        @usableFromInline let discarded: Discarded
         @usableFromInline let isWatched: Bool
 
         @inlinable
-        init(verdict: Verdict, actions: Answer, task: Launched?, isWatched: Bool) {
+        init(verdict: Verdict, actions: Answer, task: Launched?, discarded: consuming Discarded, isWatched: Bool) {
             self.verdict = verdict
             self.actions = actions
             self.task = task
+            self.discarded = discarded
             self.isWatched = isWatched
         }
     }
@@ -138,7 +141,8 @@ extension Runtime {
         let task = tasks.count == 0 ? nil : engine.attachment(of: execution.run).map { tasks.remove($0) }
         let (verdict, actions) = engine.ended(execution.run, ending)
         if isWatched { noteEnd(of: execution, verdict, actions, at: now) }
-        return Conclusion(verdict: verdict, actions: actions, task: task, isWatched: isWatched)
+        return Conclusion(
+            verdict: verdict, actions: actions, task: task, discarded: engine.takeDiscarded(), isWatched: isWatched)
     }
 
     /// Tells those who wait, and starts what comes next.

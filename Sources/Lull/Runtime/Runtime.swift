@@ -122,7 +122,9 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     func offer(_ item: consuming Item, for key: Key, at place: UInt32, at now: CoreInstant, wait: CoreDuration?) {
         var actions = engine.offer(item, for: key, at: place, at: now, wait: wait)
         let isTold = isWatched && noteSubmit(of: key, actions, at: engine.now)
+        let discarded = engine.takeDiscarded()
         lock.unlock()
+        discarded.free()
         perform(&actions)
         if isTold { wakeWatchers() }
     }
@@ -200,11 +202,13 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     /// Calls an event of the engine, does what it says, and returns what else it has found out.
     @inlinable
     func reportEvent<R>(_ event: (inout Engine<Key, Item>) -> (R, Answer)) -> R {
-        var (result, actions, isWatched) = lock.withLock { () -> (R, Answer, Bool) in
-            let (result, actions) = event(&engine)
-            if self.isWatched { note(actions.more[...], at: engine.now) }
-            return (result, actions, self.isWatched)
-        }
+        lock.lock()
+        var (result, actions) = event(&engine)
+        let isWatched = isWatched
+        if isWatched { note(actions.more[...], at: engine.now) }
+        let discarded = engine.takeDiscarded()
+        lock.unlock()
+        discarded.free()
         perform(&actions)
         if isWatched { wakeWatchers() }
         return result
@@ -301,13 +305,14 @@ extension Runtime {
         while isBehind, left > 0 {
             let now = clock.now()
             // As many executions between two takings of the lock as make it cheap, few enough not to hold up submits.
-            var actions = lock.withLock {
-                let actions = engine.advance(to: now, limit: 64)
-                if self.isWatched { note(actions.more[...], at: engine.now) }
-                isWatched = self.isWatched
-                isBehind = engine.alarm <= now
-                return actions
-            }
+            lock.lock()
+            var actions = engine.advance(to: now, limit: 64)
+            isWatched = self.isWatched
+            if isWatched { note(actions.more[...], at: engine.now) }
+            isBehind = engine.alarm <= now
+            let discarded = engine.takeDiscarded()
+            lock.unlock()
+            discarded.free()
             perform(&actions, isWaking: true)
             left -= 64
         }

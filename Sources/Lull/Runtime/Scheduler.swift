@@ -107,7 +107,9 @@ final class Scheduler: @unchecked Sendable {
         if client.alarm == .farFuture || (client.isSent && client.isOverdue) {
             deadlines.remove(client)
         } else if client.isSent {
-            deadlines.set(client, to: max(deadline, client.look), tolerance: .zero)
+            // A look need not be punctual: many clients are looked at together.
+            let tolerance = deadline > client.look ? client.tolerance : max(client.tolerance, Self.patience)
+            deadlines.set(client, to: max(deadline, client.look), tolerance: tolerance)
         } else {
             deadlines.set(client, to: deadline, tolerance: client.tolerance)
         }

@@ -42,12 +42,46 @@ public struct DurableRow: Hashable, Sendable {
         public var batch: Batch<DurablePayload>
         /// The instant of the latest submit behind it.
         public var last: CoreInstant
+        /// Where the submits behind it come from.
+        public var submitter: Submitter
 
         /// A pending value of these parts.
-        public init(batch: Batch<DurablePayload>, last: CoreInstant) {
+        public init(batch: Batch<DurablePayload>, last: CoreInstant, submitter: Submitter = .unnamed) {
             self.batch = batch
             self.last = last
+            self.submitter = submitter
         }
+    }
+
+    /// Where submits come from, so that what one submitter alone has submitted can be flushed or cancelled.
+    public enum Submitter: Hashable, Sendable {
+        /// None of them named its submitter.
+        case unnamed
+        /// All of them named this one.
+        case one(Int64)
+        /// They have several submitters, or some named theirs and some did not.
+        case several
+
+        /// The submitter of submits that named this number.
+        public init(_ number: Int64?) {
+            switch number {
+            case nil: self = .unnamed
+            case Self.severalNumber: self = .several
+            case let number?: self = .one(number)
+            }
+        }
+
+        /// The same as one number, as stores keep it; nil if none was named.
+        public var number: Int64? {
+            switch self {
+            case .unnamed: nil
+            case .one(let number): number
+            case .several: Self.severalNumber
+            }
+        }
+
+        /// No submitter's number.
+        public static let severalNumber: Int64 = 0
     }
 
     /// A value that has fallen due.

@@ -15,6 +15,7 @@ struct Change: Hashable {
         static let ready = Groups(rawValue: 4)
         static let run = Groups(rawValue: 8)
         static let wake = Groups(rawValue: 16)
+        static let submitter = Groups(rawValue: 32)
     }
 
     /// What comes to lie in a place: nothing, or some parts, one after another. Four bits for each: an array would be allocated
@@ -74,6 +75,7 @@ struct Change: Hashable {
             ]
         ),
         (.wake, ["wake"]),
+        (.submitter, ["pending_by"]),
     ]
 
     /// The columns of all groups, and their parameters, in the order of ``bind(_:wake:groups:to:)``.

@@ -1,10 +1,12 @@
+internal import LullCore
+
 /// The statements whose text never changes. Parameters are numbered in the order in which the callers bind them.
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace
     case pendingByKey, rowByID, insertRow, deleteRow, readyValue, runValue
-    case earliestRows, nextWake, rowsOfWorker, allKeys, rows, listedRows
+    case earliestRows, nextWake, rowsOfWorker, allKeys, keysOfSubmitter, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead, deadCount
     case oldEnds, keepEnds, forgetEnds
@@ -19,7 +21,8 @@ enum Query: Int, CaseIterable {
         """
     /// Those of them that matter while nothing is ready and there is no run: every column that is read takes time.
     private static let pending = """
-        id, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last, ready_from, run_id
+        id, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last, ready_from, run_id, \
+        pending_by
         """
     private static let namespace =
         "id, name, kind, wait, max_wait, edges, delay_rule, max_count, combination, max_batch"
@@ -68,6 +71,11 @@ enum Query: Int, CaseIterable {
         case .nextWake: "SELECT min(wake) FROM work WHERE namespace = ?1"
         case .rowsOfWorker: "SELECT \(Self.row) FROM work WHERE claimed_by = ?1 AND +namespace = ?2 ORDER BY id"
         case .allKeys: "SELECT key FROM work WHERE namespace = ?1 ORDER BY id"
+        case .keysOfSubmitter:
+            """
+            SELECT key FROM work WHERE namespace = ?1 AND pending_by IN (?2, \(DurableRow.Submitter.severalNumber))
+            ORDER BY id
+            """
         case .readyValue: "SELECT ready FROM work WHERE id = ?1"
         case .runValue: "SELECT run FROM work WHERE id = ?1"
         case .rows: "SELECT \(Self.row) FROM work WHERE namespace = ?1"

@@ -22,24 +22,27 @@ extension Statement {
         row.gate.anchor = instant(7)
         row.span = CoreDuration(nanoseconds: try number(8, through: .max))
         row.gate.count = Int(try number(9, through: row.generation))
-        if row.gate.count > 0 { row.pending = .init(batch: Batch(.stored(.pending)), last: instant(10)) }
+        if row.gate.count > 0 {
+            row.pending = .init(
+                batch: Batch(.stored(.pending)), last: instant(10), submitter: .init(integerOrNull(13)))
+        }
         if !isNull(11) {
-            var ready = try value(in: .ready, submits: try range(11, 13), from: 14)
-            if !isNull(31) { ready.since = instant(31) }
-            if !isNull(32) { ready.generations = try generations(32) }
+            var ready = try value(in: .ready, submits: try range(11, 14), from: 15)
+            if !isNull(32) { ready.since = instant(32) }
+            if !isNull(33) { ready.generations = try generations(33) }
             row.ready = ready
         }
         if !isNull(12) {
-            let value = try value(in: .run, submits: try range(18, 19), from: 20)
+            let value = try value(in: .run, submits: try range(19, 20), from: 21)
             let state: DurableRow.Run.State =
-                isNull(27) ? .backoff(until: instant(24)) : .claimed(until: instant(24))
+                isNull(28) ? .backoff(until: instant(25)) : .claimed(until: instant(25))
             row.run = DurableRow.Run(
-                value: value, id: try number(12), fence: try number(25), owner: integer(26),
-                attempt: Int(try number(28)), state: state, error: isNull(29) ? nil : blob(29))
+                value: value, id: try number(12), fence: try number(26), owner: integer(27),
+                attempt: Int(try number(29)), state: state, error: isNull(30) ? nil : blob(30))
         }
         // What does not fit together would be noticed in the middle of a step, and stop the program.
         if let rule = row.checkInvariants().first { throw connection.damage("a key that breaks a rule: \(rule)") }
-        return DurableEntry(handle: integer(0), key: key ?? blob(30), row: row, wake: instant(1))
+        return DurableEntry(handle: integer(0), key: key ?? blob(31), row: row, wake: instant(1))
     }
 
     /// Reads `count`, `first`, `due` and `edge` of a value.
@@ -114,6 +117,7 @@ extension Statement {
             bind(29, text: row.run?.errorText)
         }
         if groups.contains(.wake) { bind(30, wake) }
+        if groups.contains(.submitter) { bind(31, row.pending?.submitter.number) }
     }
 
     /// Binds `from`, `to`, `count`, `first`, `due` and `edge`.

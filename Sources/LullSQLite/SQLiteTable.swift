@@ -47,7 +47,7 @@ struct SQLiteTable: DurableTable {
         _ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) {
         let statement = try connection[.insertRow]
-        statement.bind(row, wake: wake, [.gate, .taken, .ready, .run, .wake])
+        statement.bind(row, wake: wake, [.gate, .taken, .ready, .run, .wake, .submitter])
         statement.bind(40, blob: row.pending.map { bytes(of: $0.batch.values, in: namespace) })
         statement.bind(41, blob: row.ready.map { bytes(of: $0.batch.values, in: namespace) })
         statement.bind(42, blob: row.run.map { bytes(of: $0.value.batch.values, in: namespace) })
@@ -72,6 +72,7 @@ struct SQLiteTable: DurableTable {
         if row.taken != before.taken { change.groups.insert(.taken) }
         if row.ready != before.ready { change.groups.insert(.ready) }
         if row.run != before.run { change.groups.insert(.run) }
+        if row.pending?.submitter.number != before.pending?.submitter.number { change.groups.insert(.submitter) }
         if new.wake != old.wake { change.groups.insert(.wake) }
         change.pending = sources(row.pending?.batch, if: before.pending?.batch, &added)
         change.ready = sources(row.ready?.batch, if: before.ready?.batch, &added)
@@ -189,11 +190,18 @@ struct SQLiteTable: DurableTable {
     }
 
     mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
-        try keys(.allKeys, in: namespace)
+        try keys(try connection[.allKeys], in: namespace)
     }
 
-    private func keys(_ query: Query, in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
-        let statement = try connection[query]
+    mutating func keys(
+        submittedBy submitter: Int64, in namespace: DurableNamespace
+    ) throws(DurableError) -> [[UInt8]] {
+        let statement = try connection[.keysOfSubmitter]
+        statement.bind(2, submitter)
+        return try keys(statement, in: namespace)
+    }
+
+    private func keys(_ statement: Statement, in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
         defer { statement.reset() }
         statement.bind(1, namespace.id)
         var keys: [[UInt8]] = []

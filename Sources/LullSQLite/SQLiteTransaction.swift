@@ -64,6 +64,20 @@ package struct SQLiteTransaction {
         try table.cancel(key, in: try namespace(name), at: now)
     }
 
+    /// See ``DurableStore/flush(submittedBy:in:)``.
+    package mutating func flush(
+        submittedBy submitter: Int64, in name: String
+    ) throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
+        try table.flush(submittedBy: submitter, in: try namespace(name), at: now)
+    }
+
+    /// See ``DurableStore/cancel(submittedBy:in:)``.
+    package mutating func cancel(
+        submittedBy submitter: Int64, in name: String
+    ) throws(DurableError) -> (cancelled: Int, mixed: Int) {
+        try table.cancel(submittedBy: submitter, in: try namespace(name), at: now)
+    }
+
     // MARK: - Workers
 
     /// See ``DurableStore/claim(_:)``.

@@ -56,8 +56,9 @@ enum Schema {
         );
         """
 
-    // A namespace has a `max_batch`, and a row says of what is ready since when the rest of a batch may start, and which submits
-    // its values are of. The table is made anew, since new columns would lie behind the values.
+    // A namespace has a `max_batch`. A row says of what is ready since when the rest of a batch may start, and which submits its
+    // values are of; and of what is pending who has submitted it: a number, 0 for several. The table is made anew, since new
+    // columns would lie behind the values.
     private static let version2 = """
         ALTER TABLE namespaces ADD COLUMN max_batch INTEGER;
         ALTER TABLE work RENAME TO old_work;
@@ -67,7 +68,7 @@ enum Schema {
             id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, wake INTEGER NOT NULL,
             born INTEGER NOT NULL, generation INTEGER NOT NULL, taken INTEGER NOT NULL,
             is_open INTEGER NOT NULL, quiet INTEGER NOT NULL, anchor INTEGER NOT NULL, span INTEGER NOT NULL,
-            pending_count INTEGER NOT NULL, pending_last INTEGER,
+            pending_count INTEGER NOT NULL, pending_last INTEGER, pending_by INTEGER,
             ready_from INTEGER, ready_to INTEGER, ready_count INTEGER, ready_first INTEGER, ready_due INTEGER,
             ready_edge TEXT, ready_since INTEGER, ready_generations TEXT,
             run_id INTEGER, run_from INTEGER, run_to INTEGER, run_count INTEGER, run_first INTEGER, run_due INTEGER,
@@ -77,7 +78,7 @@ enum Schema {
         );
         INSERT INTO work SELECT
             id, namespace, key, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last,
-            ready_from, ready_to, ready_count, ready_first, ready_due, ready_edge, NULL, NULL,
+            NULL, ready_from, ready_to, ready_count, ready_first, ready_due, ready_edge, NULL, NULL,
             run_id, run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by,
             attempt, error, pending, ready, run
         FROM old_work;

@@ -100,7 +100,7 @@ import Testing
     @Test func valuesThatNobodyWrote() throws {
         let whole = try make()
         let columns = """
-            work wake born generation taken is_open quiet anchor span pending_count pending_last ready_from ready_to ready_count
+            work wake born generation taken is_open quiet anchor span pending_count pending_last pending_by ready_from ready_to ready_count
             work ready_first ready_due ready_edge ready_since ready_generations run_id run_from run_to run_count run_first run_due run_edge run_until fence
             work owner claimed_by attempt error pending ready run
             meta base sequence highest since_boot wall start

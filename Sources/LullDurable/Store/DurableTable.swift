@@ -34,6 +34,10 @@ public protocol DurableTable {
     mutating func held(by owner: Int64, in namespace: DurableNamespace) throws(DurableError) -> [DurableEntry]
     /// The keys of all rows, in the order in which they were inserted.
     mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]]
+    /// The keys of the rows in which what is pending comes from a submitter alone, or from several; in that order, too.
+    mutating func keys(
+        submittedBy submitter: Int64, in namespace: DurableNamespace
+    ) throws(DurableError) -> [[UInt8]]
     /// The bytes of the run's values.
     mutating func values(
         ofRunIn entry: DurableEntry, in namespace: DurableNamespace

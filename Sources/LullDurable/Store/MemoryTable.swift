@@ -132,6 +132,12 @@ struct MemoryTable: DurableTable {
         self[namespace].rows.values.sorted { $0.handle < $1.handle }.map(\.key)
     }
 
+    mutating func keys(submittedBy submitter: Int64, in namespace: DurableNamespace) -> [[UInt8]] {
+        self[namespace].rows.values.filter { entry in
+            entry.row.pending?.submitter == .one(submitter) || entry.row.pending?.submitter == .several
+        }.sorted { $0.handle < $1.handle }.map(\.key)
+    }
+
     mutating func values(ofRunIn entry: DurableEntry, in namespace: DurableNamespace) -> [[UInt8]] {
         entry.row.run.map { $0.value.batch.values.map(\.bytesInMemory) } ?? []
     }

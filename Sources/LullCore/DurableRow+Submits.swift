@@ -17,11 +17,12 @@ extension DurableRow {
     /// - Returns: When the value that it is part of is due; nil if it was absorbed.
     @discardableResult
     public mutating func submit(
-        _ payload: DurablePayload, at now: CoreInstant, wait: CoreDuration? = nil, submitter: Submitter = .unnamed,
+        _ value: [UInt8], at now: CoreInstant, wait: CoreDuration? = nil, submitter: Submitter = .unnamed,
         by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> CoreInstant? {
         settle(at: now, by: rules, &endings)
         generation += 1
+        let payload = DurablePayload.bytes(value, of: generation)
         span = rules.policy.kind == .throttle ? rules.policy.wait : rules.policy.longestWait
         switch gate.submit(at: now, wait: wait, by: rules.policy) {
         case .join:
@@ -152,7 +153,6 @@ extension DurableRow {
 
     private mutating func makeReady(_ value: Ready, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         if var ready {
-            if rules.combination == .collect { ready.noteGenerations(before: value) }
             _ = ready.batch.add(value.batch, by: rules.combination)
             ready.submits = ready.submits.lowerBound...value.submits.upperBound
             ready.count += value.count
@@ -179,17 +179,5 @@ extension DurableRow {
             taken = generation
             endings.append(DurableEnding(generation...generation, .absorbed))
         }
-    }
-}
-
-extension DurableRow.Ready {
-    /// Other values join these: from here on it has to be known which submits the values are of, if some were absorbed.
-    fileprivate mutating func noteGenerations(before value: Self) {
-        let own = submits.lowerBound
-        if generations.isEmpty {
-            if own + Int64(count) == value.submits.lowerBound { return }
-            generations = (0..<Int64(count)).map { own + $0 }
-        }
-        generations += Array(value.submits)
     }
 }

@@ -5,7 +5,8 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace
-    case pendingByKey, rowByID, insertRow, deleteRow, readyValue, runValue
+    case pendingByKey, rowByID, insertRow, deleteRow, runValue
+    case insertValue, values, generationOfValue, deleteValues, insertSpent, spent, deleteSpent
     case earliestRows, nextWake, rowsOfWorker, allKeys, keysOfSubmitter, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead, deadCount
@@ -17,7 +18,7 @@ enum Query: Int, CaseIterable {
     private static let row = """
         \(pending), ready_to, ready_count, ready_first, ready_due, ready_edge, \
         run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error, key, \
-        ready_since, ready_generations
+        ready_since
         """
     /// Those of them that matter while nothing is ready and there is no run: every column that is read takes time.
     private static let pending = """
@@ -29,6 +30,9 @@ enum Query: Int, CaseIterable {
     private static let dead = """
         key, run, first_submit, last_submit, count, first, due, edge, fence, owner, attempts, error, at
         """
+
+    /// Some values of a key.
+    private static let range = "namespace = ?1 AND key = ?2 AND generation BETWEEN ?3 AND ?4"
 
     var sql: String {
         switch self {
@@ -63,7 +67,7 @@ enum Query: Int, CaseIterable {
         case .insertRow:
             """
             INSERT INTO work (\(Change.allColumns), pending, ready, run, born, namespace, key)
-            VALUES (\(Change.allParameters), ?40, ?41, ?42, ?43, ?44, ?45)
+            VALUES (\(Change.allParameters), ?31, ?32, ?33, ?34, ?35, ?36)
             """
         case .deleteRow: "DELETE FROM work WHERE id = ?1"
         case .earliestRows:
@@ -76,11 +80,20 @@ enum Query: Int, CaseIterable {
             SELECT key FROM work WHERE namespace = ?1 AND pending_by IN (?2, \(DurableRow.Submitter.severalNumber))
             ORDER BY id
             """
-        case .readyValue: "SELECT ready FROM work WHERE id = ?1"
         case .runValue: "SELECT run FROM work WHERE id = ?1"
         case .rows: "SELECT \(Self.row) FROM work WHERE namespace = ?1"
         case .listedRows:
             "SELECT \(Self.row) FROM work WHERE namespace = ?1 AND key >= ?2 ORDER BY key LIMIT ?3"
+
+        case .insertValue: "INSERT INTO collected (namespace, key, generation, value) VALUES (?1, ?2, ?3, ?4)"
+        case .values: "SELECT value FROM collected WHERE \(Self.range) ORDER BY generation"
+        case .generationOfValue:
+            "SELECT generation FROM collected WHERE \(Self.range) ORDER BY generation LIMIT 1 OFFSET ?5"
+        case .deleteValues:
+            "DELETE FROM collected WHERE id IN (SELECT id FROM collected WHERE \(Self.range) ORDER BY generation LIMIT ?5)"
+        case .insertSpent: "INSERT INTO spent (namespace, key, first, last) VALUES (?1, ?2, ?3, ?4)"
+        case .spent: "SELECT id, namespace, key, first, last FROM spent ORDER BY id LIMIT 1"
+        case .deleteSpent: "DELETE FROM spent WHERE id = ?1"
 
         case .insertEnd:
             """

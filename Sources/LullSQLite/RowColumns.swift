@@ -29,7 +29,6 @@ extension Statement {
         if !isNull(11) {
             var ready = try value(in: .ready, submits: try range(11, 14), from: 15)
             if !isNull(32) { ready.since = instant(32) }
-            if !isNull(33) { ready.generations = try generations(33) }
             row.ready = ready
         }
         if !isNull(12) {
@@ -70,16 +69,6 @@ extension Statement {
         return first...last
     }
 
-    /// Numbers of submits, in decimal digits with blanks between them.
-    private func generations(_ column: Int32) throws(DurableError) -> [Int64] {
-        var numbers: [Int64] = []
-        for digits in text(column).split(separator: " ") {
-            guard let number = Int64(digits) else { throw connection.damage("the number '\(digits)'") }
-            numbers.append(number)
-        }
-        return numbers
-    }
-
     func edge(_ column: Int32) throws(DurableError) -> Edge {
         let name = text(column)
         guard let edge = Edge(name) else { throw connection.damage("the edge '\(name)'") }
@@ -103,21 +92,19 @@ extension Statement {
         if groups.contains(.ready) {
             bind(row.ready, from: 9)
             bind(15, row.ready?.since?.nanoseconds)
-            let generations = row.ready?.generations ?? []
-            bind(16, text: generations.isEmpty ? nil : generations.map(String.init).joined(separator: " "))
         }
         if groups.contains(.run) {
-            bind(17, row.run?.id)
-            bind(row.run?.value, from: 18)
-            bind(24, row.run?.state.end.nanoseconds)
-            bind(25, row.run?.fence)
-            bind(26, row.run?.owner)
-            bind(27, row.run.flatMap { $0.isInBackoff ? nil : $0.owner })
-            bind(28, row.run.map { Int64($0.attempt) })
-            bind(29, text: row.run?.errorText)
+            bind(16, row.run?.id)
+            bind(row.run?.value, from: 17)
+            bind(23, row.run?.state.end.nanoseconds)
+            bind(24, row.run?.fence)
+            bind(25, row.run?.owner)
+            bind(26, row.run.flatMap { $0.isInBackoff ? nil : $0.owner })
+            bind(27, row.run.map { Int64($0.attempt) })
+            bind(28, text: row.run?.errorText)
         }
-        if groups.contains(.wake) { bind(30, wake) }
-        if groups.contains(.submitter) { bind(31, row.pending?.submitter.number) }
+        if groups.contains(.wake) { bind(29, wake) }
+        if groups.contains(.submitter) { bind(30, row.pending?.submitter.number) }
     }
 
     /// Binds `from`, `to`, `count`, `first`, `due` and `edge`.

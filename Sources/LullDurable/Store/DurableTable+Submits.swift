@@ -16,7 +16,7 @@ extension DurableTable {
         var row = old?.row ?? DurableRow(base: base)
         var endings: [DurableEnding] = []
         let due = row.submit(
-            .bytes(submission.value), at: now, wait: submission.wait,
+            submission.value, at: now, wait: submission.wait,
             submitter: DurableRow.Submitter(submission.submitter), by: namespace.rules, &endings)
         let receipt = DurableReceipt(
             namespace: namespace.name, key: submission.key, generation: row.generation,
@@ -53,7 +53,7 @@ extension DurableTable {
         submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
         var flushed: [(key: [UInt8], generation: Int64)] = []
-        let mixed = try changePending(of: submitter, in: namespace, at: now) { key, row, endings in
+        let mixed = try changePending(of: submitter, in: namespace, at: now) { _, key, row, endings in
             row.flushPending(at: now, by: namespace.rules, &endings)
             flushed.append((key, row.generation))
         }
@@ -68,8 +68,12 @@ extension DurableTable {
         submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (cancelled: Int, mixed: Int) {
         var cancelled = 0
-        let mixed = try changePending(of: submitter, in: namespace, at: now) { _, row, endings in
+        let mixed = try changePending(of: submitter, in: namespace, at: now) {
+            (table, key, row, endings) throws(DurableError) in
+            let submits = row.pendingSubmits
             cancelled += row.cancelPending(at: now, by: namespace.rules, &endings)
+            // Behind a value that is ready the range does not end, but its values do.
+            if let submits, endings.isEmpty { try table.dropValues(of: submits, of: key, in: namespace) }
         }
         return (cancelled, mixed)
     }
@@ -79,7 +83,7 @@ extension DurableTable {
     /// - Returns: How many rows have something pending that several have submitted.
     private mutating func changePending(
         of submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant,
-        _ body: ([UInt8], inout DurableRow, inout [DurableEnding]) -> Void
+        _ body: (inout Self, [UInt8], inout DurableRow, inout [DurableEnding]) throws(DurableError) -> Void
     ) throws(DurableError) -> Int {
         var mixed = 0
         for key in try keys(submittedBy: submitter, in: namespace) {
@@ -91,7 +95,7 @@ extension DurableTable {
             switch row.pending?.submitter {
             case .several: mixed += 1
             case .one(submitter):
-                body(key, &row, &endings)
+                try body(&self, key, &row, &endings)
                 try keep(row, of: key, from: old, isWorkers: false, endings, at: now, in: namespace)
             default: continue
             }

@@ -8,10 +8,13 @@ extension DurableRow {
         broken.unless((pending != nil) == (gate.count > 0), "something is pending exactly if the gate counts it")
         broken.unless(pending == nil || gate.isOpen, "the gate is open while something is pending")
         var next = taken
-        for (name, range) in [("ready", ready?.submits), ("pending", pendingSubmits)] {
-            guard let range else { continue }
-            broken.unless(range.lowerBound == next + 1, "what is \(name) begins after \(next)")
-            next = range.upperBound
+        if let ready {
+            broken.unless(ready.submits.lowerBound == next + 1, "what is ready begins after \(next)")
+            next = ready.submits.upperBound
+        }
+        if let submits = pendingSubmits {
+            broken.unless(submits.lowerBound == next + 1, "what is pending begins after \(next)")
+            next = submits.upperBound
         }
         broken.unless(next == generation, "the newest submit is \(next), not \(generation)")
         if let ready {

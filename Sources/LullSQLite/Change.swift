@@ -54,20 +54,26 @@ struct Change: Hashable {
         (.submitter, ["pending_by"]),
     ]
 
-    /// The columns of all groups, and their parameters, in the order of ``bind(_:wake:groups:to:)``.
-    static let allColumns = columns.flatMap(\.names).joined(separator: ", ")
-    static let allParameters = columns.flatMap(\.names).indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+    /// Every group; and those that a row has in which nothing is ready and that has no run.
+    static let all: Groups = [.gate, .taken, .ready, .run, .wake, .submitter]
+    static let allPending: Groups = [.gate, .taken, .wake, .submitter]
+
+    /// The columns of some groups with their parameters, in the order of ``Statement/bind(_:wake:_:)``.
+    static func columns(of groups: Groups) -> [(name: String, parameter: String)] {
+        var number = 0
+        var found: [(name: String, parameter: String)] = []
+        for (group, names) in columns {
+            for name in names {
+                number += 1
+                if groups.contains(group) { found.append((name, "?\(number)")) }
+            }
+        }
+        return found
+    }
 
     /// The statement.
     var sql: String {
-        var parts: [String] = []
-        var number = 0
-        for (group, names) in Self.columns {
-            for name in names {
-                number += 1
-                if groups.contains(group) { parts.append("\(name) = ?\(number)") }
-            }
-        }
+        var parts = Self.columns(of: groups).map { "\($0.name) = \($0.parameter)" }
         for (name, source) in [("pending", pending), ("ready", ready), ("run", run)] {
             if let source { parts.append("\(name) = \(Self.expression(source))") }
         }

@@ -5,7 +5,7 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace
-    case pendingByKey, rowByID, insertRow, deleteRow, runValue
+    case pendingByKey, rowByID, insertRow, insertPending, deleteRow, runValue
     case insertValue, values, generationOfValue, deleteValues, insertSpent, spent, deleteSpent
     case earliestRows, nextWake, rowsOfWorker, allKeys, keysOfSubmitter, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
@@ -30,6 +30,13 @@ enum Query: Int, CaseIterable {
     private static let dead = """
         key, run, first_submit, last_submit, count, first, due, edge, fence, owner, attempts, error, at
         """
+
+    private static func names(_ groups: Change.Groups) -> String {
+        Change.columns(of: groups).map(\.name).joined(separator: ", ")
+    }
+    private static func parameters(_ groups: Change.Groups) -> String {
+        Change.columns(of: groups).map(\.parameter).joined(separator: ", ")
+    }
 
     /// Some values of a key.
     private static let range = "namespace = ?1 AND key = ?2 AND generation BETWEEN ?3 AND ?4"
@@ -66,8 +73,13 @@ enum Query: Int, CaseIterable {
         case .rowByID: "SELECT \(Self.row) FROM work WHERE id = ?1"
         case .insertRow:
             """
-            INSERT INTO work (\(Change.allColumns), pending, ready, run, born, namespace, key)
-            VALUES (\(Change.allParameters), ?31, ?32, ?33, ?34, ?35, ?36)
+            INSERT INTO work (\(Self.names(Change.all)), pending, ready, run, born, namespace, key)
+            VALUES (\(Self.parameters(Change.all)), ?31, ?32, ?33, ?34, ?35, ?36)
+            """
+        case .insertPending:
+            """
+            INSERT INTO work (\(Self.names(Change.allPending)), pending, born, namespace, key)
+            VALUES (\(Self.parameters(Change.allPending)), ?31, ?34, ?35, ?36)
             """
         case .deleteRow: "DELETE FROM work WHERE id = ?1"
         case .earliestRows:

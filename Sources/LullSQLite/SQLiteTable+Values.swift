@@ -12,7 +12,7 @@ extension DurableNamespace {
 extension SQLiteTable {
     /// So many values are deleted at the end of a range, and in each later transaction until none is left: a large range must not
     /// hold everybody up.
-    static let mostDeleted = 1024
+    static let mostDeleted = 256
 
     /// Keeps the values of a part that come from outside.
     func insertValues(

@@ -46,9 +46,11 @@ struct SQLiteTable: DurableTable {
     mutating func insert(
         _ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) {
-        let statement = try connection[.insertRow]
-        statement.bind(row, wake: wake, [.gate, .taken, .ready, .run, .wake, .submitter])
-        let batches = [row.pending?.batch, row.ready?.batch, row.run?.value.batch]
+        // Most rows begin with something pending and nothing else.
+        let isPending = row.ready == nil && row.run == nil
+        let statement = try connection[isPending ? .insertPending : .insertRow]
+        statement.bind(row, wake: wake, isPending ? Change.allPending : Change.all)
+        let batches = isPending ? [row.pending?.batch] : [row.pending?.batch, row.ready?.batch, row.run?.value.batch]
         for (index, batch) in zip(Change.bytes..., batches) {
             statement.bind(index, blob: namespace.collects ? nil : bytes(of: batch))
         }

@@ -101,6 +101,29 @@ static inline int lull_exists(const char *path) {
     struct stat status;
     return stat(path, &status) == 0;
 }
+// What tells a file, and each of its contents, from others.
+typedef struct {
+    int64_t device, inode, size, modified;
+} lull_mark;
+// All zero if there is none.
+static inline lull_mark lull_mark_of(const char *path) {
+    struct stat status;
+    lull_mark mark = {0, 0, 0, 0};
+    if (stat(path, &status) != 0) return mark;
+#if defined(__APPLE__)
+    struct timespec modified = status.st_mtimespec;
+#else
+    struct timespec modified = status.st_mtim;
+#endif
+    mark.device = (int64_t)status.st_dev;
+    mark.inode = (int64_t)status.st_ino;
+    mark.size = (int64_t)status.st_size;
+    mark.modified = (int64_t)modified.tv_sec * 1000000000 + modified.tv_nsec;
+    return mark;
+}
+// The full name of a file, without links; NULL if there is none. To be freed.
+static inline char *lull_full_name(const char *path) { return realpath(path, (char *)0); }
+
 // The size of a file; 0 if there is none.
 static inline int64_t lull_size(const char *path) {
     struct stat status;

@@ -45,8 +45,8 @@ package final class SQLiteFile {
         self.options = options
         checkpointAt = options.longLog
         do throws(DurableError) {
-            try Self.inspect(path, options)
-            let connection = try Self.connect(path, options)
+            try Self.inspect(path, creates: options.creates, options)
+            let connection = try Self.connect(path, creates: options.creates, options)
             turnstile = try Turnstile(besides: connection.file)
             try turnstile.enter(within: options.patience)
             defer { turnstile.leave() }
@@ -71,11 +71,11 @@ package final class SQLiteFile {
     }
 
     /// Looks for what SQLite would not say clearly.
-    private static func inspect(_ path: String, _ options: Options) throws(DurableError) {
+    static func inspect(_ path: String, creates: Bool, _ options: Options) throws(DurableError) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         guard lull_is_directory(directory) != 0 else { throw .unusable("there is no directory \(directory)") }
         guard lull_is_directory(path) == 0 else { throw .unusable("\(path) is a directory") }
-        guard options.creates || lull_exists(path) != 0 else { throw .unusable("there is no file \(path)") }
+        guard creates || lull_exists(path) != 0 else { throw .unusable("there is no file \(path)") }
         // SQLite takes a file of one byte for an empty one, and would write over it.
         guard lull_size(path) != 1 else { throw .unusable("\(path) is not a database of SQLite") }
         guard options.allowsNetwork || lull_is_remote(directory) == 0 else {
@@ -85,8 +85,10 @@ package final class SQLiteFile {
     }
 
     /// A connection with the settings that everything here relies on, to a file that is ours or empty.
-    private static func connect(_ path: String, _ options: Options) throws(DurableError) -> Connection {
-        let connection = try Connection(path, options)
+    private static func connect(
+        _ path: String, creates: Bool, _ options: Options
+    ) throws(DurableError) -> Connection {
+        let connection = try Connection(path, creates: creates, options)
         guard !connection.isReadOnly else { throw .unusable("\(path) cannot be written") }
         _ = try connection.kind()
         try connection.execute(
@@ -104,7 +106,7 @@ package final class SQLiteFile {
     /// The connection, opened again if it had to be closed. The turnstile must be held.
     private func usable() throws(DurableError) -> Connection {
         if let connection { return connection }
-        let opened = try Self.connect(path, options)
+        let opened = try Self.connect(path, creates: false, options)
         // What the log holds may never have reached the disk, though it can be read. It has to be there before it is copied: a
         // cut in between would leave a part of the copy, and nothing to mend it with. Copied and gone, all is certain.
         if isUnsettled {
@@ -185,7 +187,7 @@ package final class SQLiteFile {
             finish(endings, nil)
         } catch {
             // Without room the last part of a commit was not written, which makes it one.
-            if connection.isFull {
+            if connection.failedCode & 0xFF == SQLITE_FULL {
                 connection.rollBack()
                 return finish(endings, error)
             }

@@ -110,6 +110,9 @@ final class Connection {
     /// Whether the file can only be read.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
+    /// Whether the file has another name than the one it was opened by, or none.
+    var hasMoved: Bool { lull_sqlite_has_moved(handle) != 0 }
+
     /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 

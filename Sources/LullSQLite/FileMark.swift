@@ -14,7 +14,15 @@ struct FileMark: Equatable {
     private let modified: Int64
 
     init(of path: String) {
-        let mark = lull_mark_of(path)
+        self.init(lull_mark_of(path, -1))
+    }
+
+    /// Of an open file.
+    init(open descriptor: Int32) {
+        self.init(lull_mark_of(nil, descriptor))
+    }
+
+    private init(_ mark: lull_mark) {
         identity = Identity(device: mark.device, inode: mark.inode)
         (size, modified) = (mark.size, mark.modified)
     }

@@ -29,10 +29,19 @@ package final class SQLiteFile {
         package init() {}
     }
 
-    private let path: String
-    private let options: Options
-    private let turnstile: Turnstile
+    let path: String
+    let options: Options
+    let turnstile: Turnstile
     private(set) var connection: Connection?
+    /// Which file it is; its name may come to mean another.
+    private let identity: FileMark.Identity
+    /// The log that belongs to the connection, and its index, when they have been seen.
+    private var log: [FileMark.Identity] = []
+    /// When all files are looked at again.
+    private var nextCheck = ContinuousClock.now
+    /// When there may be something to do while nothing else is; and since when nobody has written.
+    var nextTending = ContinuousClock.now
+    var calmSince = ContinuousClock.now
     /// Whether a commit has failed, and nobody knows yet whether it has been made.
     private var isUnsettled = false
     /// The log is copied when it has this many pages.
@@ -47,9 +56,13 @@ package final class SQLiteFile {
         do throws(DurableError) {
             try Self.inspect(path, creates: options.creates, options)
             let connection = try Self.connect(path, creates: options.creates, options)
+            identity = FileMark(of: connection.file).identity
+            guard !connection.hasMoved else { throw Self.gone(path) }
             turnstile = try Turnstile(besides: connection.file)
             try turnstile.enter(within: options.patience)
             defer { turnstile.leave() }
+            // It lets space be given back in small steps, and can be said only of a file in which there is nothing yet.
+            if try connection.kind() == .empty { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
             guard try connection.word("PRAGMA journal_mode = WAL") == "wal" else {
                 throw .unusable("\(path) cannot have a write-ahead log")
             }
@@ -74,6 +87,13 @@ package final class SQLiteFile {
     static func inspect(_ path: String, creates: Bool, _ options: Options) throws(DurableError) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         guard lull_is_directory(directory) != 0 else { throw .unusable("there is no directory \(directory)") }
+        // Such names mean something else to SQLite.
+        guard path != ":memory:", !path.hasPrefix("file:") else {
+            throw .unusable("\(path) is no path: a store is a file, and is named as one")
+        }
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw .unusable("the path of a store is empty, or holds a NUL")
+        }
         guard lull_is_directory(path) == 0 else { throw .unusable("\(path) is a directory") }
         guard creates || lull_exists(path) != 0 else { throw .unusable("there is no file \(path)") }
         // SQLite takes a file of one byte for an empty one, and would write over it.
@@ -104,9 +124,11 @@ package final class SQLiteFile {
     }
 
     /// The connection, opened again if it had to be closed. The turnstile must be held.
-    private func usable() throws(DurableError) -> Connection {
+    func usable() throws(DurableError) -> Connection {
         if let connection { return connection }
+        try checkIdentity()
         let opened = try Self.connect(path, creates: false, options)
+        if opened.hasMoved { throw Self.gone(path) }
         // What the log holds may never have reached the disk, though it can be read. It has to be there before it is copied: a
         // cut in between would leave a part of the copy, and nothing to mend it with. Copied and gone, all is certain.
         if isUnsettled {
@@ -118,8 +140,36 @@ package final class SQLiteFile {
             try opened.rewriteLog()
         }
         isUnsettled = false
+        log = []
         connection = opened
         return opened
+    }
+
+    // MARK: - A file that goes away
+
+    /// Throws if the file, or one beside it, has been deleted or replaced: what is written then is lost.
+    ///
+    /// To be called as often as one likes: it looks a few times a second.
+    package func check() throws(DurableError) {
+        let now = ContinuousClock.now
+        guard now >= nextCheck else { return }
+        try checkIdentity()
+        if let missing = turnstile.missing { throw Self.gone(missing) }
+        if let connection {
+            let names = ["-wal", "-shm"].map { connection.file + $0 }
+            let found = names.map { FileMark(of: $0).identity }
+            for (name, (old, new)) in zip(names, zip(log, found)) where old != new { throw Self.gone(name) }
+            log = found
+        }
+        nextCheck = now.advanced(by: .milliseconds(200))
+    }
+
+    private func checkIdentity() throws(DurableError) {
+        if FileMark(of: path).identity != identity { throw Self.gone(path) }
+    }
+
+    private static func gone(_ path: String) -> DurableError {
+        .unusable("\(path) was \(lull_exists(path) == 0 ? "deleted" : "replaced by another file") while it was in use")
     }
 
     // MARK: - Writing
@@ -132,9 +182,11 @@ package final class SQLiteFile {
     }
 
     /// Does what several callers want in one transaction, and answers each.
-    func write(_ jobs: [Job]) {
+    ///
+    /// - Parameter patience: How long to wait for others; that of the options if it is left out.
+    func write(_ jobs: [Job], within patience: Duration? = nil) {
         do throws(DurableError) {
-            try turnstile.enter(within: options.patience)
+            try turnstile.enter(within: patience ?? options.patience)
         } catch {
             for job in jobs { job.refuse(error) }
             return
@@ -149,6 +201,7 @@ package final class SQLiteFile {
         let old: Meta
         do throws(DurableError) {
             connection = try usable()
+            try check()
             connection.failed = nil
             try connection[.begin].run()
             old = try Meta(from: connection)
@@ -168,7 +221,8 @@ package final class SQLiteFile {
         }
         meta.base = transaction.table.base
         meta.sequence = transaction.table.sequence
-        if connection.failed == nil, connection.writes == writes, meta == old.with(highest: meta) {
+        let isUnchanged = connection.writes == writes && !transaction.hasMovedPages
+        if connection.failed == nil, isUnchanged, meta == old.with(highest: meta) {
             connection.rollBack()
             return finish(endings, nil)
         }
@@ -184,7 +238,10 @@ package final class SQLiteFile {
 
         do throws(DurableError) {
             try connection[.commit].run()
-            finish(endings, nil)
+            calmSince = .now
+            // Nobody is told of something that only a file without a name has.
+            let isInPlace = FileMark(of: path).identity == identity
+            finish(endings, isInPlace ? nil : .unknown("\(Self.gone(path))"))
         } catch {
             // Without room the last part of a commit was not written, which makes it one.
             if connection.failedCode & 0xFF == SQLITE_FULL {
@@ -249,6 +306,7 @@ package final class SQLiteFile {
     func read(_ jobs: [Job]) {
         do throws(DurableError) {
             let connection = try readable()
+            try check()
             connection.failed = nil
             try connection[.beginReading].run()
             defer { connection.rollBack() }
@@ -269,11 +327,13 @@ package final class SQLiteFile {
 
     /// Whether another connection has committed since this was last asked; the first answer is yes.
     package func hasForeignCommits() throws(DurableError) -> Bool {
+        try check()
         let statement = try readable()[.dataVersion]
         defer { statement.reset() }
         guard try statement.next() else { return true }
         let new = statement.integer(0)
         defer { version = new }
+        if new != version { calmSince = .now }
         return new != version
     }
 

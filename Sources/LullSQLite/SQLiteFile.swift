@@ -33,12 +33,7 @@ package final class SQLiteFile {
     let options: Options
     let turnstile: Turnstile
     private(set) var connection: Connection?
-    /// Which file it is; its name may come to mean another.
-    private let identity: FileMark.Identity
-    /// The log that belongs to the connection, and its index, when they have been seen.
-    private var log: [FileMark.Identity] = []
-    /// When all files are looked at again.
-    private var nextCheck = ContinuousClock.now
+    private var files: OpenFiles
     /// When there may be something to do while nothing else is; and since when nobody has written.
     var nextTending = ContinuousClock.now
     var calmSince = ContinuousClock.now
@@ -56,8 +51,7 @@ package final class SQLiteFile {
         do throws(DurableError) {
             try Self.inspect(path, creates: options.creates, options)
             let connection = try Self.connect(path, creates: options.creates, options)
-            identity = FileMark(of: connection.file).identity
-            guard !connection.hasMoved else { throw Self.gone(path) }
+            files = try OpenFiles(path, connection)
             turnstile = try Turnstile(besides: connection.file)
             try turnstile.enter(within: options.patience)
             defer { turnstile.leave() }
@@ -83,52 +77,12 @@ package final class SQLiteFile {
         }
     }
 
-    /// Looks for what SQLite would not say clearly.
-    static func inspect(_ path: String, creates: Bool, _ options: Options) throws(DurableError) {
-        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        guard lull_is_directory(directory) != 0 else { throw .unusable("there is no directory \(directory)") }
-        // Such names mean something else to SQLite.
-        guard path != ":memory:", !path.hasPrefix("file:") else {
-            throw .unusable("\(path) is no path: a store is a file, and is named as one")
-        }
-        guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw .unusable("the path of a store is empty, or holds a NUL")
-        }
-        guard lull_is_directory(path) == 0 else { throw .unusable("\(path) is a directory") }
-        guard creates || lull_exists(path) != 0 else { throw .unusable("there is no file \(path)") }
-        // SQLite takes a file of one byte for an empty one, and would write over it.
-        guard lull_size(path) != 1 else { throw .unusable("\(path) is not a database of SQLite") }
-        guard options.allowsNetwork || lull_is_remote(directory) == 0 else {
-            throw .unusable("\(path) lies on another machine, where several processes cannot share a file safely")
-        }
-        guard sqlite3_threadsafe() != 0 else { throw .unusable("this build of SQLite cannot be used with threads") }
-    }
-
-    /// A connection with the settings that everything here relies on, to a file that is ours or empty.
-    private static func connect(
-        _ path: String, creates: Bool, _ options: Options
-    ) throws(DurableError) -> Connection {
-        let connection = try Connection(path, creates: creates, options)
-        guard !connection.isReadOnly else { throw .unusable("\(path) cannot be written") }
-        _ = try connection.kind()
-        try connection.execute(
-            """
-            PRAGMA synchronous = \(options.syncs ? "FULL" : "OFF");
-            PRAGMA fullfsync = 1;
-            PRAGMA checkpoint_fullfsync = 1;
-            PRAGMA mmap_size = 0;
-            PRAGMA cache_size = -8192;
-            PRAGMA journal_size_limit = 4194304;
-            """)
-        return connection
-    }
-
     /// The connection, opened again if it had to be closed. The turnstile must be held.
     func usable() throws(DurableError) -> Connection {
         if let connection { return connection }
-        try checkIdentity()
+        try files.checkIdentity()
         let opened = try Self.connect(path, creates: false, options)
-        if opened.hasMoved { throw Self.gone(path) }
+        try files.reopened(opened)
         // What the log holds may never have reached the disk, though it can be read. It has to be there before it is copied: a
         // cut in between would leave a part of the copy, and nothing to mend it with. Copied and gone, all is certain.
         if isUnsettled {
@@ -140,36 +94,15 @@ package final class SQLiteFile {
             try opened.rewriteLog()
         }
         isUnsettled = false
-        log = []
         connection = opened
         return opened
     }
-
-    // MARK: - A file that goes away
 
     /// Throws if the file, or one beside it, has been deleted or replaced: what is written then is lost.
     ///
     /// To be called as often as one likes: it looks a few times a second.
     package func check() throws(DurableError) {
-        let now = ContinuousClock.now
-        guard now >= nextCheck else { return }
-        try checkIdentity()
-        if let missing = turnstile.missing { throw Self.gone(missing) }
-        if let connection {
-            let names = ["-wal", "-shm"].map { connection.file + $0 }
-            let found = names.map { FileMark(of: $0).identity }
-            for (name, (old, new)) in zip(names, zip(log, found)) where old != new { throw Self.gone(name) }
-            log = found
-        }
-        nextCheck = now.advanced(by: .milliseconds(200))
-    }
-
-    private func checkIdentity() throws(DurableError) {
-        if FileMark(of: path).identity != identity { throw Self.gone(path) }
-    }
-
-    private static func gone(_ path: String) -> DurableError {
-        .unusable("\(path) was \(lull_exists(path) == 0 ? "deleted" : "replaced by another file") while it was in use")
+        try files.check(connection, turnstile)
     }
 
     // MARK: - Writing
@@ -240,8 +173,7 @@ package final class SQLiteFile {
             try connection[.commit].run()
             calmSince = .now
             // Nobody is told of something that only a file without a name has.
-            let isInPlace = FileMark(of: path).identity == identity
-            finish(endings, isInPlace ? nil : .unknown("\(Self.gone(path))"))
+            finish(endings, files.loss.map { .unknown($0.reason) })
         } catch {
             // Without room the last part of a commit was not written, which makes it one.
             if connection.failedCode & 0xFF == SQLITE_FULL {

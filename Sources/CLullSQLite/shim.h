@@ -87,7 +87,10 @@ static inline int lull_lock_is_safe(const struct stat *lock, const struct stat *
     mode_t others = rights & 07;
     mode_t group = lock->st_gid == guarded->st_gid ? rights & 070 : others << 3;
     int is_known = lock->st_uid == guarded->st_uid || lock->st_uid == 0 || lock->st_uid == geteuid();
-    return (is_known || (rights & 022)) && (lock->st_mode & 077 & ~(group | others)) == 0;
+    if ((is_known || (rights & 022)) && (lock->st_mode & 077 & ~(group | others)) == 0) return 1;
+    // A file system without rights gives all files of their owner the same, whatever is asked of it.
+    return lock->st_uid == geteuid() && lock->st_uid == guarded->st_uid
+        && (lock->st_mode & 0777) == (guarded->st_mode & 0777);
 }
 
 // Opens a file for locks beside the one that they guard, and makes it if need be. Its owner, group and rights become those of

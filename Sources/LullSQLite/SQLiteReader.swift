@@ -33,7 +33,8 @@ package struct SQLiteReader: Sendable {
                 throw .unusable("\(path) was left half made: whatever works or submits there mends it")
             }
             let before = Marks(of: file)
-            if before.hasIndex { return try readShared(file, body) }
+            // Without a log nothing is in use, whatever else was left; and SQLite would make one.
+            if before.hasIndex, before.log.isThere { return try readShared(file, body) }
             let result = readAtRest(file, before, body)
             if before == Marks(of: file) { return try result.get() }
             guard ContinuousClock.now < end else { throw .refused("\(path) changes again and again while it is read") }
@@ -55,8 +56,8 @@ package struct SQLiteReader: Sendable {
         return try ask(try Connection(reading: file, "", options), body)
     }
 
-    /// Reads what nobody is using: there is no index of the log, and none is made. Whoever comes to the file makes one, so that
-    /// what was read meanwhile is known not to count.
+    /// Reads what nobody is using: there is no log, or no index of it, and none is made. Whoever comes to the file makes them, so
+    /// that what was read meanwhile is known not to count.
     private func readAtRest<Answer>(
         _ file: String, _ marks: Marks, _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) -> Result<Answer, DurableError> {

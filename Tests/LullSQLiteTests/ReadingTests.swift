@@ -145,6 +145,32 @@ import Testing
         #expect(try contents() == before)
     }
 
+    @Test func anIndexThatIsLeftWithoutItsLogIsNoReasonToMakeOne() throws {
+        try make().rest()
+        try FileManager.default.removeItem(atPath: place.path + "-wal")
+        let before = try contents()
+        #expect(try status().pending == 1)
+        #expect(try contents() == before)
+    }
+
+    @Test func anIndexThatAWriterLeftHalfWrittenIsPutRight() async throws {
+        let store = try await SQLiteStore(path: place.path)
+        let debouncer = try await DurableDebouncer<String, String>(for: .zero, namespace: "kill", in: store)
+        try await debouncer.submit("value", for: "key")
+        await store.close()
+        let log = place.directory + "/log"
+        let child = try Child("work", place.path, log, "1")
+        var lines = Lines(log)
+        try await lines.wait(for: 1)
+        // It has the file open, and does not put it right itself.
+        child.signal(SIGSTOP)
+        let index = try FileHandle(forUpdating: URL(fileURLWithPath: place.path + "-shm"))
+        try index.write(contentsOf: Data(repeating: 0x5A, count: 96))
+        try index.close()
+        let names = try SQLiteReader(place.path).read { transaction throws(DurableError) in try transaction.names() }
+        #expect(names == ["kill"])
+    }
+
     @Test func whatWasReadWhileSomebodyCameToAFileAtRestIsReadAgain() throws {
         try make().rest()
         for suffix in ["-shm", "-wal"] { try FileManager.default.removeItem(atPath: place.path + suffix) }

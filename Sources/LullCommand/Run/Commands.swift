@@ -8,19 +8,20 @@ struct Commands: Performer {
         let job: Int64
         /// For messages.
         let key: Key
-        /// The pipe that is its standard error.
-        let pipe: Int32
+        /// The pipe that is its standard error. As long as the command runs the writing end is open here, too: so its end is
+        /// told once, by the supervisor.
+        let pipe: (reading: Int32, writing: Int32)
         var errors = CommandErrors()
         var isStopping = false
     }
 
     /// A process group that was told to stop.
     private struct StoppingGroup {
-        let group: pid_t
+        let command: Int64
         /// When it is killed.
         let deadline: CoreInstant
-        /// Whether the command itself has ended. What else is in its group ends unseen: it is looked for now and then.
-        var isLeaderless = false
+        /// Its number, when the command itself has ended. What else is in it ends unseen: it is looked for now and then.
+        var group: pid_t?
         var nextLook = CoreInstant.farFuture
     }
 
@@ -32,9 +33,11 @@ struct Commands: Performer {
     private let killAfter: CoreDuration
 
     private var supervisor: Supervisor
-    private var children: [pid_t: Child] = [:]
+    /// The running commands, numbered in order of their starts.
+    private var children: [Int64: Child] = [:]
+    private var lastCommand: Int64 = 0
     /// The running commands by their pipes, as far as these are open.
-    private var pipes: [Int32: pid_t] = [:]
+    private var pipes: [Int32: Int64] = [:]
     /// The pipes of commands that have ended, where something that they left behind may still write.
     private var leftPipes: Set<Int32> = []
     /// The process groups that were told to stop.
@@ -80,18 +83,15 @@ struct Commands: Performer {
 
     mutating func start(_ job: Job, _ streams: inout Streams) -> Ending? {
         do {
-            let (group, pipe) = try spawn(job)
-            children[group] = Child(job: job.id, key: job.key, pipe: pipe)
-            pipes[pipe] = group
+            try spawn(job)
             return nil
         } catch {
-            // Of a supervisor that is gone there is one message, and it is the end.
-            if !supervisor.isLost { streams.log.report(subject(job.key) + error.message) }
+            streams.log.report(subject(job.key) + error.message)
             return .threw
         }
     }
 
-    private mutating func spawn(_ job: Job) throws(Failure) -> (group: pid_t, pipe: Int32) {
+    private mutating func spawn(_ job: Job) throws(Failure) {
         let details: (CommandTemplate.Detail) -> [UInt8] = { [keyRule] detail in
             switch detail {
             case .key: keyRule.plain(job.key)
@@ -110,7 +110,7 @@ struct Commands: Performer {
             throw notStarted("a NUL byte cannot be in an argument or in the environment; \(Self.hint)")
         }
         let input: Int32
-        let ends: (reading: Int32, writing: Int32)
+        let pipe: (reading: Int32, writing: Int32)
         do {
             input = try CommandInput.file(job.batch, terminator: terminator)
         } catch {
@@ -118,18 +118,15 @@ struct Commands: Performer {
         }
         defer { close(input) }
         do {
-            ends = try Pipe.make()
+            pipe = try Pipe.make()
         } catch {
             throw notStarted(error.message)
         }
-        defer { close(ends.writing) }
-        _ = lull_add_flags(ends.reading, 0, O_NONBLOCK)
-        let (group, code) = supervisor.start(arguments, variables, input: input, errors: ends.writing)
-        guard code == 0 else {
-            close(ends.reading)
-            throw notStarted(code == E2BIG ? "the arguments are too long; \(Self.hint)" : Failure.reason(code))
-        }
-        return (group, ends.reading)
+        _ = lull_add_flags(pipe.reading, 0, O_NONBLOCK)
+        lastCommand += 1
+        supervisor.start(lastCommand, arguments, variables, input: input, errors: pipe.writing)
+        children[lastCommand] = Child(job: job.id, key: job.key, pipe: pipe)
+        pipes[pipe.reading] = lastCommand
     }
 
     private static let hint = "let the command read the records from its standard input"
@@ -151,8 +148,8 @@ struct Commands: Performer {
     mutating func attend(_ ready: ArraySlice<pollfd>, _ streams: inout Streams) {
         for interest in ready where interest.revents != 0 {
             let pipe = interest.fd
-            if let group = pipes[pipe] {
-                if case .end = forward(pipe, of: &children[group], &streams) { forget(pipe) }
+            if let command = pipes[pipe] {
+                _ = forward(pipe, of: &children[command], &streams)
             } else if leftPipes.contains(pipe) {
                 var nobody: Child?
                 if case .end = forward(pipe, of: &nobody, &streams) { forget(pipe) }
@@ -176,22 +173,23 @@ struct Commands: Performer {
 
     /// Passes on all that a command has written, which has ended.
     private mutating func finish(_ child: inout Child?, _ streams: inout Streams) {
-        guard let pipe = child?.pipe, pipes[pipe] != nil else { return }
+        guard let pipe = child?.pipe else { return }
+        close(pipe.writing)
         // All that it wrote is in the pipe, and what comes after that is not its own.
-        var received = forward(pipe, of: &child, &streams)
-        if case .some = received { received = forward(pipe, of: &child, &streams) }
-        if case .end = received { return forget(pipe) }
-        pipes[pipe] = nil
-        leftPipes.insert(pipe)
+        var received = forward(pipe.reading, of: &child, &streams)
+        if case .some = received { received = forward(pipe.reading, of: &child, &streams) }
+        if case .end = received { return forget(pipe.reading) }
+        pipes[pipe.reading] = nil
+        leftPipes.insert(pipe.reading)
     }
 
     // MARK: - Stopping and ending
 
     mutating func stop(_ job: Int64, at now: CoreInstant) {
-        guard let group = children.first(where: { $0.value.job == job })?.key else { return }
-        children[group]?.isStopping = true
-        CLullSystem.kill(-group, SIGTERM)
-        stopping.append(StoppingGroup(group: group, deadline: now.advanced(by: killAfter)))
+        guard let command = children.first(where: { $0.value.job == job })?.key else { return }
+        children[command]?.isStopping = true
+        supervisor.signal(command, SIGTERM)
+        stopping.append(StoppingGroup(command: command, deadline: now.advanced(by: killAfter)))
     }
 
     var isAtRest: Bool { stopping.isEmpty }
@@ -201,14 +199,11 @@ struct Commands: Performer {
     }
 
     mutating func wake(at now: CoreInstant) {
+        for stopping in stopping where stopping.deadline <= now { supervisor.signal(stopping.command, SIGKILL) }
         stopping.removeAll { stopping in
-            if stopping.deadline <= now {
-                CLullSystem.kill(-stopping.group, SIGKILL)
-                return true
-            }
-            return stopping.isLeaderless && CLullSystem.kill(-stopping.group, 0) != 0
+            stopping.deadline <= now || stopping.group.map { CLullSystem.kill(-$0, 0) != 0 } ?? false
         }
-        for index in stopping.indices where stopping[index].isLeaderless {
+        for index in stopping.indices where stopping[index].group != nil {
             stopping[index].nextLook = now.advanced(by: .milliseconds(50))
         }
     }
@@ -216,28 +211,40 @@ struct Commands: Performer {
     mutating func reap(_ streams: inout Streams) -> [(job: Int64, error: String?)] {
         var ended: [(job: Int64, error: String?)] = []
         for end in supervisor.ended() {
-            var child = children.removeValue(forKey: end.process)
+            var child = children.removeValue(forKey: end.command)
             finish(&child, &streams)
             guard let child else { continue }
-            if let index = stopping.firstIndex(where: { $0.group == end.process }) {
-                stopping[index].isLeaderless = true
-                stopping[index].nextLook = .farPast
+            if let index = stopping.firstIndex(where: { $0.command == end.command }) {
+                if end.process == 0 {
+                    stopping.remove(at: index)
+                } else {
+                    stopping[index].group = end.process
+                    stopping[index].nextLook = .farPast
+                }
             }
-            let ending = lull_ending(end.status)
-            guard ending != 0 else {
-                ended.append((child.job, nil))
-                continue
-            }
-            let how = ending > 0 ? "failed with status \(ending)" : "was ended by signal \(-ending)"
-            let lines = child.errors.lines
-            if !child.isStopping {
-                if child.errors.isLineOpen { streams.log.text.append(UInt8(ascii: "\n")) }
-                let last = lines.isEmpty ? "" : ": \(ShownText.end(lines.joined(separator: " / "), Self.shownErrors))"
-                streams.log.report("\(subject(child.key))\(name) \(how)\(last)")
-            }
-            ended.append((child.job, "\(name) \(how)" + (lines.isEmpty ? "" : ": \(lines.joined(separator: "\n"))")))
+            ended.append((child.job, judge(child, end, &streams)))
         }
         return supervisor.isLost && failure == nil ? ended + giveUp() : ended
+    }
+
+    /// Says how a command has ended, if it has failed.
+    private func judge(_ child: Child, _ end: Supervisor.Answer, _ streams: inout Streams) -> String? {
+        guard end.process != 0 else {
+            let isTooLong = end.status == E2BIG
+            let why = notStarted(isTooLong ? "the arguments are too long; \(Self.hint)" : Failure.reason(end.status))
+            streams.log.report(subject(child.key) + why.message)
+            return why.message
+        }
+        let ending = lull_ending(end.status)
+        guard ending != 0 else { return nil }
+        let how = ending > 0 ? "failed with status \(ending)" : "was ended by signal \(-ending)"
+        let lines = child.errors.lines
+        if !child.isStopping {
+            if child.errors.isLineOpen { streams.log.text.append(UInt8(ascii: "\n")) }
+            let last = lines.isEmpty ? "" : ": \(ShownText.end(lines.joined(separator: " / "), Self.shownErrors))"
+            streams.log.report("\(subject(child.key))\(name) \(how)\(last)")
+        }
+        return "\(name) \(how)" + (lines.isEmpty ? "" : ": \(lines.joined(separator: "\n"))")
     }
 
     /// As much of what a command wrote as the message of its failure shows.
@@ -248,9 +255,12 @@ struct Commands: Performer {
         failure = Failure(
             status: ExitStatus.inputOutput,
             message: "the process that looks after the commands was killed; the commands are ended, and so is lull")
-        Descendants.end(Array(children.keys) + stopping.map(\.group))
+        Descendants.end(stopping.compactMap(\.group))
         let ended = children.values.map { (job: $0.job, error: Optional("\(name) was ended with its supervisor")) }
-        for pipe in pipes.keys { close(pipe) }
+        for child in children.values {
+            close(child.pipe.reading)
+            close(child.pipe.writing)
+        }
         children = [:]
         pipes = [:]
         stopping = []
@@ -258,8 +268,6 @@ struct Commands: Performer {
     }
 
     func kill() {
-        for group in children.keys { CLullSystem.kill(-group, SIGKILL) }
-        for group in stopping { CLullSystem.kill(-group.group, SIGKILL) }
         supervisor.end()
     }
 

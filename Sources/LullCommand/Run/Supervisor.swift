@@ -5,14 +5,26 @@ internal import CLullSystem
 /// It is there so that commands end with this program, however that ends: it notices when this process is gone, and kills them and
 /// all that they have started. Being their parent, it also sees their ends, and tells of them.
 ///
-/// There are two ways between the processes: a socket, over which each request to start a command is answered before the next
-/// one, and a pipe for the ends, which come at any time.
+/// There are two ways between the processes: a socket for requests, which are not answered, and a pipe for what came of them.
 struct Supervisor {
-    /// How a command ended.
-    struct Ended {
-        let process: pid_t
-        /// As `waitpid` says it.
-        let status: Int32
+    /// What a request begins with: what is wanted of which command, and what follows.
+    struct Request: BitwiseCopyable {
+        /// A signal's number, or 0: start it.
+        var signal: Int32 = 0
+        /// The number of its arguments; the other words are variables of the environment.
+        var arguments: Int32 = 0
+        /// The bytes of all words, each with its NUL.
+        var length = 0
+        var command: Int64
+    }
+
+    /// What came of a request to start a command: it has ended, or was not started.
+    struct Answer: BitwiseCopyable {
+        var command: Int64 = 0
+        /// The process, which is also the number of its group; 0 if it was not started.
+        var process: Int32 = 0
+        /// As `waitpid` says it, or an error's code.
+        var status: Int32 = 0
     }
 
     /// To be polled for reading: commands have ended, or the supervisor has.
@@ -48,7 +60,7 @@ struct Supervisor {
         if process == 0 {
             close(ends[0])
             close(reading)
-            SupervisorProcess.run(path, environment, requests: ends[1], ends: writing)
+            SupervisorProcess.run(path, environment, requests: ends[1], answers: writing)
         }
         let code = lull_errno()
         sigprocmask(SIG_SETMASK, &before, nil)
@@ -61,47 +73,47 @@ struct Supervisor {
         lull_raise_descriptor_limit()
     }
 
-    /// Starts the program.
+    /// Starts the program, as the command of a number.
     ///
     /// - Parameters:
     ///   - arguments: From the name of the program on.
     ///   - variables: Of the environment, beside those that every command gets.
-    /// - Returns: The process, which is also the number of its group, or an error's code.
     mutating func start(
-        _ arguments: [[UInt8]], _ variables: [[UInt8]], input: Int32, errors: Int32
-    ) -> (process: pid_t, code: Int32) {
+        _ command: Int64, _ arguments: [[UInt8]], _ variables: [[UInt8]], input: Int32, errors: Int32
+    ) {
         let words = arguments + variables
-        let header = [Int32(arguments.count), Int32(words.reduce(0) { $0 + $1.count + 1 })]
-        var message: [UInt8] = []
-        message.reserveCapacity(8 + Int(header[1]))
-        header.withUnsafeBytes { message += $0 }
+        let length = words.reduce(0) { $0 + $1.count + 1 }
+        var message = Link.bytes(
+            of: Request(arguments: Int32(arguments.count), length: length, command: command), more: length)
         for word in words {
             message += word
             message.append(0)
         }
-        var answer: [Int32] = [0, 0]
-        guard Link.send(message, [input, errors], to: socket), Link.receive(&answer, from: socket) != nil else {
-            isLost = true
-            return (-1, EPIPE)
-        }
-        return (answer[0], answer[1])
+        send(message, [input, errors])
     }
 
-    /// Hands over the commands that have ended.
-    mutating func ended() -> [Ended] {
-        var ended: [Ended] = []
-        var places = [Int32](repeating: 0, count: 512)
-        while !isLost {
+    /// Sends a signal to the group of a command.
+    mutating func signal(_ command: Int64, _ number: Int32) {
+        send(Link.bytes(of: Request(signal: number, command: command)))
+    }
+
+    private mutating func send(_ message: [UInt8], _ descriptors: [Int32] = []) {
+        // That nobody is there is told by the other way, too.
+        if !isLost, !Link.send(message, descriptors, to: socket) { isLost = true }
+    }
+
+    /// Hands over the commands that have ended, or were not started.
+    mutating func ended() -> [Answer] {
+        var ended: [Answer] = []
+        var places = [Answer](repeating: Answer(), count: 64)
+        while true {
             let count = places.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, lull_errno() == EINTR { continue }
             if count == 0 { isLost = true }
-            guard count > 0 else { break }
+            guard count > 0 else { return ended }
             // What is written at once is read at once: a whole number of them.
-            for index in stride(from: 0, to: count / 4, by: 2) {
-                ended.append(Ended(process: places[index], status: places[index + 1]))
-            }
+            ended += places[..<(count / MemoryLayout<Answer>.stride)]
         }
-        return ended
     }
 
     /// Ends the supervisor, and with it all that commands have left behind.
@@ -131,27 +143,33 @@ enum Link {
         return true
     }
 
+    /// The bytes of a value, with room for more.
+    static func bytes<Value: BitwiseCopyable>(of value: Value, more: Int = 0) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(MemoryLayout<Value>.size + more)
+        withUnsafeBytes(of: value) { bytes += $0 }
+        return bytes
+    }
+
     /// Receives as much as there is room for.
     ///
     /// - Returns: The descriptors that came with it; nil if the other side is gone.
-    static func receive<Element: BitwiseCopyable>(_ message: inout [Element], from socket: Int32) -> [Int32]? {
-        message.withUnsafeMutableBytes { bytes in
-            var descriptors: [Int32] = []
-            var done = 0
-            while done < bytes.count {
-                var received: [Int32] = [-1, -1, -1, -1]
-                var number = 0
-                let count = lull_receive(
-                    socket, bytes.baseAddress.map { $0 + done }, bytes.count - done, &received, &number)
-                descriptors += received[..<number]
-                if count < 0, lull_errno() == EINTR { continue }
-                guard count > 0 else {
-                    for descriptor in descriptors { close(descriptor) }
-                    return nil
-                }
-                done += count
+    static func receive(into bytes: UnsafeMutableRawBufferPointer, from socket: Int32) -> [Int32]? {
+        var descriptors: [Int32] = []
+        var done = 0
+        while done < bytes.count {
+            var received: [Int32] = [-1, -1, -1, -1]
+            var number = 0
+            let count = lull_receive(
+                socket, bytes.baseAddress.map { $0 + done }, bytes.count - done, &received, &number)
+            descriptors += received[..<number]
+            if count < 0, lull_errno() == EINTR { continue }
+            guard count > 0 else {
+                for descriptor in descriptors { close(descriptor) }
+                return nil
             }
-            return descriptors
+            done += count
         }
+        return descriptors
     }
 }

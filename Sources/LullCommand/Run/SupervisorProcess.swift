@@ -8,19 +8,19 @@ struct SupervisorProcess {
     private let environment: [Argument]
     /// The socket over which requests come.
     private let requests: Int32
-    /// The pipe for the ends of commands.
-    private let ends: Int32
+    /// The pipe for what came of them.
+    private let answers: Int32
     private let signals: Signals
 
-    /// Ends that did not fit into the pipe.
-    private var untold: [Int32] = []
-    /// The commands that run, each with a group of that number.
-    private var running: Set<pid_t> = []
-    /// The groups in which a command that has ended has left something behind.
-    private var left: Set<pid_t> = []
+    /// Answers that did not fit into the pipe.
+    private var untold: [Supervisor.Answer] = []
+    /// The commands that run, by their processes.
+    private var running: [pid_t: Int64] = [:]
+    /// The groups of the commands that run, and of those that have left something behind in it.
+    private var groups: [Int64: pid_t] = [:]
 
     /// What the process does after the fork, to its end.
-    static func run(_ path: [UInt8], _ environment: [Argument], requests: Int32, ends: Int32) -> Never {
+    static func run(_ path: [UInt8], _ environment: [Argument], requests: Int32, answers: Int32) -> Never {
         setsid()
         Descendants.adopt()
         lull_set_name("lull-supervisor")
@@ -33,17 +33,17 @@ struct SupervisorProcess {
         // Signals that end the program do not end this: it goes with it. Commands get them with their usual effect.
         guard let signals = try? Signals() else { _exit(ExitStatus.inputOutput) }
         if lull_is_ignored(SIGQUIT) == 0 { lull_handle(SIGQUIT) { _ in } }
-        var process = SupervisorProcess(path, environment, requests, ends, signals)
+        var process = SupervisorProcess(path, environment, requests, answers, signals)
         process.serve()
-        Descendants.end(process.running.union(process.left))
+        Descendants.end(process.groups.values)
         _exit(ExitStatus.success)
     }
 
-    private init(_ path: [UInt8], _ environment: [Argument], _ requests: Int32, _ ends: Int32, _ signals: Signals) {
+    private init(_ path: [UInt8], _ environment: [Argument], _ requests: Int32, _ answers: Int32, _ signals: Signals) {
         self.path = path
         self.environment = environment
         self.requests = requests
-        self.ends = ends
+        self.answers = answers
         self.signals = signals
     }
 
@@ -52,7 +52,7 @@ struct SupervisorProcess {
         while true {
             var interests = [
                 pollfd(descriptor: requests, Int32(POLLIN)), pollfd(descriptor: signals.descriptor, Int32(POLLIN)),
-                pollfd(descriptor: untold.isEmpty ? -1 : ends, Int32(POLLOUT)),
+                pollfd(descriptor: untold.isEmpty ? -1 : answers, Int32(POLLOUT)),
             ]
             guard poll(&interests, nfds_t(interests.count), -1) >= 0 else { continue }
             if interests[1].revents != 0 {
@@ -62,21 +62,33 @@ struct SupervisorProcess {
             if !untold.isEmpty { tell() }
             // Requests of a program that is gone are not carried out.
             if Int32(interests[0].revents) & Int32(POLLHUP | POLLERR) != 0 { return }
-            if interests[0].revents != 0, !startNext() { return }
+            if interests[0].revents != 0, !carryOut() { return }
         }
     }
 
     /// Carries out a request; false if there will be none any more.
-    private mutating func startNext() -> Bool {
-        var header: [Int32] = [0, 0]
-        guard let descriptors = Link.receive(&header, from: requests) else { return false }
+    private mutating func carryOut() -> Bool {
+        var request = Supervisor.Request(command: 0)
+        let received = withUnsafeMutableBytes(of: &request) { Link.receive(into: $0, from: requests) }
+        guard let descriptors = received else { return false }
         defer { for descriptor in descriptors { close(descriptor) } }
-        var words = [CChar](repeating: 0, count: Int(header[1]))
-        guard descriptors.count == 2, Link.receive(&words, from: requests) != nil else { return false }
-        var process: pid_t = -1
-        let code = start(&words, Int(header[0]), descriptors[0], descriptors[1], &process)
-        if code == 0 { running.insert(process) }
-        return Link.send([process, code].withUnsafeBytes { Array($0) }, to: requests)
+        if request.signal != 0 {
+            if let group = groups[request.command] { kill(-group, request.signal) }
+            return true
+        }
+        var words = [CChar](repeating: 0, count: request.length)
+        let rest = words.withUnsafeMutableBytes { Link.receive(into: $0, from: requests) }
+        guard descriptors.count == 2, rest != nil else { return false }
+        var process: pid_t = 0
+        let code = start(&words, Int(request.arguments), descriptors[0], descriptors[1], &process)
+        if code == 0 {
+            running[process] = request.command
+            groups[request.command] = process
+        } else {
+            untold.append(Supervisor.Answer(command: request.command, status: code))
+            tell()
+        }
+        return true
     }
 
     private func start(
@@ -103,24 +115,27 @@ struct SupervisorProcess {
         while true {
             let process = waitpid(-1, &status, WNOHANG)
             guard process > 0 else { break }
-            guard running.remove(process) != nil else { continue }
-            left.insert(process)
-            untold += [process, status]
+            guard let command = running.removeValue(forKey: process) else { continue }
+            untold.append(Supervisor.Answer(command: command, process: process, status: status))
         }
         // The number of a group that nobody is in any more may become a stranger's.
-        left = left.filter { kill(-$0, 0) == 0 }
+        if groups.count > running.count {
+            groups = groups.filter { running[$0.value] != nil || kill(-$0.value, 0) == 0 }
+        }
     }
 
-    /// Writes the ends that fit into the pipe, always whole ones.
+    /// Writes the answers that fit into the pipe, none of them in parts.
     private mutating func tell() {
+        let size = MemoryLayout<Supervisor.Answer>.stride
         while !untold.isEmpty {
-            let some = untold.prefix(Int(PIPE_BUF) / 8 * 2)
-            let count = some.withUnsafeBytes { write(ends, $0.baseAddress, $0.count) }
+            let count = Array(untold.prefix(Int(PIPE_BUF) / size)).withUnsafeBytes {
+                write(answers, $0.baseAddress, $0.count)
+            }
             if count < 0, lull_errno() == EINTR { continue }
             // Nobody reads any more: the next look at the requests says so.
             if count < 0, lull_errno() == EPIPE { untold = [] }
             guard count > 0 else { return }
-            untold.removeFirst(count / 4)
+            untold.removeFirst(count / size)
         }
     }
 }

@@ -226,7 +226,7 @@ struct Commands: Performer {
         if case .same = keyRule { return "" }
         var text: [UInt8] = []
         keyRule.append(key, to: &text)
-        return "key \(String(decoding: text, as: UTF8.self)): "
+        return "key \(Terminal.shown(text)): "
     }
 }
 

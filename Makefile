@@ -2,9 +2,12 @@
 # `swift test` as they are.
 SCRATCH ?= .build
 FLAGS ?=
-export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS
+# Where the command is installed; DESTDIR is put in front of it.
+PREFIX ?= /usr/local
+DESTDIR ?=
+export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR
 
-.PHONY: help run test bench check format lint embedded playground test-playground docs ci clean
+.PHONY: help run install uninstall dist test bench check format lint embedded playground test-playground docs ci clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -13,6 +16,15 @@ run: ## Install what is missing, build the lull command, and show it at work.
 	@scripts/install-missing
 	@swift build -c release --product lull --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/demo "$$(swift build -c release --scratch-path $(SCRATCH) --show-bin-path)/lull"
+
+install: ## Install the command, its manual and shell completions under PREFIX, /usr/local unless given.
+	@scripts/install
+
+uninstall: ## Take away what was installed there.
+	@scripts/install --remove
+
+dist: ## Pack the command for machines without a toolchain, and try it in a bare root folder.
+	@scripts/dist
 
 # One after the other: on a machine with few cores, tests that compute would take all threads away from tests that wait, which
 # then give up. It is also faster.

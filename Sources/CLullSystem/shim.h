@@ -8,12 +8,14 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -35,6 +37,21 @@ extern char **environ;
 static inline char **lull_environment(void) { return environ; }
 #endif
 
+#if defined(__linux__)
+// The arguments as they lie in memory, for where Swift cannot read them from /proc (a bare root folder): below the environment,
+// with their number in front and a null pointer behind, as the ABI has it. No pointer is as small as such a number. Only to be
+// called at the start, before the environment is changed.
+static inline char **lull_first_arguments(int *count) {
+    char **end = environ - 1;
+    long number = 0;
+    while (((long *)end)[-1 - number] != number) number++;
+    *count = (int)number;
+    return end - number;
+}
+#else
+static inline char **lull_first_arguments(int *count) { *count = 0; return 0; }
+#endif
+
 static inline int lull_errno(void) { return errno; }
 static inline void lull_set_errno(int code) { errno = code; }
 
@@ -54,6 +71,24 @@ static inline int lull_is_file(int descriptor) {
 }
 /// Opens a file to be written from its beginning; it need not be there.
 static inline int lull_create(const char *path) { return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }
+/// Opens a file that was not there, to be written; what is no plain file (a pipe, a device) may be there already. Nothing that is
+/// there is emptied.
+static inline int lull_create_new(const char *path) {
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    struct stat status;
+    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    if (stat(path, &status) != 0) return -1;
+    if (S_ISREG(status.st_mode)) {
+        errno = EEXIST;
+        return -1;
+    }
+    return open(path, O_WRONLY | O_CLOEXEC);
+}
+/// The number of columns of the terminal at a descriptor; 0 where there is none.
+static inline int lull_columns(int descriptor) {
+    struct winsize size;
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
 /// The number of bytes in a file; -1 for anything else.
 static inline long long lull_file_size(int descriptor) {
     struct stat status;

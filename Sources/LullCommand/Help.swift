@@ -16,7 +16,9 @@ enum Help {
           lull status   --store URL                says what there is to do in a store
           lull dead     list|retry|discard …       looks after what has failed for good
           lull compact  --store URL                gives unused space of a store back
-          lull COMMAND --help                        explains one of these
+          lull COMMAND --help                      explains one of these
+          lull completions bash|zsh|fish           prints completions for a shell
+          lull man [COMMAND]                       prints a page of the manual
           lull --version
 
         Examples:
@@ -48,8 +50,8 @@ enum Help {
           --throttle D           throttle: at most once in D
           --max-wait D           with --wait: let nothing wait longer than D
           --max-count N          at once when N are pending
-          --edges LIST           leading, trailing, or both with a comma; the default is
-                                 trailing with --wait, and both with --throttle
+          --edges EDGES          leading, trailing or both; the default is trailing with
+                                 --wait, and both with --throttle
           --delay-rule RULE      restart (default) or extend: whether a shorter delay of
                                  a single call replaces a longer one
           --combine RULE         latest (default), first or collect: what is left of
@@ -68,8 +70,9 @@ enum Help {
           --max-keys N           skip records that would open more than N keys
           --strict               end with status 65 at a bad record, don't skip it
           --record FILE          write what comes in as a trace for lull tune, without
-                                 the values (--record-values: with them); --hash-keys
-                                 replaces each key by a number
+                                 the values; FILE must not be there already
+          --record-values        with --record: the values too
+          --hash-keys            with --record: each key is replaced by a number
 
         """
 
@@ -181,8 +184,9 @@ enum Help {
           --target-saving P      suggest the shortest wait that saves P, such as 90%
           --target-delay D       … with nine of ten executions within D of the last
                                  submit; alone: the one that saves most within D
-          --by-key               name the keys that would need a wait of their own
-          --max-wait D, --max-count N, --edges LIST, --delay-rule RULE
+          --by-key               name the keys that would save more with a wait of their
+                                 own, if chance does not explain it
+          --max-wait D, --max-count N, --edges EDGES, --delay-rule RULE
                                  the rest of the policy, as for lull simulate
           --format FORMAT        summary (default), or json
           --diagram              what some waits do to a stretch of the trace, in text
@@ -208,11 +212,13 @@ enum Help {
                                  counts once
           --json                 print the receipt
 
-        The first use of a namespace says its policy; later ones may leave it out.
+        The first use of a namespace says its policy; later ones may leave it out. A KEY
+        or VALUE that begins with a dash comes after --.
 
         \(policy)
-        Example:
+        Examples:
           lull submit --store sqlite:hooks.db --wait 5s --max-wait 1m repo-7 '{"n":1}'
+          lull submit --store sqlite:hooks.db -- -key -1
 
         """
 

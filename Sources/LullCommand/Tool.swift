@@ -21,6 +21,8 @@ enum Tool {
         switch name {
         case "--help", "-h": return try show(Help.overview)
         case "--version": return try show("lull \(Help.version)\n")
+        case "completions": return try show(Completions.make(arguments.dropFirst(2).map { String(cString: $0) }))
+        case "man": return try show(Manual.make(arguments.dropFirst(2).map { String(cString: $0) }))
         default: break
         }
         guard let subcommand = Subcommand(rawValue: name) else {

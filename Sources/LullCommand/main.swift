@@ -1,4 +1,7 @@
 internal import CLullSystem
 
-let arguments = (0..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0] }
+var count = CommandLine.argc
+var vector: UnsafeMutablePointer<Argument?>? = CommandLine.unsafeArgv
+if count == 0 { vector = lull_first_arguments(&count) }
+let arguments = (0..<Int(count)).compactMap { vector?[$0] }
 exit(Tool.run(arguments))

@@ -55,4 +55,22 @@ struct RecordingTests {
         #expect(outcome.errors == "lull: /dev/full: cannot write: No space left on device\n")
         #expect(outcome.ending == 74)
     }
+
+    @Test func whatIsThereIsNotOverwritten() throws {
+        let file = try TemporaryFile("a day of work\n")
+        let outcome = try lull(["filter", "--wait", "1s", "--record", file.path], input: Array("a\n".utf8))
+        #expect(outcome.ending == 74)
+        #expect(outcome.output == "")
+        #expect(
+            outcome.errors == "lull: \(file.path) is there already: --record overwrites nothing, give it another name\n"
+        )
+        #expect(file.text == "a day of work\n")
+    }
+
+    @Test func aRecordingMayGoIntoAPipe() throws {
+        let script = "echo a | \(ToolProcess.path) filter --wait 1ms --record >(cat >&2) >/dev/null; wait"
+        let outcome = try ToolProcess(["-c", script], program: "/bin/bash").finish()
+        #expect(outcome.errorLines.count == 1)
+        #expect(outcome.errors.hasPrefix("{\"at\":"))
+    }
 }

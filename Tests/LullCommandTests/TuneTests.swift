@@ -162,7 +162,8 @@ struct TuneTests {
         #expect(try report(options, bursts).debounce.suggested?.because == "nearest")
         #expect(
             try tune(options, bursts).output.contains(
-                "no debounce of the table meets the target; --wait 100ms comes nearest: saves 90.0 %"))
+                "no debounce of the table meets the target; --wait 100ms comes nearest: saves\n90.0 %, nine of ten within 100ms\n"
+            ))
     }
 
     @Test func whereNothingCanBeSavedThatIsSaid() throws {
@@ -189,6 +190,63 @@ struct TuneTests {
         #expect(try report("--target-saving 65%", text).keysOfTheirOwn == nil)
     }
 
+    /// Many keys whose submits come by one and the same chance: bursts of up to 20, with longer pauses between them.
+    private func alike(_ keys: Int, seed: UInt64, submits: ClosedRange<Int>) -> [(at: Double, key: String)] {
+        var random = SeededRandom(seed: seed)
+        var calls: [(at: Double, key: String)] = []
+        for key in 0..<keys {
+            var time = Double.random(in: 0..<100, using: &random)
+            var left = 0
+            for _ in 0..<Int.random(in: submits, using: &random) {
+                if left == 0 {
+                    left = Int.random(in: 1...20, using: &random)
+                    time += Double.random(in: 5..<60, using: &random)
+                } else {
+                    time += -log(Double.random(in: 0.0001..<1, using: &random)) * 0.4
+                }
+                left -= 1
+                calls.append((time, "k\(key)"))
+            }
+        }
+        return calls
+    }
+
+    private func text(_ calls: [(at: Double, key: String)]) -> String {
+        calls.sorted { $0.at < $1.at }.map { "{\"at\":\($0.at),\"key\":\"\($0.key)\"}\n" }.joined()
+    }
+
+    @Test(arguments: [(1, 20...30), (2, 20...30), (3, 20...200), (4, 20...200)] as [(UInt64, ClosedRange<Int>)])
+    func chanceNamesNoKey(_ seed: UInt64, _ submits: ClosedRange<Int>) throws {
+        let trace = text(alike(2000, seed: seed, submits: submits))
+        for options in ["", "--target-saving 60%", "--target-delay 500ms"] {
+            let found = try report("--by-key --waits 50ms,100ms,200ms,500ms,1s,2s,5s \(options)", trace)
+            #expect(found.keysOfTheirOwn?.map(\.key) == [], "\(options)")
+        }
+    }
+
+    @Test func keysThatReallyDifferAreFoundAmongMany() throws {
+        var calls = alike(1000, seed: 5, submits: 20...60)
+        // Three whose pauses within a burst are 1.5 s, where those of the others are 0.4 s on average.
+        for key in 0..<3 {
+            for step in 0..<60 { calls.append((Double(step / 10) * 60 + Double(step % 10) * 1.5, "slow\(key)")) }
+        }
+        for options in ["", "--target-saving 60%"] {
+            let found = try report("--by-key \(options)", text(calls))
+            #expect(Set(found.keysOfTheirOwn?.map(\.key) ?? []) == ["slow0", "slow1", "slow2"], "\(options)")
+            for key in found.keysOfTheirOwn ?? [] { #expect(key.wait >= 1.5) }
+        }
+    }
+
+    @Test func whereNothingChangesThereIsNoKnee() throws {
+        // Every wait of the table coalesces the bursts, and none spans the pauses between them.
+        let output = try tune("--waits 100ms..3s", bursts).output
+        let sentence =
+            "--wait 100ms: saves 90.0 %, nine of ten within 100ms; the other waits of the table save\nthe same\n"
+        #expect(output.contains(sentence), "\(output)")
+        #expect(try report("--waits 100ms..3s", bursts).debounce.suggested?.because == "most")
+        #expect(!(try tune("--waits 100ms", bursts).output.contains("other waits")))
+    }
+
     // MARK: - Pictures
 
     @Test func aDiagramShowsSubmitsAndExecutions() throws {
@@ -196,9 +254,9 @@ struct TuneTests {
             ["simulate", "--wait", "300ms", "--diagram", "-"], input: Array(trace([0, 0.1, 0.2, 2]).utf8))
         #expect(
             outcome.lines.suffix(4) == [
-                #"key "k" from -0.1s on; a column is 100ms"#,
-                "submits         .ooo.................o..................................................",
-                "debounce 300ms  .-----x..............---x...............................................",
+                #"key "k" from -0.1s on; a column is 113ms"#,
+                "submits         ooo...............o.............................................",
+                "debounce 300ms  -----x............---x..........................................",
                 "(o a submit, 2 two in one column; - a value waits, x it is executed)",
             ])
     }

@@ -61,9 +61,12 @@ struct UsageTests {
         ("filter --wait 1s --max-count 0", "--max-count must be a whole number"),
         ("filter --wait 1s --max-count 1.5", "not \"1.5\""),
         ("filter --wait 1s --max-count 99999999999999999999", "--max-count"),
-        ("filter --wait 1s --edges rising", "--edges must be leading or trailing, not \"rising\""),
+        ("filter --wait 1s --edges rising", "--edges must be leading, trailing or both, not \"rising\""),
         ("filter --wait 1s --edges=", "--edges"),
         ("filter --wait 1s --edges leading,", "--edges"),
+        ("filter --wait 1s --edges leading,both", "--edges must be leading or trailing, not \"both\""),
+        ("submit --store sqlite:x -key", "a KEY that begins with - comes after --, such as: lull submit … -- -key"),
+        ("submit --store sqlite:x --lamp", "a KEY that begins with - comes after --"),
         ("filter --wait 1s --combine last", "--combine must be latest, first or collect"),
         ("filter --wait 1s --max-batch 3", "--max-batch needs --combine collect"),
         ("run --throttle 1s --combine latest --max-batch 3 -- true", "--max-batch needs --combine collect"),
@@ -109,6 +112,22 @@ struct UsageTests {
     @Test func valuesMayBeJoinedToTheirOptions() throws {
         #expect(
             try lull("filter", "--wait=1s", "--key-field=1", "--delimiter=,", input: "a,1\na,2\n").output == "a,2\n")
+    }
+
+    @Test func bothEdgesHaveAWord() throws {
+        for edges in ["both", "leading,trailing"] {
+            #expect(try lull("filter", "--wait", "1h", "--edges", edges, input: "a\nb\nc\n").output == "a\nc\n")
+        }
+    }
+
+    @Test func aKeyMayBeginWithADash() throws {
+        let store = try TemporaryFile()
+        unlink(store.path)
+        defer { for suffix in ["-wal", "-shm", "-want", "-write"] { unlink(store.path + suffix) } }
+        let outcome = try lull(
+            "submit", "--store", "sqlite:\(store.path)", "--wait", "1h", "--json", "--", "-key", "-1")
+        #expect(outcome.ending == 0)
+        #expect(outcome.output.hasPrefix("{\"key\":\"-key\","))
     }
 
     @Test func controlCharactersInArgumentsDoNotReachTheTerminal() throws {

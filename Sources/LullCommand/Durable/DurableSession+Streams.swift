@@ -26,7 +26,9 @@ extension DurableSession {
         reading: while isReading {
             switch reader.next() {
             case .incomplete: break reading
-            case .tooLong: refuse("it is longer than \(RecordReader.longest >> 20) MiB", reader.number)
+            case .tooLong:
+                let limit = "longer than \(RecordReader.longest >> 20) MiB"
+                refuse("it is \(limit)", kind: limit, reader.number, at: now)
             case .record(let record):
                 do throws(KeyRule.Fault) {
                     let key = try keyRule.key(of: record)
@@ -35,7 +37,7 @@ extension DurableSession {
                         namespace: settings.namespace, key: key.bytes, value: Array(record))
                     submissions.append((reader.number, submission))
                 } catch {
-                    refuse("\(error)", reader.number)
+                    refuse("\(error)", kind: error.kind, reader.number, at: now)
                 }
             }
         }
@@ -59,7 +61,11 @@ extension DurableSession {
                 }
                 return refusals
             }
-            for (place, error) in refusals { refuse("\(error)", submissions[place].line) }
+            for (place, error) in refusals {
+                var kind: String?
+                if case .tooLarge(_, let limit) = error { kind = "larger than \(limit) bytes" }
+                refuse("\(error)", kind: kind, submissions[place].line, at: now)
+            }
             hear(.success(()), at: now)
         } catch {
             // What is in the store stays there; what was read with this and comes after it is not ours.
@@ -72,8 +78,8 @@ extension DurableSession {
     }
 
     /// Skips a record that is bad data, or stops reading because of it.
-    private mutating func refuse(_ why: String, _ line: Int) {
-        streams.log.report("line \(line)\(settings.isStrict ? "" : " skipped"): \(why)")
+    private mutating func refuse(_ why: String, kind: String? = nil, _ line: Int, at now: CoreInstant) {
+        streams.refuse(line, why, kind: kind, isStrict: settings.isStrict, at: now)
         if settings.isStrict {
             status = ExitStatus.badData
             isReading = false
@@ -181,8 +187,7 @@ extension DurableSession {
 
     /// What a message about a run begins with.
     func subject(_ run: DurableRun) -> String {
-        let key = ShownText.beginning(String(decoding: run.key, as: UTF8.self))
-        return key.isEmpty ? "run \(run.id)" : "key \(key), run \(run.id)"
+        run.key.isEmpty ? "run \(run.id)" : "key \(Terminal.shown(run.key)), run \(run.id)"
     }
 
     private mutating func note(_ record: ByteSlice, _ key: Key, at now: CoreInstant) {

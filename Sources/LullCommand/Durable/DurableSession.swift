@@ -90,6 +90,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
     mutating func run() -> Int32 {
         drive(.woke, at: clock.now)
         while !(worker.isFinished && work.isAtRest) { turn() }
+        streams.tellCounts()
         if settings.showsStatistics { reportStatistics() }
         drainStreams()
         // Nothing runs any more; but commands may have left something behind.
@@ -198,8 +199,12 @@ struct DurableSession<Work: Performer>: ~Copyable {
                         listening = now.advanced(by: time)
                         nextLook = now.advanced(by: Self.look)
                     case .cancel(let run): events += cancel(run, at: now)
-                    case .lost(let run): streams.log.report("\(subject(run)): the lease was lost to another worker")
-                    case .trouble(let error): streams.log.report("the store is asked again: \(error)")
+                    case .lost(let run):
+                        let message = "\(subject(run)): the lease was lost to another worker"
+                        streams.report(message, of: "leases lost to other workers", at: now)
+                    case .trouble(let error):
+                        let kind = "times the store was asked again"
+                        streams.report("the store is asked again: \(error)", of: kind, at: now)
                     }
                 }
             }

@@ -61,7 +61,7 @@ struct Invocation {
             return .usage("--\(option.name) \(what)", subcommand)
         }
         if wrong > 0, let scalar = Unicode.Scalar(UInt32(wrong)) {
-            return .usage("there is no option -\(Character(scalar))", subcommand)
+            return .usage("there is no option -\(Character(scalar))\(operandHint)", subcommand)
         }
         let text = vector[Int(lull_option_index()) - 1].map { String(cString: $0) } ?? ""
         let name = text.prefix { $0 != "=" }
@@ -72,8 +72,14 @@ struct Invocation {
             return .usage("\(name) could be \(list)", subcommand)
         }
         let owners = Subcommand.allCases.filter { owner in meant.contains { $0.belongs(to: owner) } }
-        let hint = owners.map { "; lull \($0.rawValue) has one" }.first ?? ""
+        let hint = owners.map { "; lull \($0.rawValue) has one" }.first ?? operandHint
         return .usage("lull \(subcommand.rawValue) has no option \(name)\(hint)", subcommand)
+    }
+
+    /// What is taken for an option may have been meant as a key.
+    private var operandHint: String {
+        guard subcommand.takesKey else { return "" }
+        return "; a KEY that begins with - comes after --, such as: lull \(subcommand.rawValue) … -- -key"
     }
 
     private mutating func apply(_ option: Option, _ argument: Argument?) throws(Failure) {
@@ -85,10 +91,8 @@ struct Invocation {
         case .maxWait: settings.maxWait = try duration(option, text)
         case .maxCount: settings.maxCount = try number(option, text)
         case .edges: settings.edges = try edges(text)
-        case .delayRule: settings.delayRule = try choice(option, text, [("restart", .restart), ("extend", .extend)])
-        case .combine:
-            settings.combination = try choice(
-                option, text, [("latest", .latest), ("first", .first), ("collect", .collect)])
+        case .delayRule: settings.delayRule = try choice(option, text, Choices.delayRules)
+        case .combine: settings.combination = try choice(option, text, Choices.combinations)
         case .maxBatch: settings.maxBatch = try number(option, text)
         case .null: settings.terminator = 0
         case .keyField: settings.field = try number(option, text)
@@ -100,10 +104,7 @@ struct Invocation {
             settings.format = try choice(option, text, Settings.Format.known(to: subcommand).map { ($0.rawValue, $0) })
         case .atEnd: settings.atEnd = try choice(option, text, Settings.AtEnd.allCases.map { ($0.rawValue, $0) })
         case .stats: settings.showsStatistics = true
-        case .whileRunning:
-            settings.whileRunning = try choice(
-                option, text,
-                [("queue", .queue), ("cancel", .cancelRunning), ("concurrent", .concurrent), ("skip", .skip)])
+        case .whileRunning: settings.whileRunning = try choice(option, text, Choices.whileRunning)
         case .killAfter: settings.killAfter = try duration(option, text)
         case .jobs: settings.jobs = try number(option, text)
         case .failFast: settings.failsFast = true
@@ -183,8 +184,11 @@ struct Invocation {
 
     private func edges(_ text: String) throws(Failure) -> Edges {
         var edges: Edges = []
-        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-            edges.formUnion(try choice(.edges, String(name), [("leading", .leading), ("trailing", .trailing)]))
+        let names = text.split(separator: ",", omittingEmptySubsequences: false)
+        for name in names {
+            // "both" stands for the whole list, not for a part of one.
+            let choices = names.count == 1 ? Choices.edges : Choices.edges.filter { $0.name != "both" }
+            edges.formUnion(try choice(.edges, String(name), choices))
         }
         return edges
     }

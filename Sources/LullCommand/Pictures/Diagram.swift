@@ -2,12 +2,16 @@ internal import LullCore
 
 /// A marble diagram in text: the submits above, the executions of policies below.
 enum Diagram {
-    private static let columns: Int64 = 72
+    private static let mostColumns = 72
+    private static let fewestColumns = 8
 
     /// Appends a diagram of a stretch.
     static func append(
-        _ stretch: Stretch, of key: [UInt8], _ policies: [(name: String, policy: Policy)], to text: inout [UInt8]
+        _ stretch: Stretch, of key: [UInt8], _ policies: [(name: String, policy: Policy)],
+        width screen: Int = Terminal.width, to text: inout [UInt8]
     ) {
+        let labels = max("submits".count, policies.map(\.name.count).max() ?? 0)
+        let columns = Int64(max(fewestColumns, min(mostColumns, screen - labels - 2)))
         let width = stretch.from.duration(to: stretch.to).nanoseconds
         let step = max(1, width / columns)
         func column(_ instant: CoreInstant) -> Int {
@@ -15,18 +19,16 @@ enum Diagram {
         }
         var submits = [Int](repeating: 0, count: Int(columns))
         for instant in stretch.submits { submits[column(instant)] += 1 }
-        let labels = max("submits".count, policies.map(\.name.count).max() ?? 0)
         func appendRow(_ name: String, _ marks: String) {
             text.append(string: name + String(repeating: " ", count: labels - name.count + 2))
             text.append(string: marks + "\n")
         }
 
-        var head: [UInt8] = []
-        head.append(contentsOf: Array("key ".utf8) + key)
-        head.append(string: " from ")
-        DecimalSeconds.append(stretch.from.nanoseconds / 1_000_000 * 1_000_000, to: &head)
-        head.append(string: "s on; a column is \(DurationText.rounded(step))\n")
-        text.append(contentsOf: head)
+        var start: [UInt8] = []
+        DecimalSeconds.append(stretch.from.nanoseconds / 1_000_000 * 1_000_000, to: &start)
+        let rest = " from \(String(decoding: start, as: UTF8.self))s on; a column is \(DurationText.rounded(step))"
+        let head = "key \(Terminal.shown(key, upTo: max(12, screen - rest.count - 4)))\(rest)"
+        for line in Terminal.wrap(head, to: screen) { text.append(string: line + "\n") }
         appendRow("submits", submits.map { $0 == 0 ? "." : $0 == 1 ? "o" : $0 < 10 ? "\($0)" : "+" }.joined())
         for (name, policy) in policies {
             var marks = [Character](repeating: ".", count: Int(columns))
@@ -37,6 +39,7 @@ enum Diagram {
             for execution in executions where execution.at < stretch.to { marks[column(execution.at)] = "x" }
             appendRow(name, String(marks))
         }
-        text.append("(o a submit, 2 two in one column; - a value waits, x it is executed)\n")
+        let legend = "(o a submit, 2 two in one column; - a value waits, x it is executed)"
+        for line in Terminal.wrap(legend, to: screen) { text.append(string: line + "\n") }
     }
 }

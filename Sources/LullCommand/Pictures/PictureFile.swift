@@ -19,6 +19,14 @@ extension Picture {
     }
 }
 
+extension Failure {
+    /// A picture was asked for of a trace in which nothing happens.
+    static func nothingToDraw(in trace: String) -> Failure {
+        let message = "\(trace): nothing was submitted, so there is nothing to draw for --svg"
+        return Failure(status: ExitStatus.badData, message: message)
+    }
+}
+
 extension Timeline {
     /// A picture of a stretch, and of what some policies made of it.
     init(
@@ -27,7 +35,7 @@ extension Timeline {
     ) {
         var start: [UInt8] = []
         DecimalSeconds.append(stretch.from.nanoseconds / 1_000_000 * 1_000_000, to: &start)
-        let key = String(decoding: key.prefix(60), as: UTF8.self)
+        let key = Terminal.shown(key)
         self.init(
             title: title,
             subtitle: "A stretch of the trace, from \(String(decoding: start, as: UTF8.self)) s on, key \(key).",

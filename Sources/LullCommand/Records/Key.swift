@@ -111,6 +111,15 @@ enum KeyRule {
 }
 
 extension KeyRule.Fault: CustomStringConvertible {
+    /// Why there is no key, as far as other records share it.
+    var kind: String {
+        switch self {
+        case .noField(let number): "no field \(number)"
+        case .noJSON: "not JSON"
+        case .noValue: "no value at the pointer"
+        }
+    }
+
     /// Why there is no key, for a message.
     var description: String {
         switch self {

@@ -71,6 +71,11 @@ struct RecordReader: ~Copyable {
         isAtEnd = true
     }
 
+    /// The beginning of what has been read and not been given out.
+    func unread(upTo limit: Int) -> [UInt8] {
+        Array(ByteSlice(start: memory + start, count: min(limit, end - start)))
+    }
+
     private mutating func makeRoom() {
         if start > 0 {
             memory.update(from: memory + start, count: end - start)

@@ -16,11 +16,16 @@ struct TraceRecording {
     /// As much as is held back while records keep coming.
     private static let stride = 1 << 16
 
-    /// Creates the file, or empties it.
+    /// Creates the file. A recording that is there already may be all that is left of a day: it is never overwritten.
     init(_ path: Argument, _ settings: Settings) throws(Failure) {
         name = String(cString: path)
-        let descriptor = lull_create(path)
-        if descriptor < 0 { throw .system(name) }
+        let descriptor = lull_create_new(path)
+        if descriptor < 0 {
+            if lull_errno() != EEXIST { throw .system(name) }
+            throw Failure(
+                status: ExitStatus.inputOutput,
+                message: "\(name) is there already: --record overwrites nothing, give it another name")
+        }
         outlet = Outlet(descriptor)
         keyRule = settings.keyRule
         hashesKeys = settings.hashesKeys

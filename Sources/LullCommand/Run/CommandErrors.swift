@@ -32,7 +32,7 @@ struct CommandErrors {
             kept = kept.drop { $0 & 0xC0 == 0x80 }
         }
         return kept.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.compactMap { line in
-            let text = ShownText.plain(String(decoding: line, as: UTF8.self))
+            let text = Terminal.plain(String(decoding: line, as: UTF8.self))
             return text.allSatisfy(\.isWhitespace) ? nil : text
         }
     }

@@ -52,7 +52,7 @@ struct Commands: Performer {
     /// - Throws: A failure of status 127 or 126 if COMMAND cannot be found or executed.
     init(_ command: [Argument], _ settings: Settings) throws(Failure) {
         firstArgument = Invocation.bytes(command.first)
-        name = ShownText.beginning(String(decoding: firstArgument, as: UTF8.self))
+        name = Terminal.shown(firstArgument)
         let path = try Program.find(firstArgument, searching: getenv("PATH").map { Invocation.bytes($0) })
         template = CommandTemplate(command.dropFirst().map { Invocation.bytes($0) })
         supervisor = try Supervisor(path, environment: Self.inheritedEnvironment())
@@ -241,7 +241,7 @@ struct Commands: Performer {
         let lines = child.errors.lines
         if !child.isStopping {
             if child.errors.isLineOpen { streams.log.text.append(UInt8(ascii: "\n")) }
-            let last = lines.isEmpty ? "" : ": \(ShownText.end(lines.joined(separator: " / "), Self.shownErrors))"
+            let last = lines.isEmpty ? "" : ": \(Terminal.end(of: lines.joined(separator: " / "), upTo: Self.shownErrors))"
             streams.log.report("\(subject(child.key))\(name) \(how)\(last)")
         }
         return "\(name) \(how)" + (lines.isEmpty ? "" : ": \(lines.joined(separator: "\n"))")
@@ -276,6 +276,6 @@ struct Commands: Performer {
         if case .same = keyRule { return "" }
         var text: [UInt8] = []
         keyRule.append(key, to: &text)
-        return "key \(ShownText.beginning(String(decoding: text, as: UTF8.self))): "
+        return "key \(Terminal.shown(text)): "
     }
 }

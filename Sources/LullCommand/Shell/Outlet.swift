@@ -67,12 +67,18 @@ struct Outlet {
 }
 
 extension Outlet {
+    /// What a message may take: two lines of a screen.
+    private static var limit: Int { 160 }
+
     /// Appends a message: one line, with the program's name in front.
-    mutating func report(_ message: String) {
-        text.append("lull: ")
-        // A message quotes arguments and file names, which may have anything in them.
-        text.append(string: ShownText.plain(message))
-        text.append(UInt8(ascii: "\n"))
+    ///
+    /// A message quotes arguments, file names and keys, which may have anything in them and any length. What goes beyond two
+    /// lines of a screen is taken out of its middle: it begins with what is wrong, and ends with what to do.
+    ///
+    /// - Parameter isCut: False for what is made of our own words and numbers, all of which matter.
+    mutating func report(_ message: String, isCut: Bool = true) {
+        let line = "lull: " + Terminal.plain(message)
+        text.append(string: (isCut ? Terminal.cutInTheMiddle(line, to: Self.limit) : line) + "\n")
     }
 }
 

@@ -56,6 +56,29 @@ struct Streams {
     var output = Outlet(STDOUT_FILENO)
     /// Messages.
     var log = Outlet(STDERR_FILENO)
+    /// Messages of which only the count matters after the first.
+    private var repeats = Repeats()
+    /// The records that were skipped.
+    private(set) var skipped = 0
+
+    /// Says that a record is skipped, or why it ends the input.
+    ///
+    /// - Parameter kind: The reason as far as other records share it; nil if that is all of it.
+    mutating func refuse(_ line: Int, _ why: String, kind: String? = nil, isStrict: Bool, at now: CoreInstant) {
+        skipped += 1
+        guard !isStrict else { return log.report("line \(line): \(why)") }
+        report("line \(line) skipped: \(why)", of: "records skipped: \(kind ?? why)", at: now)
+    }
+
+    /// Says something that may be said very often: of its kind once, then only how often it was.
+    mutating func report(_ message: @autoclosure () -> String, of kind: String, at now: CoreInstant) {
+        repeats.report(message(), of: kind, at: now, to: &log)
+    }
+
+    /// Tells how often what was not told has happened.
+    mutating func tellCounts() {
+        repeats.tellCounts(to: &log)
+    }
 
     var areEmpty: Bool { output.isEmpty && log.isEmpty }
 

@@ -48,11 +48,12 @@ struct Session<Work: Performer>: ~Copyable {
     ///
     /// - Returns: The status to end with, unless a signal ends the program.
     mutating func run() -> Int32 {
-        var owesStatistics = settings.showsStatistics
+        var owesReport = true
         while true {
-            if isDone, owesStatistics {
-                owesStatistics = false
-                reportStatistics()
+            if isDone, owesReport {
+                owesReport = false
+                streams.tellCounts()
+                if settings.showsStatistics { reportStatistics() }
             }
             if isDone, streams.areEmpty { break }
             turn()
@@ -148,7 +149,9 @@ struct Session<Work: Performer>: ~Copyable {
         while isReading {
             switch reader.next() {
             case .record(let record): take(record, at: now)
-            case .tooLong: refuse("it is longer than \(RecordReader.longest >> 20) MiB", at: now)
+            case .tooLong:
+                let limit = "longer than \(RecordReader.longest >> 20) MiB"
+                refuse("it is \(limit)", kind: limit, at: now)
             case .incomplete:
                 writeRecording()
                 return
@@ -176,21 +179,23 @@ struct Session<Work: Performer>: ~Copyable {
         do throws(KeyRule.Fault) {
             key = try keyRule.key(of: record)
         } catch {
-            refuse("\(error)", at: now)
+            refuse("\(error)", kind: error.kind, at: now)
             return
         }
         note(record, key, at: now)
         advance(to: now)
         let actions = engine.submit(Array(record), for: key, at: now)
         if case .rejected = actions.fate {
-            streams.log.report("line \(reader.number) skipped: \(engine.setup.capacity) keys are open already")
+            streams.refuse(
+                reader.number, "\(engine.setup.capacity) keys are open already", kind: "over --max-keys",
+                isStrict: false, at: now)
         }
         if !actions.more.isEmpty { perform(actions.more, at: now) }
     }
 
     /// Skips a record that is bad data, or stops reading because of it.
-    private mutating func refuse(_ why: String, at now: CoreInstant) {
-        streams.log.report("line \(reader.number)\(settings.isStrict ? "" : " skipped"): \(why)")
+    private mutating func refuse(_ why: String, kind: String? = nil, at now: CoreInstant) {
+        streams.refuse(reader.number, why, kind: kind, isStrict: settings.isStrict, at: now)
         if settings.isStrict {
             status = ExitStatus.badData
             finish(at: now)
@@ -286,7 +291,7 @@ struct Session<Work: Performer>: ~Copyable {
     }
 
     private mutating func reportStatistics() {
-        streams.log.report(engine.counters.line)
+        streams.log.report("\(engine.counters.line), skipped \(streams.skipped)", isCut: false)
     }
 }
 

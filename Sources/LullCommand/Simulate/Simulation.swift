@@ -164,7 +164,10 @@ struct Simulation: ~Copyable {
 
     /// Draws what was asked for: in the output, and in a file.
     private mutating func draw() throws(Failure) {
-        guard let stretch = sampler.flatMap({ Stretch($0, for: engine.setup.policy) }) else { return }
+        guard let stretch = sampler.flatMap({ Stretch($0, for: engine.setup.policy) }) else {
+            if settings.picture != nil { throw .nothingToDraw(in: trace.name) }
+            return
+        }
         let policy = engine.setup.policy
         let name = "\(policy.kind == .debounce ? "debounce" : "throttle") \(DurationText.exact(policy.wait))"
         let key = trace.keys.text(of: stretch.key)

@@ -76,11 +76,18 @@ struct Summary {
             ("delay from the last submit", Self.shown(delayFromLast)),
             ("delay from the first submit", Self.shown(delayFromFirst)),
         ]
+        let width = Terminal.width
+        // On a narrow terminal a value has lines of its own below its name.
+        let indent = width < 60 ? 2 : 29
+        let blanks = String(repeating: " ", count: indent)
         for (name, value) in rows {
-            text.append(string: name)
-            text.append(string: String(repeating: " ", count: 29 - name.count))
-            text.append(string: value)
-            text.append("\n")
+            var lines = Terminal.wrap(value, to: width - indent).map { blanks + $0 }
+            if width < 60 {
+                lines = Terminal.wrap(name, to: width) + lines
+            } else {
+                lines[0] = name + lines[0].dropFirst(name.count)
+            }
+            for line in lines { text.append(string: line + "\n") }
         }
     }
 

@@ -26,6 +26,8 @@ struct TraceReader: ~Copyable {
 
     private var records: RecordReader
     private var isAtEnd = false
+    /// How the file begins.
+    private var head: [UInt8] = []
     /// Lines whose keys are still to be looked up.
     private var lines: [(line: TraceLine, key: KeyTable.Sought)] = []
     /// What is wrong with the line after ``calls``.
@@ -61,6 +63,7 @@ struct TraceReader: ~Copyable {
         } catch {
             throw Failure(status: error.status, message: "\(name): \(error.message)")
         }
+        if head.isEmpty { head = records.unread(upTo: ForeignForm.length) }
         return true
     }
 
@@ -126,6 +129,10 @@ struct TraceReader: ~Copyable {
     }
 
     private func bad(_ why: String) -> Failure {
-        Failure(status: ExitStatus.badData, message: "\(name), line \(records.number): \(why)")
+        // What has begun as a trace is one.
+        if span == nil, let hint = ForeignForm.hint(head, file: name == "standard input" ? nil : name) {
+            return Failure(status: ExitStatus.badData, message: "\(name), line \(records.number): \(hint)")
+        }
+        return Failure(status: ExitStatus.badData, message: "\(name), line \(records.number): \(why)")
     }
 }

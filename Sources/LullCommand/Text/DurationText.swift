@@ -78,25 +78,45 @@ enum DurationText {
 
 extension DurationText {
     private static let units: [(name: String, length: Int64)] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)]
+    /// From where on they are used: nobody counts 9,140,000 seconds.
+    private static let longUnits: [(name: String, length: Int64, from: Int64)] = [
+        ("d", 86_400_000_000_000, 172_800_000_000_000), ("h", 3_600_000_000_000, 7_200_000_000_000),
+        ("m", 60_000_000_000, 1_000_000_000_000),
+    ]
 
-    /// A length in a unit that suits it, with up to three digits after the point.
+    /// A length in a unit that suits it, with up to three digits after the point; from 1000 seconds on, three digits in all.
     static func shown(_ nanoseconds: Int64) -> String {
+        long(nanoseconds) ?? short(nanoseconds)
+    }
+
+    private static func long(_ nanoseconds: Int64) -> String? {
+        guard let unit = longUnits.first(where: { nanoseconds >= $0.from }) else { return nil }
+        return decimal(thousandths: roundedToThreeDigits(nanoseconds / (unit.length / 1000))) + unit.name
+    }
+
+    private static func short(_ nanoseconds: Int64) -> String {
         guard let unit = units.first(where: { nanoseconds >= $0.length }) else { return "\(nanoseconds)ns" }
         return decimal(thousandths: nanoseconds / (unit.length / 1000)) + unit.name
     }
 
     /// A duration as ``parse(_:)`` reads it, in the largest unit that does not lose anything.
     static func exact(_ duration: CoreDuration) -> String {
-        let short = shown(duration.nanoseconds)
-        return (try? parse(short)) == duration ? short : "\(duration)"
+        for text in [shown(duration.nanoseconds), short(duration.nanoseconds)] where (try? parse(text)) == duration {
+            return text
+        }
+        return "\(duration)"
     }
 
     /// The same to three significant digits, for tables.
     static func rounded(_ nanoseconds: Int64) -> String {
+        long(nanoseconds) ?? shown(roundedToThreeDigits(nanoseconds))
+    }
+
+    private static func roundedToThreeDigits(_ number: Int64) -> Int64 {
         var step: Int64 = 1
-        while nanoseconds / step >= 1000 { step *= 10 }
-        let (sum, overflow) = nanoseconds.addingReportingOverflow(step / 2)
-        return shown(overflow ? nanoseconds : sum / step * step)
+        while number / step >= 1000 { step *= 10 }
+        let (sum, overflow) = number.addingReportingOverflow(step / 2)
+        return overflow ? number : sum / step * step
     }
 
     private static func decimal(thousandths: Int64) -> String {

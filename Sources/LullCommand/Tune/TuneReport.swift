@@ -3,88 +3,124 @@ internal import LullCore
 /// What `lull tune` has to say: a table of each kind of policy, and which wait to choose.
 struct TuneReport {
     /// One kind of policy: its name, the option that gives it, its outcomes and the one that is suggested.
-    typealias Table = (name: String, option: String, range: Range<Int>, choice: Choice?)
+    typealias Kind = (name: String, option: String, range: Range<Int>, choice: Choice?)
 
     let submits: Int
     let keys: Int
     /// From the first line to the last.
     let span: Int64
     let outcomes: [Outcome]
-    let tables: [Table]
+    let tables: [Kind]
     let targets: Targets
     /// Nil if they were not asked for.
     let specialKeys: [SpecialKey]?
 
     // MARK: - For reading
 
+    /// How much of a table is shown: on a narrow terminal fewer percentiles, then fewer columns.
+    private struct Detail {
+        let percentages: [Int]
+        var hasDelayFromFirst = true
+        var hasAll = true
+
+        static let levels = [
+            Detail(percentages: [50, 90, 99]), Detail(percentages: [50, 90]), Detail(percentages: [90]),
+            Detail(percentages: [90], hasDelayFromFirst: false),
+            Detail(percentages: [90], hasDelayFromFirst: false, hasAll: false),
+        ]
+    }
+
     func appendText(to text: inout [UInt8]) {
         let plural = keys == 1 ? "key" : "keys"
-        text.append(string: "\(submits) submits of \(keys) \(plural) in \(DurationText.rounded(span)).")
-        text.append(string: " Delays are p50/p90/p99.\n")
+        let shown = tables.filter { !$0.range.isEmpty }
+        let fitting = Detail.levels.first { detail in
+            shown.allSatisfy { Table.fits(rows(of: $0, detail), marks: 1) }
+        }
+        let detail = fitting ?? Detail.levels[Detail.levels.count - 1]
+        let delays = detail.percentages.map { "p\($0)" }.joined(separator: "/")
+        let span = DurationText.rounded(span)
+        append("\(submits) submits of \(keys) \(plural) in \(span). Delays are \(delays).", to: &text)
         guard submits > 0 else { return }
-        for table in tables where !table.range.isEmpty { append(table, to: &text) }
-        text.append(
-            """
-
-            * efficient: no other wait of the table saves as much with less delay
-            premature: the burst went on within the same wait, so the work did not last
-            longest: the longest time that submits went on without an execution
-
-
-            """)
+        for table in shown {
+            text.append("\n")
+            Table.append(rows(of: table, detail), marks: 1, to: &text)
+        }
+        text.append("\n")
+        append("* efficient: no other wait of the table saves as much with less delay", to: &text)
+        if detail.hasAll {
+            append("premature: the burst went on within the same wait, so the work did not last", to: &text)
+            append("longest: the longest time that submits went on without an execution", to: &text)
+        }
+        text.append("\n")
         for table in tables { appendSuggestion(table, to: &text) }
         if let specialKeys { append(specialKeys, to: &text) }
     }
 
-    private func append(_ table: Table, to text: inout [UInt8]) {
-        var rows = [
-            [table.name, "", "executions", "saved", "after the last", "after the first", "premature", "longest"]
-        ]
-        for index in table.range {
-            let outcome = outcomes[index]
-            let mark = "\(outcome.isEfficient ? "*" : " ")\(table.choice?.index == index ? "<" : " ")"
-            rows.append([
-                DurationText.exact(outcome.policy.wait), mark, "\(outcome.executions)", Percent.shown(outcome.saved),
-                Self.shown(outcome.delayFromLast), Self.shown(outcome.delayFromFirst), "\(outcome.premature)",
-                DurationText.rounded(outcome.starvation),
-            ])
+    /// Appends a sentence, in lines that fit.
+    private func append(_ sentence: String, to text: inout [UInt8]) {
+        for line in Terminal.wrap(sentence, to: Terminal.width) { text.append(string: line + "\n") }
+    }
+
+    private func rows(of table: Kind, _ detail: Detail) -> [[String]] {
+        func columns(_ all: [(isShown: Bool, text: String)]) -> [String] { all.filter(\.isShown).map(\.text) }
+        let head = columns([
+            (true, table.name), (true, ""), (true, "executions"), (true, "saved"), (true, "after last"),
+            (detail.hasDelayFromFirst, "after first"), (detail.hasAll, "premature"), (detail.hasAll, "longest"),
+        ])
+        func shown(_ delays: [Int64]) -> String {
+            zip(Outcome.percentages, delays).filter { detail.percentages.contains($0.0) }
+                .map { DurationText.rounded($0.1) }.joined(separator: "/")
         }
-        text.append(UInt8(ascii: "\n"))
-        LullCommand.Table.append(rows, marks: 1, to: &text)
+        return [head]
+            + table.range.map { index in
+                let outcome = outcomes[index]
+                let mark = "\(outcome.isEfficient ? "*" : " ")\(table.choice?.index == index ? "<" : " ")"
+                return columns([
+                    (true, DurationText.exact(outcome.policy.wait)), (true, mark), (true, "\(outcome.executions)"),
+                    (true, Percent.shown(outcome.saved)), (true, shown(outcome.delayFromLast)),
+                    (detail.hasDelayFromFirst, shown(outcome.delayFromFirst)),
+                    (detail.hasAll, "\(outcome.premature)"),
+                    (detail.hasAll, DurationText.rounded(outcome.starvation)),
+                ])
+            }
     }
 
-    private static func shown(_ delays: [Int64]) -> String {
-        delays.map { DurationText.rounded($0) }.joined(separator: "/")
-    }
-
-    private func appendSuggestion(_ table: Table, to text: inout [UInt8]) {
+    private func appendSuggestion(_ table: Kind, to text: inout [UInt8]) {
         guard let choice = table.choice else { return }
         let outcome = outcomes[choice.index]
         let option = "\(table.option) \(DurationText.exact(outcome.policy.wait))"
         let delay = DurationText.rounded(outcome.delay.nanoseconds)
-        let gain = "saves \(Percent.shown(outcome.saved)), nine of ten within \(delay)"
+        let gain = "\(option): saves \(Percent.shown(outcome.saved)), nine of ten within \(delay)"
         switch choice.reason {
-        case .knee: text.append(string: "\(option): \(gain); more waiting saves little (the knee)\n")
-        case .most where outcome.saved == 0: text.append(string: "no \(table.name) of the table saves anything\n")
-        case .most: text.append(string: "\(option): \(gain); saving grows with the delay all along\n")
-        case .target: text.append(string: "\(option): \(gain), which meets the target\n")
+        case .target: append("\(gain), which meets the target", to: &text)
         case .nearest:
-            text.append(string: "no \(table.name) of the table meets the target; \(option) comes nearest: \(gain)\n")
+            let rest = gain.dropFirst(option.count + 2)
+            append("no \(table.name) of the table meets the target; \(option) comes nearest: \(rest)", to: &text)
+        case .knee, .most:
+            if outcomes[table.range].allSatisfy({ $0.saved == 0 }) {
+                append("no \(table.name) of the table saves anything", to: &text)
+            } else if table.range.count == 1 {
+                append(gain, to: &text)
+            } else if outcomes.isFlat(table.range) {
+                append("\(gain); the other waits of the table save the same", to: &text)
+            } else if choice.reason == .knee {
+                append("\(gain); more waiting saves little (the knee)", to: &text)
+            } else {
+                append("\(gain); saving grows with the delay all along", to: &text)
+            }
         }
     }
 
     private func append(_ special: [SpecialKey], to text: inout [UInt8]) {
-        guard !special.isEmpty else {
-            text.append("\nNo key needs a wait of its own.\n")
-            return
-        }
-        text.append("\nKeys that would need a wait of their own, the busiest first:\n")
+        text.append("\n")
+        guard !special.isEmpty else { return append("No key needs a wait of its own.", to: &text) }
+        append("Keys that would need a wait of their own, the busiest first:", to: &text)
         for key in special {
-            text.append("  ")
-            text.append(contentsOf: key.name)
-            text.append(
-                string: ": --wait \(DurationText.exact(key.wait)) saves \(Percent.shown(key.saved)) of "
-                    + "\(key.submits) submits, the common one \(Percent.shown(key.savedWithCommon))\n")
+            let rest =
+                ": --wait \(DurationText.exact(key.wait)) saves \(Percent.shown(key.saved)) of \(key.submits) submits, "
+                + "the common one \(Percent.shown(key.savedWithCommon))"
+            let line = "  \(Terminal.shown(key.name, upTo: max(12, Terminal.width - rest.count - 2)))\(rest)"
+            append(line, to: &text)
         }
     }
 

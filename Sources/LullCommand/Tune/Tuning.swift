@@ -19,6 +19,7 @@ struct Tuning: ~Copyable {
         let report = tuning.report(settings.targets)
         let stretch = report.policyToShow.flatMap { policy in tuning.sampler.flatMap { Stretch($0, for: policy) } }
         if let path = settings.picture {
+            if report.submits == 0 { throw .nothingToDraw(in: tuning.trace.name) }
             let chart = report.chart(source: "lull tune \(tuning.trace.name)")
             let timeline = stretch.map { stretch in
                 Timeline(
@@ -82,8 +83,8 @@ struct Tuning: ~Copyable {
         var outcomes = trials.candidates.map { Outcome($0, submits: trials.submits) }
         outcomes.markEfficient(ranges.debounce)
         outcomes.markEfficient(ranges.throttle)
-        let debounce = Choice.make(outcomes, ranges.debounce, targets)
-        let throttle = Choice.make(outcomes, ranges.throttle, targets)
+        let debounce = Self.choose(outcomes, ranges.debounce, targets)
+        let throttle = Self.choose(outcomes, ranges.throttle, targets)
         let special = trials.keyTallies.map { tallies in
             SpecialKey.find(tallies, outcomes, ranges.debounce, debounce, targets) {
                 trace.keys.text(of: $0)
@@ -97,6 +98,22 @@ struct Tuning: ~Copyable {
                 ("throttle", "--throttle", ranges.throttle, throttle),
             ],
             targets: targets, specialKeys: special)
+    }
+
+    private static func choose(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Choice? {
+        // Where all waits save the same there is no knee: the shortest does.
+        if !targets.areGiven, let first = indices.first, outcomes.isFlat(indices) {
+            return Choice(index: first, reason: .most)
+        }
+        return Choice.make(outcomes, indices, targets)
+    }
+}
+
+extension [Outcome] {
+    /// Whether all waits of a range save the same, as it is shown.
+    func isFlat(_ indices: Range<Int>) -> Bool {
+        let savings = self[indices].map(\.saved)
+        return (savings.max() ?? 0) - (savings.min() ?? 0) < 0.001
     }
 }
 

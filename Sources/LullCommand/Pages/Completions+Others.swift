@@ -1,0 +1,125 @@
+// The same for zsh and fish.
+
+extension Completions {
+    static var zsh: String {
+        var cases = ""
+        for subcommand in Subcommand.allCases {
+            var specs = Self.options(of: subcommand).map { option in
+                let explanation = zshEscaped(option.explanation)
+                return switch option.value {
+                case .none: "'--\(option.name)[\(explanation)]'"
+                case .choice(let names):
+                    "'--\(option.name)=[\(explanation)]:\(option.name):(\(names.joined(separator: " ")))'"
+                case .file: "'--\(option.name)=[\(explanation)]:file:_files'"
+                case .store: "'--\(option.name)=[\(explanation)]:store:_lull_stores'"
+                case .text: "'--\(option.name)=[\(explanation)]:value: '"
+                }
+            }
+            switch subcommand.operands {
+            case .none: break
+            case .file: specs.append("'1:trace:_files'")
+            case .command: specs.append("'*::command: _normal'")
+            case .words(let names): specs.append("'1:what to do:(\(names.joined(separator: " ")))'")
+            }
+            cases += "    \(subcommand.rawValue))\n        _arguments -S \\\n            "
+            cases += specs.joined(separator: " \\\n            ") + "\n        ;;\n"
+        }
+        let commands = Subcommand.allCases.map { subcommand in
+            "        '\(subcommand.rawValue):\(zshEscaped(HelpPage.summary(of: subcommand.rawValue)))'\n"
+        }.joined()
+        return """
+            #compdef lull
+            # Completions of lull for zsh; written by "lull completions zsh".
+            _lull() {
+                local curcontext="$curcontext" state state_descr line
+                typeset -A opt_args
+                _arguments -C '(- *)--help[explain lull]' '(- *)--version[print the version]' \\
+                    '1:command:_lull_commands' '*::argument:->arguments'
+                [[ $state == arguments ]] || return
+                case $words[1] in
+            \(cases)    completions) _arguments '1:shell:(\(shells.joined(separator: " ")))' ;;
+                man) _arguments '1:command:(\(Subcommand.allCases.map(\.rawValue).joined(separator: " ")))' ;;
+                esac
+            }
+            _lull_commands() {
+                local -a commands
+                commands=(
+            \(commands)        'completions:print completions for a shell'
+                    'man:print a page of the manual'
+                )
+                _describe command commands
+            }
+            _lull_stores() {
+                if compset -P 'sqlite:'; then _files; else compadd -S '' sqlite: ; fi
+            }
+            if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _lull "$@"; else compdef _lull lull; fi
+
+            """
+    }
+
+    private static func zshEscaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text {
+            switch character {
+            case "[", "]", ":", "\\": escaped += "\\\(character)"
+            case "'": escaped += "'\\''"
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+
+    static var fish: String {
+        let all = (Subcommand.allCases.map(\.rawValue) + others).joined(separator: " ")
+        var lines = [
+            "# Completions of lull for fish; written by \"lull completions fish\".",
+            "complete -c lull -f",
+            "function __lull_stores",
+            "    string match -q 'sqlite:*' -- (commandline -ct); or echo sqlite:",
+            "    for file in (__fish_complete_path (string replace -r '^sqlite:' '' -- (commandline -ct)) 2>/dev/null)",
+            "        echo sqlite:$file",
+            "    end",
+            "end",
+        ]
+        let none = "-n 'not __fish_seen_subcommand_from \(all)'"
+        lines.append("complete -c lull \(none) -l help -d 'explain lull'")
+        lines.append("complete -c lull \(none) -l version -d 'print the version'")
+        for subcommand in Subcommand.allCases {
+            let name = subcommand.rawValue
+            let summary = fishQuoted(HelpPage.summary(of: name))
+            lines.append("complete -c lull \(none) -a \(name) -d \(summary)")
+            let seen = "complete -c lull -n '__fish_seen_subcommand_from \(name)'"
+            for option in Self.options(of: subcommand) {
+                let value =
+                    switch option.value {
+                    case .none: ""
+                    case .choice(let names): " -x -a '\(names.joined(separator: " "))'"
+                    case .file: " -r -F"
+                    case .store: " -x -a '(__lull_stores)'"
+                    case .text: " -x"
+                    }
+                lines.append("\(seen) -l \(option.name)\(value) -d \(fishQuoted(option.explanation))")
+            }
+            switch subcommand.operands {
+            case .none: break
+            case .file: lines.append("\(seen) -F")
+            case .command:
+                lines.append(
+                    "complete -c lull -n '__fish_seen_subcommand_from \(name); and contains -- -- (commandline -opc)' "
+                        + "-F -a '(__fish_complete_command)'")
+            case .words(let names): lines.append("\(seen) -a '\(names.joined(separator: " "))'")
+            }
+        }
+        lines.append("complete -c lull \(none) -a completions -d 'print completions for a shell'")
+        lines.append("complete -c lull \(none) -a man -d 'print a page of the manual'")
+        let shells = shells.joined(separator: " ")
+        lines.append("complete -c lull -n '__fish_seen_subcommand_from completions' -a '\(shells)'")
+        let pages = Subcommand.allCases.map(\.rawValue).joined(separator: " ")
+        lines.append("complete -c lull -n '__fish_seen_subcommand_from man' -a '\(pages)'")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func fishQuoted(_ text: String) -> String {
+        "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
+    }
+}

@@ -1,0 +1,183 @@
+/// `lull completions`: what shells need to complete the command's options and their values.
+///
+/// All of it comes from the tables that the options are read with, and from the texts of `--help`.
+enum Completions {
+    static let shells = ["bash", "zsh", "fish"]
+    /// What is no subcommand with options of its own.
+    static let others = ["completions", "man"]
+
+    static func make(_ arguments: [String]) throws(Failure) -> String {
+        switch arguments {
+        case ["bash"]: return bash
+        case ["zsh"]: return zsh
+        case ["fish"]: return fish
+        case ["--help"], ["-h"]: return help
+        default: throw .usage("say for which shell: lull completions bash, zsh or fish")
+        }
+    }
+
+    private static let help = """
+        Usage: lull completions bash|zsh|fish
+
+        Prints a script with which a shell completes the names of options and of their
+        values. make install puts them where the shells look for them; for one that was
+        not installed so:
+
+          bash                   source <(lull completions bash), in ~/.bashrc
+          zsh                    lull completions zsh > _lull, in a folder of $fpath
+          fish                   lull completions fish | source, in config.fish
+
+        """
+
+    /// An option of a subcommand as completions see it.
+    struct Known {
+        let name: String
+        let value: Option.Value
+        /// A few words.
+        let explanation: String
+    }
+
+    static func options(of subcommand: Subcommand) -> [Known] {
+        let page = HelpPage(Help.page(for: subcommand))
+        // Some pages refer to others for what is the same there.
+        let fallbacks = [page] + Subcommand.allCases.map { HelpPage(Help.page(for: $0)) }
+        return Option.allCases.filter { $0.belongs(to: subcommand) }.map { option in
+            let name = "\(option.name)"
+            let text = fallbacks.lazy.compactMap { $0.explanation(of: name) }.first { !$0.isEmpty }
+            return Known(
+                name: name, value: option.value(for: subcommand),
+                explanation: option == .help ? "explain this command" : short(text ?? ""))
+        }
+    }
+
+    /// As much of an explanation as fits beside a name.
+    private static func short(_ text: String) -> String {
+        let end = text.indices.first { ";:".contains(text[$0]) && text[$0...].dropFirst().hasPrefix(" ") }
+        return Terminal.cut(String(text[..<(end ?? text.endIndex)]), to: 60)
+    }
+}
+
+// MARK: - bash
+
+extension Completions {
+    static var bash: String {
+        var options = ""
+        var values = ""
+        var operands = ""
+        for subcommand in Subcommand.allCases {
+            let name = subcommand.rawValue
+            let known = Self.options(of: subcommand)
+            options += "        \(name)) options='\(known.map { "--\($0.name)" }.joined(separator: " "))' ;;\n"
+            for option in known {
+                let place = "        \(name):--\(option.name))"
+                switch option.value {
+                case .none: break
+                case .choice(let names): values += "\(place) words='\(names.joined(separator: " "))' ;;\n"
+                case .file: values += "\(place) kind=file ;;\n"
+                case .store: values += "\(place) kind=store ;;\n"
+                case .text: values += "\(place) kind=text ;;\n"
+                }
+            }
+            switch subcommand.operands {
+            case .none: break
+            case .file: operands += "        \(name)) kind=file ;;\n"
+            case .command: operands += "        \(name)) kind=command ;;\n"
+            case .words(let names): operands += "        \(name)) words='\(names.joined(separator: " "))' ;;\n"
+            }
+        }
+        let commands = (Subcommand.allCases.map(\.rawValue) + others).joined(separator: " ")
+        return """
+            # Completions of lull for bash; written by "lull completions bash".
+            _lull() {
+                local IFS=$' \\t\\n' word previous='' current='' command='' options='' words='' kind='' glued='' ended=0
+                local index value rest=0
+                COMPREPLY=()
+                # bash takes words apart at = and :, so they are put together again.
+                for ((index = 1; index <= COMP_CWORD; index++)); do
+                    word=${COMP_WORDS[index]}
+                    case $word in
+                    = | : | :=) current+=$word glued=1 ;;
+                    *)
+                        if [[ -n $glued ]]; then
+                            current+=$word glued=''
+                        else
+                            previous=$current current=$word
+                            if ((index < COMP_CWORD)); then
+                                if [[ -z $command ]]; then
+                                    command=$word
+                                elif [[ $word == -- ]]; then
+                                    ended=$index
+                                fi
+                            fi
+                        fi
+                        ;;
+                    esac
+                    ((ended)) && break
+                done
+                word=${COMP_WORDS[COMP_CWORD]}
+                if ((ended)); then
+                    # After "--": a command and its arguments, or operands that look like options.
+                    case $command in
+            \(Subcommand.allCases.filter { $0.operands == .command }.map(\.rawValue).joined(separator: " | "))) ;;
+                    *) return ;;
+                    esac
+                    ((COMP_CWORD == ended + 1)) && _lull_words "$(compgen -c -- "$word")" || _lull_files "$word"
+                    return
+                fi
+                if [[ -z $command ]]; then
+                    COMPREPLY=($(compgen -W '\(commands) --help --version' -- "$word"))
+                    return
+                fi
+                if [[ $current == --*=* ]]; then
+                    previous=${current%%=*} value=${current#*=}
+                elif [[ $previous == --* ]]; then
+                    value=$current
+                fi
+                case $command:$previous in
+            \(values)        esac
+                if [[ -z $words$kind ]]; then
+                    case $command in
+            \(options)        completions) words='\(shells.joined(separator: " "))' ;;
+                    man) words='\(Subcommand.allCases.map(\.rawValue).joined(separator: " "))' ;;
+                    esac
+                    if [[ $current == -* ]]; then
+                        words=$options
+                    else
+                        case $command in
+            \(operands)            esac
+                    fi
+                fi
+                case $kind in
+                file) _lull_files "$word" ;;
+                store)
+                    if [[ $value == *:* ]]; then
+                        [[ $word == : ]] && word=''
+                        _lull_files "${word#sqlite:}"
+                    else
+                        COMPREPLY=($(compgen -W sqlite: -- "$value"))
+                        compopt -o nospace 2>/dev/null
+                    fi
+                    ;;
+                text) ;;
+                command) COMPREPLY=($(compgen -W -- -- "$word")) ;;
+                *)
+                    [[ $word == = ]] && word=''
+                    COMPREPLY=($(compgen -W "$words" -- "$word"))
+                    ;;
+                esac
+            }
+            _lull_files() {
+                _lull_words "$(compgen -f -- "$1")"
+                compopt -o filenames 2>/dev/null
+            }
+            _lull_words() {
+                local line
+                while IFS= read -r line; do
+                    [[ -n $line ]] && COMPREPLY+=("$line")
+                done <<<"$1"
+            }
+            complete -F _lull lull
+
+            """
+    }
+}

@@ -1,0 +1,143 @@
+/// `lull man`: the texts of `--help` as pages for `man`.
+enum Manual {
+    /// A page, for the name of a subcommand or for the command as a whole.
+    static func make(_ arguments: [String]) throws(Failure) -> String {
+        if arguments == ["--help"] || arguments == ["-h"] { return help }
+        guard arguments.count <= 1 else { throw .usage("unexpected argument \(arguments[1])") }
+        guard let name = arguments.first else { return overview }
+        // The names of all pages, for who installs them.
+        if name == "--list" { return Subcommand.allCases.map { "\($0.rawValue)\n" }.joined() }
+        guard let subcommand = Subcommand(rawValue: name) else { throw .usage("there is no command \(name)") }
+        return page(for: subcommand)
+    }
+
+    private static let help = """
+        Usage: lull man [COMMAND] > FILE
+
+        Prints the page of the manual for a command, or for lull as a whole, to be shown
+        by man. make install puts them all where man finds them.
+
+          --list                 print the names of the commands that have a page
+
+        """
+
+    static func page(for subcommand: Subcommand) -> String {
+        let name = subcommand.rawValue
+        let summary = HelpPage.summary(of: name)
+        var roff = head("lull-\(name)", summary)
+        append(HelpPage(Help.page(for: subcommand)), to: &roff)
+        roff += ".SH SEE ALSO\n"
+        let others = Subcommand.allCases.filter { $0 != subcommand }.map { reference("lull-\($0.rawValue)") }
+        roff += ([reference("lull")] + others).joined(separator: ",\n") + "\n"
+        return roff
+    }
+
+    static var overview: String {
+        let page = HelpPage(Help.overview)
+        var summary = ""
+        if case .paragraph(let text) = page.blocks.first {
+            summary = String(text.drop { $0 != " " }.dropFirst())
+            if summary.last == "." { summary.removeLast() }
+        }
+        var roff = head("lull", summary)
+        append(HelpPage(Help.overview), to: &roff)
+        roff += ".SH SEE ALSO\n"
+        roff += Subcommand.allCases.map { reference("lull-\($0.rawValue)") }.joined(separator: ",\n") + "\n"
+        return roff
+    }
+
+    private static func head(_ name: String, _ summary: String) -> String {
+        """
+        .TH \(name.uppercased()) 1 "" "lull \(Help.version)" "User Commands"
+        .SH NAME
+        \(escaped(name)) \\- \(escaped(summary))
+
+        """
+    }
+
+    private static func reference(_ page: String) -> String { "\\fB\(escaped(page))\\fR(1)" }
+
+    private static func append(_ page: HelpPage, to roff: inout String) {
+        var section = ""
+        // A heading or nothing of the page's own stands before what is below it.
+        var isFresh = true
+        func open(_ name: String) {
+            if section != name { roff += ".SH \(name)\n" }
+            isFresh = section != name
+            section = name
+        }
+        func paragraph() {
+            if !isFresh { roff += ".PP\n" }
+            isFresh = false
+        }
+        for (place, block) in page.blocks.enumerated() {
+            switch block {
+            case .usage(let lines):
+                open("SYNOPSIS")
+                roff += lines.map { line(escaped($0)) }.joined(separator: ".br\n")
+            case .paragraph(let text):
+                // The overview begins with its name.
+                if section.isEmpty, text.hasPrefix("lull: ") { continue }
+                if section != "OPTIONS" { open("DESCRIPTION") }
+                paragraph()
+                roff += line(escaped(text))
+            case .heading(let text):
+                var next: HelpPage.Block?
+                if place + 1 < page.blocks.count { next = page.blocks[place + 1] }
+                if case .option = next {
+                    open("OPTIONS")
+                    roff += ".SS \(quoted(text))\n"
+                } else {
+                    open(text == "Usage" ? "SYNOPSIS" : quoted(text.uppercased()))
+                }
+                isFresh = true
+            case .option(let term, let text):
+                open("OPTIONS")
+                roff += ".TP\n" + line(marked(term)) + line(escaped(text))
+                isFresh = false
+            case .literal(let lines):
+                paragraph()
+                roff += ".nf\n" + lines.map { line(escaped($0)) }.joined() + ".fi\n"
+            }
+        }
+    }
+
+    /// The names of options stand out from their values.
+    private static func marked(_ term: String) -> String {
+        term.split(separator: ",").map { part in
+            let words = part.split(separator: " ").map(String.init)
+            let values = words.dropFirst().map { " \\fI\(escaped($0))\\fR" }.joined()
+            return "\\fB\(escaped(words.first ?? ""))\\fR\(values)"
+        }.joined(separator: ", ")
+    }
+
+    /// A line of text that is not taken for a request.
+    private static func line(_ text: String) -> String {
+        text.hasPrefix(".") || text.hasPrefix("'") ? "\\&\(text)\n" : "\(text)\n"
+    }
+
+    /// The argument of a heading.
+    private static func quoted(_ text: String) -> String {
+        "\"\(escaped(text).replacing("\"", with: "\\(dq"))\""
+    }
+
+    /// Text as it is meant: troff would make typographic marks of some characters.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": escaped += "\\e"
+            case "-": escaped += "\\-"
+            case "'": escaped += "\\(aq"
+            case "`": escaped += "\\(ga"
+            case "^": escaped += "\\(ha"
+            case "~": escaped += "\\(ti"
+            case _ where scalar.isASCII: escaped.unicodeScalars.append(scalar)
+            default:
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                escaped += "\\[u\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)]"
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,45 @@
+/// Forms that files have which are mistaken for traces, and what to do about it.
+enum ForeignForm {
+    /// As much of the beginning as tells.
+    static let length = 256
+
+    /// What a file is that begins so, and how to make a trace of it; nil if that cannot be told.
+    ///
+    /// - Parameter name: The file for the hint; nil for standard input.
+    static func hint(_ head: [UInt8], file name: String?) -> String? {
+        // A long name would leave no room for the hint.
+        let file = name.flatMap { Terminal.columns(of: $0) <= 30 ? $0 : nil } ?? "FILE"
+        func packed(_ what: String, _ tool: String) -> String {
+            "it is packed with \(what): \(tool) \(file) | lull … -"
+        }
+        switch head {
+        case _ where head.starts(with: [0x1F, 0x8B]): return packed("gzip", "gzip -dc")
+        case _ where head.starts(with: [0x28, 0xB5, 0x2F, 0xFD]): return packed("zstd", "zstd -dc")
+        case _ where head.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A]): return packed("xz", "xz -dc")
+        case _ where head.starts(with: Array("BZh".utf8)): return packed("bzip2", "bzip2 -dc")
+        case _ where head.starts(with: Array("PK\u{3}\u{4}".utf8)): return packed("zip", "unzip -p")
+        case _ where head.starts(with: [0xEF, 0xBB, 0xBF]):
+            return "it begins with a byte order mark: tail -c +4 \(file) | lull … -"
+        case _ where isUTF16(head): return "it is UTF-16: iconv -f UTF-16 -t UTF-8 \(file) | lull … -"
+        default: return looksLikeColumns(head) ? columns : nil
+        }
+    }
+
+    private static let columns =
+        "it looks like CSV, but a trace has a JSON object in each line, such as {\"at\":12.5,\"key\":\"lamp\"}"
+
+    /// With its mark, or text whose every other byte is zero.
+    private static func isUTF16(_ head: [UInt8]) -> Bool {
+        if head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF]) { return true }
+        guard head.count >= 4 else { return false }
+        return (head[0] == 0) != (head[1] == 0) && (head[0] == 0) == (head[2] == 0) && (head[1] == 0) == (head[3] == 0)
+    }
+
+    /// A first line of fields that are no JSON.
+    private static func looksLikeColumns(_ head: [UInt8]) -> Bool {
+        let line = head.prefix { $0 != UInt8(ascii: "\n") }
+        let first = line.first { $0 != UInt8(ascii: " ") }
+        guard let first, !"{[".utf8.contains(first) else { return false }
+        return line.contains { ",;\t".utf8.contains($0) }
+    }
+}

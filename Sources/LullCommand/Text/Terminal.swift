@@ -1,0 +1,97 @@
+internal import CLullSystem
+
+/// What a terminal bears: how wide it is, and which characters it shows as they are.
+enum Terminal {
+    /// The width that tables and pictures in text have to fit: what COLUMNS says, else the terminal's, else 80.
+    static let width: Int = {
+        let given = getenv("COLUMNS").flatMap { Int(String(cString: $0)) } ?? 0
+        let columns = given > 0 ? given : Int(lull_columns(STDOUT_FILENO))
+        return columns > 0 ? min(max(columns, 20), 1000) : 80
+    }()
+
+    /// A text without what a terminal would obey instead of showing it: control characters, also those above ASCII, line
+    /// separators, and marks that turn the direction of writing.
+    static func plain(_ text: some StringProtocol) -> String {
+        guard text.unicodeScalars.contains(where: isObeyed) else { return String(text) }
+        var plain = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { plain.append(isObeyed(scalar) ? "?" : scalar) }
+        return String(plain)
+    }
+
+    private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: return true
+        // Joiners belong to the writing of some languages.
+        case .format: return scalar.value != 0x200C && scalar.value != 0x200D
+        default: return false
+        }
+    }
+
+    /// A text that takes no more than so many columns: the end gives way to an ellipsis.
+    static func cut(_ text: String, to limit: Int) -> String {
+        guard columns(of: text) > limit else { return text }
+        return String(beginning(of: text, limit - 1)) + "…"
+    }
+
+    /// The same, where the end matters as much as the beginning: the middle gives way.
+    static func cutInTheMiddle(_ text: String, to limit: Int) -> String {
+        guard columns(of: text) > limit else { return text }
+        let end = String(beginning(of: String(text.reversed()), (limit - 1) / 2).reversed())
+        return beginning(of: text, limit - 1 - columns(of: end)) + "…" + end
+    }
+
+    /// The same, where only the end matters.
+    static func end(of text: String, upTo limit: Int) -> String {
+        guard columns(of: text) > limit else { return text }
+        return "…" + String(beginning(of: String(text.reversed()), limit - 1).reversed())
+    }
+
+    private static func beginning(of text: String, _ limit: Int) -> Substring {
+        var left = limit
+        return text.prefix { character in
+            left -= columns(of: character)
+            return left >= 0
+        }
+    }
+
+    /// The number of columns that a text takes.
+    static func columns(of text: String) -> Int {
+        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+        return isPlain ? text.utf8.count : text.reduce(0) { $0 + columns(of: $1) }
+    }
+
+    /// Characters of East Asia and pictures take two columns. (The C library knows that too, but not in every locale.)
+    private static func columns(of character: Character) -> Int {
+        let isWide = character.unicodeScalars.contains { scalar in
+            switch scalar.value {
+            case ..<0x1100: false
+            case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+                0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+                true
+            default: scalar.properties.isEmojiPresentation || scalar.value == 0xFE0F
+            }
+        }
+        return isWide ? 2 : 1
+    }
+
+    /// Bytes from elsewhere, such as a key, as a piece of a message.
+    static func shown(_ bytes: some Collection<UInt8>, upTo limit: Int = 40) -> String {
+        // A character has four bytes at most, unless marks are piled on it.
+        cut(plain(String(decoding: bytes.prefix(16 * limit), as: UTF8.self)), to: limit)
+    }
+
+    /// Breaks a text into lines that fit, between words.
+    static func wrap(_ text: String, to limit: Int) -> [String] {
+        guard columns(of: text) > limit else { return [text] }
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, columns(of: last) + 1 + columns(of: String(word)) <= limit {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(cut(String(word), to: limit))
+            }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,143 @@
+import CLullSystem
+import Foundation
+import LullCore
+import TestSupport
+import Testing
+
+@testable import LullCommand
+
+@Suite("Messages", .ownThreads)
+struct MessageTests {
+    // MARK: - Repeated ones
+
+    @Test func skippedRecordsAreCountedAfterTheFirst() throws {
+        let records = (1...5000).map { "k\($0) v\n" }.joined()
+        let outcome = try lull(
+            "filter", "--wait", "1h", "--key-field", "1", "--max-keys", "2", "--stats", input: records)
+        #expect(outcome.ending == 0)
+        #expect(
+            outcome.errorLines == [
+                "lull: line 3 skipped: 2 keys are open already", "lull: 4,998 records skipped: over --max-keys",
+                "lull: submitted 5000, executed 2, superseded 0, absorbed 0, cancelled 0, rejected 4998, failed 0, "
+                    + "pending 0, running 0, skipped 4998",
+            ])
+    }
+
+    @Test func eachKindOfMessageIsCountedByItself() throws {
+        let input = String(repeating: "nonsense\n{}\n", count: 600)
+        let store = try TemporaryFile()
+        unlink(store.path)
+        defer { for suffix in ["-wal", "-shm", "-want", "-write"] { unlink(store.path + suffix) } }
+        for more in [[], ["--store", "sqlite:\(store.path)"]] {
+            let outcome = try lull(["filter", "--wait", "1h", "--key-json", "/a"] + more, input: Array(input.utf8))
+            #expect(outcome.errorLines.first?.hasPrefix("lull: line 1 skipped: it is not JSON: ") == true)
+            #expect(
+                outcome.errorLines.dropFirst() == [
+                    "lull: line 2 skipped: it has no value at the pointer",
+                    "lull: 600 records skipped: not JSON", "lull: 600 records skipped: no value at the pointer",
+                ])
+        }
+    }
+
+    @Test func aMessageIsToldAgainAfterAMinute() {
+        var repeats = Repeats()
+        var log = Outlet(STDERR_FILENO)
+        func at(_ seconds: Int64) -> CoreInstant { CoreInstant(nanoseconds: seconds * 1_000_000_000) }
+        for second in [0, 1, 2, 59, 60, 61, 200] as [Int64] {
+            repeats.report("at \(second)", of: "times", at: at(second), to: &log)
+        }
+        repeats.tellCounts(to: &log)
+        repeats.report("at 300", of: "times", at: at(300), to: &log)
+        repeats.tellCounts(to: &log)
+        let lines = String(decoding: log.text, as: UTF8.self).split(separator: "\n")
+        #expect(lines == ["lull: at 0", "lull: 5 times", "lull: 7 times", "lull: at 300"])
+    }
+
+    // MARK: - What terminals bear
+
+    @Test(arguments: [
+        ("\u{1B}[31m", "?[31m"), ("a\nb\u{7F}", "a?b?"), ("\u{9B}31m\u{85}", "?31m?"),
+        ("\u{202E}evil\u{2066}", "?evil?"),
+        ("\u{2028}\u{2029}\u{FEFF}", "???"), ("žluť 木 👩‍👧", "žluť 木 👩‍👧"),
+    ])
+    func nothingThatATerminalObeysIsLeft(_ text: String, _ shown: String) {
+        #expect(Terminal.plain(text) == shown)
+    }
+
+    @Test func bytesThatAreNoTextAreReplaced() {
+        #expect(Terminal.shown([0x61, 0x9B, 0x33, 0xFF]) == "a\u{FFFD}3\u{FFFD}")
+    }
+
+    @Test func textIsCutByColumns() {
+        #expect(Terminal.cut("abcdef", to: 6) == "abcdef")
+        #expect(Terminal.cut("abcdefg", to: 6) == "abcde…")
+        #expect(Terminal.cut("木木木木", to: 6) == "木木…")
+        #expect(Terminal.cutInTheMiddle("abcdefghij", to: 7) == "abc…hij")
+        #expect(Terminal.wrap("one two three", to: 8) == ["one two", "three"])
+    }
+
+    @Test func noMessageTakesMoreThanTwoLines() throws {
+        let long = String(repeating: "x\u{1B}", count: 50_000)
+        for arguments in [
+            ["filter", "--wait", long], ["filter", "--wait", "1s", "--" + long],
+            ["simulate", "--wait", "1s", "/" + long],
+            ["filter", "--wait", "1s", long], ["run", "--wait", "1s", "--", long],
+            ["status", "--store", "sqlite:/nowhere/" + long],
+        ] {
+            let outcome = try lull(arguments, input: [])
+            #expect(outcome.ending > 0)
+            #expect(outcome.errorLines.count == 1)
+            #expect(outcome.errors.count <= 161, "\(outcome.errors)")
+            #expect(!outcome.errors.contains("\u{1B}"))
+        }
+        let failed = try lull(
+            ["run", "--wait", "1h", "--key-field", "1", "--", "false"], input: Array("\(long)\u{9B} 1\n".utf8))
+        #expect(failed.errorLines.count == 1)
+        #expect(failed.errors.hasPrefix("lull: key \"x"))
+        #expect(failed.errors.hasSuffix(" failed with status 1\n"))
+        #expect(failed.errors.count <= 161)
+    }
+
+    // MARK: - Tables
+
+    @Test func tablesFitTheTerminal() {
+        let rows = [
+            ["run", "key", "error"],
+            ["12", String(repeating: "k", count: 50), String(repeating: "e", count: 90)], ["13", "木木", "\u{1B}\n"],
+        ]
+        for width in [200, 100, 80, 60, 40, 20, 10] {
+            var text: [UInt8] = []
+            Table.append(rows, width: width, to: &text)
+            let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
+            #expect(lines.allSatisfy { Terminal.columns(of: String($0)) <= width }, "\(width): \(lines)")
+            #expect(!text.contains(0x1B))
+            if width >= 40 { #expect(lines.count == 3) }
+        }
+    }
+
+    @Test func whatIsWrittenFitsTheTerminal() throws {
+        let trace = (0..<300).map { "{\"at\":\($0 * $0),\"key\":\"a key with quite a long name number \($0 % 7)\"}\n" }
+        for width in [120, 80, 60, 40, 24] {
+            for options in [
+                ["simulate", "--wait", "30m", "--diagram"], ["tune", "--diagram", "--by-key", "--waits", "1ms..5h"],
+                ["tune", "--target-saving", "100%"],
+            ] {
+                let outcome = try lull(
+                    options + ["-"], input: Array(trace.joined().utf8), environment: ["COLUMNS": "\(width)"])
+                #expect(outcome.ending == 0)
+                #expect(
+                    outcome.lines.allSatisfy { $0.count <= width }, "\(width) \(options): \(outcome.lines)")
+            }
+        }
+    }
+
+    @Test func longTimesAreInDays() {
+        func rounded(_ seconds: Int64) -> String { DurationText.rounded(seconds * 1_000_000_000) }
+        #expect(rounded(9_140_000) == "106d")
+        #expect(
+            [90, 999, 1000, 7199, 40_464, 172_799, 172_800].map(rounded)
+                == ["90s", "999s", "16.7m", "120m", "11.2h", "48h", "2d"])
+        #expect(DurationText.exact(.seconds(90_061)) == "90061s")
+        #expect(DurationText.exact(.seconds(7200)) == "2h")
+    }
+}

@@ -1,0 +1,194 @@
+import CLullSystem
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LullCommand
+
+@Suite("Manual and completions", .ownThreads)
+struct PagesTests {
+    private static let names = Subcommand.allCases.map(\.rawValue)
+
+    /// Runs a program that may not be installed; nil then.
+    private func run(_ program: String, _ arguments: [String], input: String = "") throws -> ToolProcess.Outcome? {
+        let folders = ["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"]
+        let paths: [String] = folders.map { "\($0)/\(program)" }
+        guard let path = paths.first(where: { access($0, X_OK) == 0 }) else { return nil }
+        let file = try TemporaryFile(input)
+        let folder = URL(fileURLWithPath: ToolProcess.path).deletingLastPathComponent().path
+        let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return try ToolProcess(
+            arguments, environment: ["PATH": "\(folder):\(search)"], program: path, input: .file(file.path, O_RDONLY)
+        ).finish()
+    }
+
+    // MARK: - The overview and the pages
+
+    @Test func everyCommandIsInTheOverview() {
+        for name in Self.names { #expect(!HelpPage.summary(of: name).isEmpty, "\(name)") }
+    }
+
+    @Test func everyOptionIsExplainedOnItsPageOrOnOneThatItRefersTo() {
+        for subcommand in Subcommand.allCases {
+            for option in Completions.options(of: subcommand) {
+                #expect(!option.explanation.isEmpty, "lull \(subcommand.rawValue) --\(option.name)")
+            }
+        }
+    }
+
+    @Test func aPageIsTakenApart() {
+        let page = HelpPage(
+            """
+            Usage: lull x [OPTION…]  FILE
+                   lull x --all
+
+            Does this
+            and that.
+
+            How:
+              --one N                the number
+                                     of things
+              --two, --three WORD
+                                     both
+            Examples:
+              lull x  a
+
+            """)
+        #expect(
+            page.blocks == [
+                .usage(["lull x [OPTION…] FILE", "lull x --all"]), .paragraph("Does this and that."), .heading("How"),
+                .option(term: "--one N", text: "the number of things"),
+                .option(term: "--two, --three WORD", text: "both"),
+                .heading("Examples"), .literal(["lull x  a"]),
+            ])
+        #expect(page.explanation(of: "three") == "both")
+    }
+
+    // MARK: - Manual
+
+    @Test func thePagesOfTheManualHaveTheTextsOfHelp() throws {
+        #expect(try lull("man", "--list").lines == Self.names)
+        for name in Self.names {
+            let page = try lull("man", name)
+            #expect(page.ending == 0)
+            #expect(page.output.hasPrefix(".TH LULL-\(name.uppercased()) 1 "))
+            for section in [".SH NAME\n", ".SH SYNOPSIS\n", ".SH DESCRIPTION\n", ".SH SEE ALSO\n"] {
+                #expect(page.output.contains(section), "\(name): \(section)")
+            }
+            // Whatever is a request is one of these; text that begins with a dot is no request.
+            let requests = Set(page.lines.filter { $0.hasPrefix(".") }.map { $0.split(separator: " ")[0] })
+            #expect(requests.isSubset(of: [".TH", ".SH", ".SS", ".PP", ".TP", ".br", ".nf", ".fi"]), "\(requests)")
+            #expect(page.output.utf8.allSatisfy { $0 < 0x80 })
+        }
+        let filter = try lull("man", "filter").output
+        #expect(
+            filter.contains(".TP\n\\fB\\-\\-max\\-keys\\fR \\fIN\\fR\nskip records that would open more than N keys\n"))
+        #expect(try lull("man").output.contains("lull filter   OPTION\\[u2026]"))
+        #expect(try lull("man", "frobnicate").ending == 64)
+    }
+
+    @Test func theManualIsFormattedWithoutWarnings() throws {
+        for arguments in [[]] + Self.names.map({ [$0] }) {
+            let page = try lull(["man"] + arguments, input: []).output
+            if let outcome = try run("groff", ["-man", "-Tutf8", "-ww"], input: page) {
+                #expect(outcome.errors == "", "\(arguments)")
+            }
+            if let outcome = try run("mandoc", ["-Tlint", "-Wwarning"], input: page) {
+                let complaints = outcome.lines.filter { !$0.contains("missing date") }
+                #expect(complaints == [], "\(arguments)")
+            }
+        }
+    }
+
+    // MARK: - Completions
+
+    /// What bash offers for the last of some words, as it takes them apart.
+    private func bash(_ words: String...) throws -> [String] {
+        let script = """
+            source <(lull completions bash)
+            COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _lull 2>/dev/null
+            for reply in "${COMPREPLY[@]}"; do echo "$reply"; done
+            """
+        let outcome = try #require(try run("bash", ["-c", script, "bash"] + words))
+        #expect(outcome.errors == "")
+        return outcome.lines
+    }
+
+    @Test func bashCompletesCommandsAndOptions() throws {
+        #expect(try bash("lull", "") == Self.names + ["completions", "man", "--help", "--version"])
+        #expect(try bash("lull", "fi") == ["filter"])
+        for subcommand in Subcommand.allCases {
+            let known = Option.allCases.filter { $0.belongs(to: subcommand) }.map { "--\($0.name)" }
+            #expect(try bash("lull", subcommand.rawValue, "--") == known)
+        }
+        #expect(try bash("lull", "filter", "--wait", "1s", "--ed") == ["--edges"])
+    }
+
+    @Test func bashCompletesValues() throws {
+        #expect(try bash("lull", "filter", "--edges", "") == ["leading", "trailing", "both"])
+        #expect(try bash("lull", "filter", "--edges", "=", "b") == ["both"])
+        #expect(try bash("lull", "filter", "--edges", "=") == ["leading", "trailing", "both"])
+        #expect(try bash("lull", "simulate", "--format", "j") == ["jsonl", "json"])
+        #expect(try bash("lull", "run", "--while-running", "c") == ["cancel", "concurrent"])
+        #expect(try bash("lull", "filter", "--wait", "") == [])
+        #expect(try bash("lull", "dead", "r") == ["retry"])
+        #expect(try bash("lull", "completions", "") == ["bash", "zsh", "fish"])
+    }
+
+    @Test func bashCompletesFilesStoresAndPrograms() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lull \(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/a trace.jsonl"
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        #expect(try bash("lull", "simulate", folder + "/a") == [path])
+        #expect(try bash("lull", "tune", "--svg", folder + "/") == [path])
+        #expect(try bash("lull", "status", "--store", "s") == ["sqlite:"])
+        #expect(try bash("lull", "status", "--store", "sqlite", ":", folder + "/a") == [path])
+        #expect(try bash("lull", "run", "--wait", "1s", "--", "bas").contains("bash"))
+        #expect(try bash("lull", "run", "--wait", "1s", "--", "cat", folder + "/a") == [path])
+    }
+
+    @Test func theOtherShellsTakeTheirScripts() throws {
+        let zsh = try lull("completions", "zsh").output
+        #expect(zsh.hasPrefix("#compdef lull\n"))
+        #expect(zsh.contains(":edges:(leading trailing both)'"))
+        let file = try TemporaryFile(zsh)
+        if let outcome = try run("zsh", ["-n", file.path]) { #expect(outcome.errors == "" && outcome.ending == 0) }
+        let script = "lull completions fish | source; complete -C 'lull filter --edges '"
+        if let outcome = try run("fish", ["--no-config", "-c", script]) {
+            #expect(outcome.lines.compactMap { $0.split(separator: "\t").first } == ["both", "leading", "trailing"])
+        }
+    }
+
+    @Test func otherShellsAreRefused() throws {
+        for arguments in [["completions"], ["completions", "tcsh"], ["completions", "bash", "zsh"]] {
+            let outcome = try lull(arguments, input: [])
+            #expect(outcome.ending == 64)
+            #expect(
+                outcome.errors == "lull: say for which shell: lull completions bash, zsh or fish (see lull --help)\n")
+        }
+    }
+
+    // MARK: - Installing
+
+    @Test func everythingIsInstalledWhereItIsLookedFor() throws {
+        let root = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../scripts/install").standardizedFileURL.path
+        let environment = ["DESTDIR": root, "PREFIX": "/usr", "BINARY": ToolProcess.path]
+        let installed = try ToolProcess([script], environment: environment, program: "/bin/bash").finish()
+        #expect(installed.ending == 0, "\(installed.errors)")
+        let expected =
+            ["bin/lull", "share/man/man1/lull.1"] + Self.names.map { "share/man/man1/lull-\($0).1" } + [
+                "share/bash-completion/completions/lull", "share/zsh/site-functions/_lull",
+                "share/fish/vendor_completions.d/lull.fish",
+            ]
+        #expect(installed.lines == expected.map { "\(root)/usr/\($0)" })
+        for path in installed.lines { #expect(access(path, path.hasSuffix("bin/lull") ? X_OK : R_OK) == 0, "\(path)") }
+        let removed = try ToolProcess([script, "--remove"], environment: environment, program: "/bin/bash").finish()
+        #expect(removed.ending == 0)
+        for path in installed.lines { #expect(access(path, F_OK) != 0, "\(path)") }
+    }
+}

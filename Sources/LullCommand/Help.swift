@@ -15,6 +15,7 @@ enum Help {
           lull work     --store URL -- COMMAND…    does what falls due in a store
           lull status   --store URL                says what there is to do in a store
           lull dead     list|retry|discard …       looks after what has failed for good
+          lull compact  --store URL                gives unused space of a store back
           lull COMMAND --help                        explains one of these
           lull --version
 
@@ -36,6 +37,7 @@ enum Help {
         case .work: work
         case .status: status
         case .dead: dead
+        case .compact: compact
         }
     }
 

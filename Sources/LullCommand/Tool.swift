@@ -58,6 +58,7 @@ enum Tool {
             return session.run()
         case .status: return try StatusCommand.run(invocation.operands, settings)
         case .dead: return try DeadCommand.run(invocation.operands, settings)
+        case .compact: return try CompactCommand.run(invocation.operands, settings)
         }
     }
 

@@ -6,9 +6,11 @@ package struct SQLiteTransaction {
     var table: SQLiteTable
     /// The instant of the transaction, read when nobody else could write any more.
     package let now: CoreInstant
-    private let limits: DurableLimits
+    let limits: DurableLimits
     private var namespaces: [String: DurableNamespace] = [:]
     private var hasForgotten = false
+    /// Whether pages of the file were moved, which changes no row.
+    var hasMovedPages = false
 
     init(_ table: SQLiteTable, limits: DurableLimits) {
         self.table = table

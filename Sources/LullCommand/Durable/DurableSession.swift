@@ -42,6 +42,8 @@ struct DurableSession<Work: Performer>: ~Copyable {
 
     /// How often other processes' commits are looked for.
     private static var look: CoreDuration { .milliseconds(50) }
+    /// How often a worker that has all it can do looks whether the file is still there.
+    private static var glance: CoreDuration { .milliseconds(400) }
     /// How many executions of `lull filter` may be in the output at once.
     private static var mostWritten: Int { 256 }
 
@@ -102,7 +104,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
             signals: signals.descriptor, alarm: alarm.descriptor, input: isReading ? reader.descriptor : -1,
             watchesOutput: work.writesOutput)
         work.addInterests(to: &interests)
-        let next = min(worker.alarm, work.alarm, listening.map { min($0, nextLook) } ?? .farFuture)
+        let next = min(worker.alarm, work.alarm, nextLook, listening ?? .farFuture)
         let limit = alarm.set(to: next)
         guard poll(&interests, nfds_t(interests.count), limit) >= 0 else { return }
 
@@ -142,14 +144,15 @@ struct DurableSession<Work: Performer>: ~Copyable {
 
     /// Tells the worker, when it waits for something to claim, that there may be something.
     private mutating func listen(at now: CoreInstant) {
-        guard let until = listening else { return }
-        if until <= now { return hear(.success(()), at: now) }
+        if let until = listening, until <= now { return hear(.success(()), at: now) }
         guard nextLook <= now else { return }
-        nextLook = now.advanced(by: Self.look)
+        nextLook = now.advanced(by: listening == nil ? Self.glance : Self.look)
         do throws(DurableError) {
-            if try file.hasForeignCommits() { hear(.success(()), at: now) }
+            guard listening != nil else { return try file.check() }
+            if try file.hasForeignCommits() { return hear(.success(()), at: now) }
+            file.tend()
         } catch {
-            hear(.failure(error), at: now)
+            if listening == nil { drive(.failed(error), at: now) } else { hear(.failure(error), at: now) }
         }
     }
 

@@ -66,6 +66,8 @@ package struct Worker: Sendable {
         case ended(run: Int64, error: String?)
         /// A report was answered.
         case reported(DurableReport, Result<DurableReport.Answer, DurableError>)
+        /// The store was found to be unusable by whoever looked at it.
+        case failed(DurableError)
         /// It is to stop.
         case stopped
     }
@@ -167,6 +169,7 @@ package struct Worker: Sendable {
         case .heard(let result): heard(result)
         case .ended(let run, let error): ended(run, error)
         case .reported(let report, let result): reported(report, result)
+        case .failed(let error): complain(error)
         case .stopped: stopped()
         }
     }

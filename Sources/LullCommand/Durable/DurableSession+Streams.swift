@@ -26,13 +26,15 @@ extension DurableSession {
         reading: while isReading {
             switch reader.next() {
             case .incomplete: break reading
-            case .tooLong: refuse("it is longer than \(RecordReader.longest >> 20) MiB", reader.number)
+            case .tooLong:
+                refuse("it is longer than \(RecordReader.longest >> 20) MiB", reader.number)
+                note(ExitStatus.badData)
             case .record(let record):
                 do throws(KeyRule.Fault) {
                     let key = try keyRule.key(of: record)
                     note(record, key, at: now)
                     let submission = DurableSubmission(
-                        namespace: settings.namespace, key: key.bytes, value: Array(record))
+                        namespace: settings.namespace, key: key.bytes, value: Array(record), submitter: submitter)
                     submissions.append((reader.number, submission))
                 } catch {
                     refuse("\(error)", reader.number)
@@ -41,25 +43,28 @@ extension DurableSession {
         }
         submit(submissions, at: now)
         do { try recording?.write() } catch { giveUpRecording(error) }
-        if status == ExitStatus.badData { finish(at: now) }
+        if !isReading { finish(at: now) }
     }
 
     private mutating func submit(_ submissions: [(line: Int, submission: DurableSubmission)], at now: CoreInstant) {
         guard !submissions.isEmpty else { return }
         let batch = submissions.map(\.submission)
         do throws(DurableError) {
-            let refusals = try file.write { transaction throws(DurableError) in
-                var refusals: [(Int, DurableError)] = []
-                for (place, submission) in batch.enumerated() {
-                    do throws(DurableError) {
-                        _ = try transaction.submit(submission)
-                    } catch {
-                        refusals.append((place, error))
-                    }
+            let answers = try file.write { transaction throws(DurableError) in
+                batch.map { submission in
+                    Result { () throws(DurableError) in try transaction.submit(submission) }
                 }
-                return refusals
             }
-            for (place, error) in refusals { refuse("\(error)", submissions[place].line) }
+            for ((line, submission), answer) in zip(submissions, answers) {
+                switch answer {
+                case .success(let receipt):
+                    hasSubmitted = true
+                    if settings.atEnd == .wait { awaited[submission.key] = receipt.generation }
+                case .failure(let error):
+                    refuse("\(error)", line)
+                    note(Failure(error, subcommand).status)
+                }
+            }
             hear(.success(()), at: now)
         } catch {
             // What is in the store stays there; what was read with this and comes after it is not ours.
@@ -73,55 +78,12 @@ extension DurableSession {
 
     /// Skips a record that is bad data, or stops reading because of it.
     private mutating func refuse(_ why: String, _ line: Int) {
+        skipped += 1
         streams.log.report("line \(line)\(settings.isStrict ? "" : " skipped"): \(why)")
         if settings.isStrict {
             status = ExitStatus.badData
             isReading = false
         }
-    }
-
-    /// Reads no more, and does with what is pending what the options say.
-    mutating func finish(at now: CoreInstant) {
-        guard !hasReadAll else { return }
-        isReading = false
-        hasReadAll = true
-        let namespace = settings.namespace
-        do throws(DurableError) {
-            switch settings.atEnd ?? .flush {
-            case .flush:
-                _ = try file.write { transaction throws(DurableError) in try transaction.flush(nil, in: namespace) }
-            case .drop:
-                _ = try file.write { transaction throws(DurableError) in try transaction.cancel(nil, in: namespace) }
-            case .wait: break
-            }
-        } catch {
-            fail(Failure(error, subcommand))
-            return drive(.stopped, at: now)
-        }
-        // Even if nothing was flushed: to find out whether anything is left.
-        hear(.success(()), at: now)
-    }
-
-    /// Stops the worker when all has been read, and nothing that can be done now is left in the store.
-    mutating func endIfNothingIsLeft(at now: CoreInstant) {
-        guard hasReadAll, listening != nil, runs.isEmpty else { return }
-        do throws(DurableError) {
-            let left = try namespaceStatus()
-            guard left.pending + left.ready == 0 else { return }
-            if left.retrying > 0 {
-                let what = left.retrying == 1 ? "1 run waits" : "\(left.retrying) runs wait"
-                streams.log.report("\(what) in the store for another attempt")
-            }
-        } catch {
-            fail(Failure(error, subcommand))
-        }
-        listening = nil
-        drive(.stopped, at: now)
-    }
-
-    private func namespaceStatus() throws(DurableError) -> DurableStatus {
-        let namespace = settings.namespace
-        return try file.read { transaction throws(DurableError) in try transaction.status(of: namespace) }
     }
 
     // MARK: - Output
@@ -144,7 +106,7 @@ extension DurableSession {
         isReading = false
         hasReadAll = true
         streams.output.clear()
-        drive(.stopped, at: clock.now)
+        stop(.stopped, at: clock.now)
     }
 
     /// Writes what is left to be said, waiting as long as it takes.
@@ -158,9 +120,14 @@ extension DurableSession {
         streams.log.report(failure.message)
     }
 
+    /// Notes a failure for the end, unless there has been one.
+    private mutating func note(_ failure: Int32) {
+        if status == ExitStatus.success { status = failure }
+    }
+
     mutating func reportStatistics() {
         do throws(DurableError) {
-            streams.log.report(try namespaceStatus().line)
+            streams.log.report("\(try namespaceStatus().line), skipped \(skipped)")
         } catch {
             streams.log.report("\(error)")
         }
@@ -181,8 +148,7 @@ extension DurableSession {
 
     /// What a message about a run begins with.
     func subject(_ run: DurableRun) -> String {
-        let key = String(decoding: run.key, as: UTF8.self)
-        return key.isEmpty ? "run \(run.id)" : "key \(key), run \(run.id)"
+        run.key.isEmpty ? "run \(run.id)" : "key \(ShownText.of(run.key)), run \(run.id)"
     }
 
     private mutating func note(_ record: ByteSlice, _ key: Key, at now: CoreInstant) {
@@ -199,15 +165,5 @@ extension DurableReport.Word {
     /// Whether the run is no longer the worker's when this has been said.
     var isLast: Bool {
         if case .heartbeat = self { false } else { true }
-    }
-}
-
-extension Settings {
-    /// Refuses what has no meaning where a store keeps what is pending.
-    func checkDurable(_ subcommand: Subcommand) throws(Failure) {
-        if maxKeys != nil { throw .usage("--max-keys has no meaning with --store", subcommand) }
-        if let whileRunning, whileRunning != .queue {
-            throw .usage("--while-running must be queue with --store", subcommand)
-        }
     }
 }

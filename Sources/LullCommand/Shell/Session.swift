@@ -24,6 +24,8 @@ struct Session<Work: Performer>: ~Copyable {
     private var status = ExitStatus.success
     /// The executions that were started and have not ended.
     private var running: [Int64: RunID] = [:]
+    /// Records that had no key, or were too long.
+    private var skipped = 0
     /// Whether an execution has failed.
     private var hasFailed = false
 
@@ -136,7 +138,10 @@ struct Session<Work: Performer>: ~Copyable {
         while isReading {
             switch reader.next() {
             case .record(let record): take(record, at: now)
-            case .tooLong: refuse("it is longer than \(RecordReader.longest >> 20) MiB", at: now)
+            case .tooLong:
+                refuse("it is longer than \(RecordReader.longest >> 20) MiB", at: now)
+                // It was meant to come through, whatever it is: its loss shows in the status.
+                if status == ExitStatus.success { status = ExitStatus.badData }
             case .incomplete:
                 writeRecording()
                 return
@@ -178,6 +183,7 @@ struct Session<Work: Performer>: ~Copyable {
 
     /// Skips a record that is bad data, or stops reading because of it.
     private mutating func refuse(_ why: String, at now: CoreInstant) {
+        skipped += 1
         streams.log.report("line \(reader.number)\(settings.isStrict ? "" : " skipped"): \(why)")
         if settings.isStrict {
             status = ExitStatus.badData
@@ -194,7 +200,8 @@ struct Session<Work: Performer>: ~Copyable {
             let actions = engine.shutDown(flushing: true, at: now)
             perform(actions.more, at: now)
         case .drop: drop(at: now)
-        case .wait: break
+        // Without a store there is nothing to keep it in, and the option is refused.
+        case .wait, .keep: break
         }
     }
 
@@ -274,7 +281,7 @@ struct Session<Work: Performer>: ~Copyable {
     }
 
     private mutating func reportStatistics() {
-        streams.log.report(engine.counters.line)
+        streams.log.report("\(engine.counters.line), skipped \(skipped)")
     }
 }
 

@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import LullCommand
+
 /// Runs that have failed for good.
 @Suite("lull dead", .ownThreads)
 struct StoreDeadTests {
@@ -34,6 +36,16 @@ struct StoreDeadTests {
                 "lull: run 99 is not among the dead of default",
             ])
         #expect(try store.status() == ["pending": 1, "retrying": 1, "dead": 1])
+    }
+
+    @Test func ofAnErrorTheLastLineIsShownWhereItEnds() {
+        #expect(ShownText.end(of: "make failed with status 2: one\ntwo") == "two")
+        #expect(ShownText.end(of: "make failed with status 2") == "make failed with status 2")
+        #expect(ShownText.end(of: "a\u{1B}[2Jb") == "a?[2Jb")
+        #expect(ShownText.end(of: String(repeating: "x", count: 60)) == String(repeating: "x", count: 60))
+        #expect(ShownText.end(of: String(repeating: "x", count: 70) + "end").count == 60)
+        #expect(ShownText.end(of: String(repeating: "x", count: 70) + "end").hasSuffix("xend"))
+        #expect(ShownText.end(of: "") == "")
     }
 
     @Test func whereEveryValueCountsADeadRunIsRetriedThoughNewerOnesCame() throws {

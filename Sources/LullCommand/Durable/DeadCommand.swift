@@ -85,7 +85,7 @@ extension DurableDeadRun {
         [
             "\(id)", key.isEmpty ? "\"\"" : ShownText.of(key), "\(submits.count)", "\(attempts)",
             DurationText.rounded(CoreDuration(age).nanoseconds),
-            ShownText.of(error ?? "-"),
+            error.map { ShownText.end(of: $0) } ?? "-",
         ]
     }
 

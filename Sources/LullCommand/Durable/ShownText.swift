@@ -15,6 +15,12 @@ enum ShownText {
         of(Array(text.utf8), atMost: length)
     }
 
+    /// The end of text of several lines: where what a command says last tells most.
+    static func end(of text: String, atMost length: Int = 60) -> String {
+        let last = text.split(whereSeparator: \.isNewline).last.map(String.init) ?? ""
+        return of(last.count > length ? "…" + last.suffix(length - 1) : last, atMost: length)
+    }
+
     /// Neither a control character nor one that ends a line or turns the direction of what follows.
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {

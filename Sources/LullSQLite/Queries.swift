@@ -5,6 +5,7 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace
+    case readCounters, addToCounters
     case pendingByKey, rowByID, insertRow, insertPending, deleteRow, runValue
     case insertValue, values, generationOfValue, deleteValues, insertSpent, spent, deleteSpent
     case earliestRows, nextWake, rowsOfWorker, allKeys, keysOfSubmitter, rows, listedRows
@@ -68,6 +69,10 @@ enum Query: Int, CaseIterable {
                 combination = ?7, max_batch = ?8
             WHERE name = ?9
             """
+
+        case .readCounters: "SELECT attempts, lost_leases FROM namespaces WHERE id = ?1"
+        case .addToCounters:
+            "UPDATE namespaces SET attempts = attempts + ?1, lost_leases = lost_leases + ?2 WHERE id = ?3"
 
         case .pendingByKey: "SELECT \(Self.pending) FROM work WHERE namespace = ?1 AND key = ?2"
         case .rowByID: "SELECT \(Self.row) FROM work WHERE id = ?1"

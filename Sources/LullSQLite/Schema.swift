@@ -8,7 +8,7 @@ enum Schema {
 
     /// What brings a file from each version to the next; an empty one has version 0. A step never changes once it has been
     /// released.
-    static let migrations = [version1, version2]
+    static let migrations = [version1, version2 + counters]
 
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and a large value lies
     // on pages of its own.

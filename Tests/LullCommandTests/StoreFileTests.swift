@@ -33,7 +33,7 @@ struct StoreFileTests {
     }
 
     private func submit(_ key: String, wait: String = "1h", _ value: String = "value") throws {
-        let outcome = try run("submit", "--wait", wait, key, value)
+        let outcome = try run("submit", "--wait", wait, "--change-policy", key, value)
         #expect(outcome.ending == 0, "\(outcome.errors)")
     }
 
@@ -71,7 +71,7 @@ struct StoreFileTests {
             let outcome = try lull(arguments + folder.store + ["--namespace", "defualt"], input: [])
             #expect(outcome.ending == 64)
             #expect(outcome.output == "")
-            #expect(outcome.errors.hasPrefix("lull: there is no namespace defualt; there is default (see "))
+            #expect(outcome.errors.hasPrefix("lull: there is no namespace defualt; the store has default (see "))
         }
     }
 

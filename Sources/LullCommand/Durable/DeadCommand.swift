@@ -60,18 +60,13 @@ enum DeadCommand {
         var log = Outlet(STDERR_FILENO)
         var status = ExitStatus.success
         for run in runs {
-            let answer: DurableRetry
-            do throws(DurableError) {
-                answer = try file.write { transaction throws(DurableError) in
-                    if retries { return try transaction.retry(run, in: namespace) }
-                    return try transaction.discard(run, in: namespace) ? .accepted : .notFound
-                }
-            } catch {
-                throw Failure(error, .dead)
+            let answer = try file.write(for: .dead) { transaction throws(DurableError) -> DurableRetry in
+                if retries { return try transaction.retry(run, in: namespace) }
+                return try transaction.discard(run, in: namespace) ? .accepted : .notFound
             }
             switch answer {
             case .accepted: break
-            case .notFound: log.report("run \(run) is not among the dead of \(namespace)")
+            case .notFound: log.report("run \(run) is not among the dead of \(Terminal.shown(namespace))")
             case .outdated: log.report("run \(run) is not tried again: its key has a newer value")
             case .busy: log.report("run \(run) is not tried again now: its key has another run")
             }
@@ -88,18 +83,10 @@ extension DurableDeadRun {
 
     fileprivate var cells: [String] {
         [
-            "\(id)", Self.shown(key), "\(submits.count)", "\(attempts)",
+            "\(id)", key.isEmpty ? "\"\"" : Terminal.shown(key), "\(submits.count)", "\(attempts)",
             DurationText.rounded(CoreDuration(age).nanoseconds),
-            Self.shown(Array((error ?? "-").utf8)),
+            error.map { Terminal.lastLine(of: $0) } ?? "-",
         ]
-    }
-
-    /// Text for a table, without what would break it.
-    private static func shown(_ bytes: [UInt8]) -> String {
-        let text = String(decoding: bytes, as: UTF8.self).map {
-            $0.isNewline || $0.asciiValue.map { $0 < 0x20 } == true ? "?" : $0
-        }
-        return text.count > 60 ? String(text.prefix(59)) + "…" : String(text)
     }
 
     /// One JSON object in a line, with the values.

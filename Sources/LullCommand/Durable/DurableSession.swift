@@ -33,6 +33,19 @@ struct DurableSession<Work: Performer>: ~Copyable {
     /// Runs that are in the output, which has not been written yet.
     var unwritten: [Int64] = []
 
+    /// Names this process among those that submit.
+    let submitter = Int64.random(in: 1 ... .max)
+    /// The newest submit of each key that the end has to wait for.
+    var awaited: [[UInt8]: Int64] = [:]
+    /// What had fallen due by this instant of the store's time has to be claimed before the end.
+    var claimsThrough: CoreInstant?
+    /// When to ask the store next what has become of what is awaited.
+    var nextQuestion = CoreInstant.farPast
+    /// Whether the worker has been told to claim nothing more.
+    var isStopping = false
+    /// Whether anything has come in.
+    var hasSubmitted = false
+
     /// Whether all there is to read has been read.
     var hasReadAll = false
     /// The signal that ends the program when all is done.
@@ -41,23 +54,20 @@ struct DurableSession<Work: Performer>: ~Copyable {
     var hasFailed = false
 
     /// How often other processes' commits are looked for.
-    private static var look: CoreDuration { .milliseconds(50) }
+    static var look: CoreDuration { .milliseconds(50) }
     /// How often a worker that has all it can do looks whether the file is still there.
     private static var glance: CoreDuration { .milliseconds(400) }
     /// How many executions of `lull filter` may be in the output at once.
     private static var mostWritten: Int { 256 }
 
-    init(_ settings: Settings, _ subcommand: Subcommand, _ work: Work) throws(Failure) {
+    /// - Parameter work: Makes what does the executions, from the settings with what the namespace has.
+    init(_ settings: Settings, _ subcommand: Subcommand, _ work: (Settings) -> Work) throws(Failure) {
         try settings.checkRecords(for: subcommand)
         try settings.checkDurable(subcommand)
-        let rules = subcommand == .work ? nil : try settings.rules(for: subcommand)
-        let file = try settings.store(creates: rules != nil, for: subcommand)
-        let namespace = settings.namespace
-        do throws(DurableError) {
-            _ = try file.write { transaction throws(DurableError) in try transaction.open(namespace, rules) }
-        } catch {
-            throw Failure(error, subcommand)
-        }
+        let opened = try OpenedNamespace(settings, subcommand)
+        var settings = settings
+        settings.combination = opened.rules.combination
+        let work = work(settings)
         let signals = try Signals()
         let clock = Clock()
         let alarm = try Alarm(clock)
@@ -70,7 +80,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
         self.signals = signals
         self.clock = clock
         self.alarm = alarm
-        self.file = file
+        file = opened.file
         self.work = work
         reader = RecordReader(STDIN_FILENO, terminator: settings.terminator)
         isReading = subcommand != .work
@@ -78,7 +88,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
         let grace = CoreDuration.nanoseconds(work.writesOutput ? 0 : settings.lease.nanoseconds / 2)
         worker = Worker(
             Worker.Settings(
-                namespace: namespace, owner: .random(in: .min ... .max),
+                namespace: settings.namespace, owner: .random(in: .min ... .max),
                 maxConcurrent: work.writesOutput ? Self.mostWritten : settings.jobs ?? Settings.cores,
                 lease: settings.lease, backoff: DurableBackoff(maxAttempts: settings.maxAttempts), grace: grace,
                 keepsValues: false))
@@ -90,6 +100,9 @@ struct DurableSession<Work: Performer>: ~Copyable {
     mutating func run() -> Int32 {
         drive(.woke, at: clock.now)
         while !(worker.isFinished && work.isAtRest) { turn() }
+        // One that came with the end of the input, and was not looked at before that.
+        if endingSignal == nil { endingSignal = signals.received().first(where: Signals.isEnding) }
+        if hasFailed { reportRetries() }
         streams.tellCounts()
         if settings.showsStatistics { reportStatistics() }
         drainStreams()
@@ -133,7 +146,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
             fail(failure)
             isReading = false
             hasReadAll = true
-            drive(.stopped, at: now)
+            stop(.stopped, at: now)
         }
         for (job, error) in ended { end(job, error, at: now) }
     }
@@ -149,7 +162,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
                     takeRecords(at: now)
                     finish(at: now)
                 } else {
-                    drive(.stopped, at: now)
+                    stop(subcommand == .work ? .stopped : .draining, at: now)
                 }
             } else {
                 work.kill()
@@ -214,7 +227,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
             claim = nil
         }
         if let failure = worker.failure, status == ExitStatus.success { fail(Failure(failure, subcommand)) }
-        endIfNothingIsLeft(at: now)
+        endIfNothingIsAwaited(at: now)
     }
 
     /// Reports and claims in one transaction.
@@ -234,6 +247,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
             offset = exchange.now.duration(to: clock.now)
             // There is one worker here, and it hears of everything: a mark says nothing.
             answers = exchange.answers { _ in 0 }
+            noteClaim(answers.claim)
         } catch {
             answers = DurableExchange(reports, claim, failed: error)
         }
@@ -256,6 +270,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
         runs[run.id] = run
         // The values are the command's, or in the output; here is what messages need.
         runs[run.id]?.values = []
+        if let newest = awaited[run.key], newest <= run.submits.upperBound { awaited[run.key] = nil }
         switch work.start(Job(run, offset: offset), &streams) {
         case nil: return nil
         case .returned:
@@ -280,7 +295,11 @@ struct DurableSession<Work: Performer>: ~Copyable {
     private mutating func end(_ run: Int64, _ error: String?, at now: CoreInstant) {
         if error != nil {
             hasFailed = true
-            if settings.failsFast { drive(.stopped, at: now) }
+            if settings.failsFast {
+                isReading = false
+                hasReadAll = true
+                stop(.draining, at: now)
+            }
         }
         drive(.ended(run: run, error: error), at: now)
     }

@@ -10,6 +10,9 @@ enum StatusCommand {
         if let stranger = operands.first {
             throw .usage("unexpected argument \(String(cString: stranger))", .status)
         }
+        if settings.watches, settings.format == .openmetrics {
+            throw .usage("--watch shows a table, or objects with --json; not --format openmetrics", .status)
+        }
         let file = try settings.storeToLookAt(for: .status)
         var output = Outlet(STDOUT_FILENO)
         guard settings.watches else {
@@ -28,10 +31,10 @@ enum StatusCommand {
     }
 
     private static func append(_ all: [DurableStatus], _ settings: Settings, to text: inout [UInt8]) {
-        if settings.format == .json {
-            for status in all { status.appendJSON(to: &text) }
-        } else {
-            Table.append([DurableStatus.columns] + all.map(\.cells), to: &text)
+        switch settings.format {
+        case .openmetrics: OpenMetrics.append(all, to: &text)
+        case .json: for status in all { status.appendJSON(to: &text) }
+        default: Table.append([DurableStatus.columns] + all.map(\.cells), to: &text)
         }
     }
 
@@ -64,7 +67,10 @@ extension DurableStatus {
 
     fileprivate var cells: [String] {
         let oldest = oldestDue.map { DurationText.rounded(CoreDuration($0).nanoseconds) } ?? "-"
-        return [namespace, "\(pending)", "\(ready)", "\(running)", "\(retrying)", "\(dead)", oldest]
+        return [
+            Terminal.shown(namespace, upTo: 40), "\(pending)", "\(ready)", "\(running)", "\(retrying)", "\(dead)",
+            oldest,
+        ]
     }
 
     /// One JSON object in a line.
@@ -81,7 +87,7 @@ extension DurableStatus {
         } else {
             text.append("null")
         }
-        text.append("}\n")
+        text.append(string: ",\"attempts\":\(attempts),\"lostLeases\":\(lostLeases)}\n")
     }
 
     /// The counts in one line, for a session's statistics.

@@ -36,7 +36,7 @@ extension Option {
         case .combine: .choice(Choices.combinations.map(\.name))
         case .whileRunning: .choice(Choices.whileRunning.map(\.name))
         case .format: .choice(Settings.Format.known(to: subcommand).map(\.rawValue))
-        case .atEnd: .choice(Settings.AtEnd.allCases.map(\.rawValue))
+        case .atEnd: .choice(Settings.AtEnd.known(to: subcommand).map(\.rawValue))
         case .svg, .record: .file
         case .store: .store
         default: takesValue ? .text : .none
@@ -64,5 +64,5 @@ extension Subcommand {
     }
 
     /// Whether an operand may be a key, which may begin with a dash.
-    var takesKey: Bool { ["submit", "flush", "cancel"].contains(rawValue) }
+    var takesKey: Bool { [.submit, .flush, .cancel].contains(self) }
 }

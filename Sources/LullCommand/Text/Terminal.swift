@@ -81,6 +81,13 @@ enum Terminal {
         cut(plain(String(decoding: bytes.prefix(16 * limit), as: UTF8.self)), to: limit)
     }
 
+    static func shown(_ text: String, upTo limit: Int = 40) -> String { cut(plain(text), to: limit) }
+
+    /// The end of a text of several lines: what a command says last tells most.
+    static func lastLine(of text: String) -> String {
+        end(of: plain(text.split(whereSeparator: \.isNewline).last ?? ""), upTo: 60)
+    }
+
     /// Breaks a text into lines that fit, between words.
     static func wrap(_ text: String, to limit: Int) -> [String] {
         guard columns(of: text) > limit else { return [text] }

@@ -11,21 +11,25 @@ extension DurableTable {
         _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (runs: [DurableRun], next: CoreInstant?) {
         var runs = try handOutAgain(claim, in: namespace, at: now)
+        let known = runs.count
+        var lostLeases = 0
         while runs.count < claim.limit {
             let room = claim.limit - runs.count
             let found = try earliest(in: namespace, through: now, limit: room)
             guard let last = found.last else { break }
             // What was not found wakes at this instant or later: up to it the order is certain.
             let certain = found.count < room ? now : last.wake
-            try take(from: found, through: certain, &runs, claim, in: namespace, at: now)
+            try take(from: found, through: certain, &runs, &lostLeases, claim, in: namespace, at: now)
         }
+        let attempts = runs.count - known
+        if attempts + lostLeases > 0 { try count(attempts: attempts, lostLeases: lostLeases, in: namespace) }
         return (runs, try nextWake(in: namespace))
     }
 
     /// Claims, of some rows, those that may start at an instant or before, in that order; the others are moved on.
     private mutating func take(
-        from found: [DurableEntry], through certain: CoreInstant, _ runs: inout [DurableRun], _ claim: DurableClaim,
-        in namespace: DurableNamespace, at now: CoreInstant
+        from found: [DurableEntry], through certain: CoreInstant, _ runs: inout [DurableRun], _ lostLeases: inout Int,
+        _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
         var startable: [(at: CoreInstant, entry: DurableEntry, rest: Int64?)] = []
         for old in found {
@@ -47,6 +51,8 @@ extension DurableTable {
         for (_, old, rest) in order.map({ startable[$0] }) {
             var row = old.row
             var endings: [DurableEnding] = []
+            // It may start, so if a worker has it the lease is over.
+            if let run = row.run, !run.isInBackoff { lostLeases += 1 }
             let isClaimed = row.claim(
                 claim.terms, at: now, by: namespace.rules, sequence: &sequence, rest: rest, &endings)
             try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)

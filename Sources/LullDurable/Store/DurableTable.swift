@@ -51,6 +51,9 @@ public protocol DurableTable {
         of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError)
 
+    /// Counts attempts that begin, and leases that ended before their runs did: see ``DurableStatus``.
+    mutating func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError)
+
     /// Keeps the end of a range, and forgets its values unless it is dead. An absorbed submit extends the key's latest absorbed range.
     mutating func record(
         _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace

@@ -22,6 +22,8 @@ struct MemoryTable: DurableTable {
         /// The keys that have ends, and the tokens, by age.
         var endLog = AgeLog<[UInt8]>()
         var tokenLog = AgeLog<String>()
+        var attempts = 0
+        var lostLeases = 0
 
         mutating func lease(_ old: DurableRow?, _ new: DurableRow?, _ handle: Int64) {
             let before = old?.lessee
@@ -142,6 +144,11 @@ struct MemoryTable: DurableTable {
         entry.row.run.map { $0.value.batch.values.map(\.bytesInMemory) } ?? []
     }
 
+    mutating func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) {
+        self[namespace].attempts += attempts
+        self[namespace].lostLeases += lostLeases
+    }
+
     mutating func generation(
         ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
     ) -> Int64? { nil }
@@ -240,6 +247,8 @@ extension MemoryTable {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
         for entry in self[namespace].rows.values { status.add(entry.row, at: now) }
         status.dead = self[namespace].dead.count
+        status.attempts = self[namespace].attempts
+        status.lostLeases = self[namespace].lostLeases
         return status
     }
 

@@ -246,13 +246,17 @@ static inline ssize_t lull_receive(int socket, void *bytes, size_t count, int *d
     return received;
 }
 
-// Hidden by the C library of Linux from those that do not ask for all of its extensions.
-#if defined(__linux__) && !defined(POSIX_SPAWN_SETSID)
-#define POSIX_SPAWN_SETSID 0x80
-#endif
+// Gives up the terminal that controls this process; what it starts has none either. A session of its own would do that as
+// well, but on Linux each session is scheduled by itself: what `nice` has asked for would be lost, and starting costs more.
+static inline void lull_leave_terminal(void) {
+    int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0) return;
+    ioctl(terminal, TIOCNOTTY, 0);
+    close(terminal);
+}
 
-// Starts a program in a session of its own, so that it is the first of its process group and has no terminal to control it,
-// with `input` and `errors` as its standard input and error, and the usual signals. Returns an error's code, or 0.
+// Starts a program in a process group of its own, with `input` and `errors` as its standard input and error, and the usual
+// signals. Returns an error's code, or 0.
 static inline int lull_spawn(
     pid_t *pid, const char *path, char *const *arguments, char *const *environment, int input, int errors) {
     posix_spawn_file_actions_t actions;
@@ -265,7 +269,9 @@ static inline int lull_spawn(
         sigemptyset(&none);
         sigemptyset(&usual);
         sigaddset(&usual, SIGPIPE);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        posix_spawnattr_setflags(
+            &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        posix_spawnattr_setpgroup(&attributes, 0);
         posix_spawnattr_setsigdefault(&attributes, &usual);
         posix_spawnattr_setsigmask(&attributes, &none);
         code = posix_spawn_file_actions_adddup2(&actions, input, 0);

@@ -5,12 +5,16 @@ import Testing
 
 /// Commands of a store's worker: what they are told, and what becomes of them when it stops or is killed.
 @Suite("lull work, its commands", .ownThreads)
-struct WorkTests {
+final class WorkTests {
     private let folder: URL
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
     }
 
     private var store: [String] { ["--store", "sqlite:\(folder.path)/store.db"] }

@@ -2,7 +2,8 @@ internal import CLullSystem
 
 /// The process that starts the commands, from inside: one loop, which ends when the program that forked it does.
 ///
-/// Being in a session of its own, neither it nor a command gets the terminal's signals, and no command can read the terminal.
+/// Being in a group of its own, it gets none of the terminal's signals. It gives the terminal up, so that no command is stopped by
+/// the system for reading it: it cannot be opened.
 struct SupervisorProcess {
     private let path: [UInt8]
     private let environment: [Argument]
@@ -21,7 +22,8 @@ struct SupervisorProcess {
 
     /// What the process does after the fork, to its end.
     static func run(_ path: [UInt8], _ environment: [Argument], requests: Int32, answers: Int32) -> Never {
-        setsid()
+        setpgid(0, 0)
+        lull_leave_terminal()
         Descendants.adopt()
         lull_set_name("lull-supervisor")
         // The input is not its own: whoever writes there is to see the end of the program at once.

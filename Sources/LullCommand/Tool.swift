@@ -5,6 +5,7 @@ enum Tool {
     /// Runs, and says how to end.
     static func run(_ arguments: [Argument]) -> Int32 {
         keepStandardDescriptors()
+        Signals.restoreQuit()
         // A write to a closed pipe is an error like others.
         lull_ignore(SIGPIPE)
         do {
@@ -58,6 +59,7 @@ enum Tool {
             return session.run()
         case .status: return try StatusCommand.run(invocation.operands, settings)
         case .dead: return try DeadCommand.run(invocation.operands, settings)
+        case .compact: return try CompactCommand.run(invocation.operands, settings)
         }
     }
 

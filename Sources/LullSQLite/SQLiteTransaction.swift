@@ -6,10 +6,12 @@ package struct SQLiteTransaction {
     var table: SQLiteTable
     /// The instant of the transaction, read when nobody else could write any more.
     package let now: CoreInstant
-    private let limits: DurableLimits
+    let limits: DurableLimits
     /// The namespace that the calls of this transaction were about so far: mostly the same one.
     private var latest: DurableNamespace?
     private var hasForgotten = false
+    /// Whether pages of the file were moved, which changes no row.
+    var hasMovedPages = false
 
     init(_ table: SQLiteTable, limits: DurableLimits) {
         self.table = table

@@ -21,8 +21,8 @@ enum DeadCommand {
         guard let verb = Verb(rawValue: String(cString: first)) else {
             throw .usage("what to do must be list, retry or discard, not \"\(String(cString: first))\"", .dead)
         }
+        guard verb != .list else { return try list(Array(operands.dropFirst()), settings) }
         let file = try settings.store(creates: false, for: .dead)
-        guard verb != .list else { return try list(Array(operands.dropFirst()), file, settings) }
         var runs: [Int64] = []
         for operand in operands.dropFirst() {
             guard let run = Int64(String(cString: operand)) else {
@@ -34,19 +34,14 @@ enum DeadCommand {
         return try change(runs, verb == .retry, file, settings.namespace)
     }
 
-    private static func list(
-        _ operands: [Argument], _ file: SQLiteFile, _ settings: Settings
-    ) throws(Failure) -> Int32 {
+    private static func list(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
         if let stranger = operands.first {
             throw .usage("unexpected argument \(String(cString: stranger))", .dead)
         }
         let namespace = settings.namespace
-        let dead: [DurableDeadRun]
-        do throws(DurableError) {
-            dead = try file.read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: most)
-            }
-        } catch {
-            throw Failure(error, .dead)
+        let file = try settings.storeToLookAt(for: .dead)
+        let dead = try file.look(for: .dead) { transaction throws(DurableError) in
+            try transaction.dead(in: namespace, limit: most)
         }
         var output = Outlet(STDOUT_FILENO)
         if settings.format == .json {

@@ -42,6 +42,8 @@ struct DurableSession<Work: Performer>: ~Copyable {
 
     /// How often other processes' commits are looked for.
     private static var look: CoreDuration { .milliseconds(50) }
+    /// How often a worker that has all it can do looks whether the file is still there.
+    private static var glance: CoreDuration { .milliseconds(400) }
     /// How many executions of `lull filter` may be in the output at once.
     private static var mostWritten: Int { 256 }
 
@@ -78,7 +80,8 @@ struct DurableSession<Work: Performer>: ~Copyable {
             Worker.Settings(
                 namespace: namespace, owner: .random(in: .min ... .max),
                 maxConcurrent: work.writesOutput ? Self.mostWritten : settings.jobs ?? Settings.cores,
-                lease: settings.lease, backoff: DurableBackoff(maxAttempts: settings.maxAttempts), grace: grace))
+                lease: settings.lease, backoff: DurableBackoff(maxAttempts: settings.maxAttempts), grace: grace,
+                keepsValues: false))
     }
 
     /// Runs to the end.
@@ -89,6 +92,8 @@ struct DurableSession<Work: Performer>: ~Copyable {
         while !(worker.isFinished && work.isAtRest) { turn() }
         if settings.showsStatistics { reportStatistics() }
         drainStreams()
+        // Nothing runs any more; but commands may have left something behind.
+        work.kill()
         file.rest()
         if let endingSignal { Signals.end(by: endingSignal) }
         return status == ExitStatus.success && hasFailed ? ExitStatus.commandFailed : status
@@ -101,16 +106,17 @@ struct DurableSession<Work: Performer>: ~Copyable {
         var interests = streams.interests(
             signals: signals.descriptor, alarm: alarm.descriptor, input: isReading ? reader.descriptor : -1,
             watchesOutput: work.writesOutput)
-        work.addInterests(to: &interests)
-        let next = min(worker.alarm, work.alarm, listening.map { min($0, nextLook) } ?? .farFuture)
+        let fixed = interests.count
+        work.addInterests(to: &interests, streams)
+        let next = min(worker.alarm, work.alarm, nextLook, listening ?? .farFuture)
         let limit = alarm.set(to: next)
         guard poll(&interests, nfds_t(interests.count), limit) >= 0 else { return }
 
         let now = clock.now
         if interests[1].revents != 0 { alarm.acknowledge() }
+        attendToWork(interests[fixed...], at: now)
         if interests[0].revents != 0 { attendToSignals(at: now) }
         if work.alarm <= now { work.wake(at: now) }
-        work.attend()
         if worker.alarm <= now { drive(.woke, at: now) }
         listen(at: now)
         if interests[2].revents != 0 { readRecords() }
@@ -118,11 +124,22 @@ struct DurableSession<Work: Performer>: ~Copyable {
         if interests[4].revents != 0 { streams.writeLog() }
     }
 
+    private mutating func attendToWork(_ ready: ArraySlice<pollfd>, at now: CoreInstant) {
+        guard ready.contains(where: { $0.revents != 0 }) else { return }
+        work.attend(ready, &streams)
+        let ended = work.reap(&streams)
+        if let failure = work.failure, status == ExitStatus.success {
+            fail(failure)
+            isReading = false
+            hasReadAll = true
+            drive(.stopped, at: now)
+        }
+        for (job, error) in ended { end(job, error, at: now) }
+    }
+
     private mutating func attendToSignals(at now: CoreInstant) {
-        for number in signals.received() {
-            if number == SIGCHLD {
-                for (job, error) in work.reap(&streams) { end(job, error, at: now) }
-            } else if Signals.asksForStatistics(number) {
+        for number in signals.received() where number != SIGCHLD {
+            if Signals.asksForStatistics(number) {
                 reportStatistics()
             } else if endingSignal == nil {
                 endingSignal = number
@@ -142,14 +159,15 @@ struct DurableSession<Work: Performer>: ~Copyable {
 
     /// Tells the worker, when it waits for something to claim, that there may be something.
     private mutating func listen(at now: CoreInstant) {
-        guard let until = listening else { return }
-        if until <= now { return hear(.success(()), at: now) }
+        if let until = listening, until <= now { return hear(.success(()), at: now) }
         guard nextLook <= now else { return }
-        nextLook = now.advanced(by: Self.look)
+        nextLook = now.advanced(by: listening == nil ? Self.glance : Self.look)
         do throws(DurableError) {
-            if try file.hasForeignCommits() { hear(.success(()), at: now) }
+            guard listening != nil else { return try file.check() }
+            if try file.hasForeignCommits() { return hear(.success(()), at: now) }
+            file.tend()
         } catch {
-            hear(.failure(error), at: now)
+            if listening == nil { drive(.failed(error), at: now) } else { hear(.failure(error), at: now) }
         }
     }
 
@@ -231,6 +249,8 @@ struct DurableSession<Work: Performer>: ~Copyable {
     /// - Returns: Its end, if it is over already.
     private mutating func start(_ run: DurableRun) -> Worker.Event? {
         runs[run.id] = run
+        // The values are the command's, or in the output; here is what messages need.
+        runs[run.id]?.values = []
         switch work.start(Job(run, offset: offset), &streams) {
         case nil: return nil
         case .returned:

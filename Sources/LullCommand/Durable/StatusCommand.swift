@@ -10,7 +10,7 @@ enum StatusCommand {
         if let stranger = operands.first {
             throw .usage("unexpected argument \(String(cString: stranger))", .status)
         }
-        let file = try settings.store(creates: false, for: .status)
+        let file = try settings.storeToLookAt(for: .status)
         var output = Outlet(STDOUT_FILENO)
         guard settings.watches else {
             append(try status(of: file, settings), settings, to: &output.text)
@@ -20,12 +20,10 @@ enum StatusCommand {
         return try watch(file, settings, &output)
     }
 
-    private static func status(of file: SQLiteFile, _ settings: Settings) throws(Failure) -> [DurableStatus] {
-        do throws(DurableError) {
-            let all = try file.read { transaction throws(DurableError) in try transaction.status() }
-            return all.filter { settings.givenNamespace == nil || $0.namespace == settings.givenNamespace }
-        } catch {
-            throw Failure(error, .status)
+    private static func status(of file: SQLiteReader, _ settings: Settings) throws(Failure) -> [DurableStatus] {
+        try file.look(for: .status) { transaction throws(DurableError) in
+            guard let name = settings.givenNamespace else { return try transaction.status() }
+            return [try transaction.status(of: name)]
         }
     }
 
@@ -40,8 +38,9 @@ enum StatusCommand {
     // MARK: - Watching
 
     /// Shows the status every second until a signal comes: on a terminal in place, elsewhere one after the other.
-    private static func watch(_ file: SQLiteFile, _ settings: Settings, _ output: inout Outlet) throws(Failure) -> Int32
-    {
+    private static func watch(
+        _ file: SQLiteReader, _ settings: Settings, _ output: inout Outlet
+    ) throws(Failure) -> Int32 {
         let signals = try Signals()
         let isTerminal = isatty(STDOUT_FILENO) != 0
         while true {

@@ -67,8 +67,8 @@ enum Option: Int32, CaseIterable {
     func belongs(to subcommand: Subcommand) -> Bool {
         switch self {
         case .help: true
-        case .maxWait, .maxCount, .edges, .delayRule: ![.work, .status, .dead].contains(subcommand)
-        case .wait, .throttle, .combine, .maxBatch: ![.tune, .work, .status, .dead].contains(subcommand)
+        case .maxWait, .maxCount, .edges, .delayRule: ![.work, .status, .dead, .compact].contains(subcommand)
+        case .wait, .throttle, .combine, .maxBatch: ![.tune, .work, .status, .dead, .compact].contains(subcommand)
         case .atEnd: [.filter, .run, .simulate].contains(subcommand)
         case .null: [.filter, .run, .work].contains(subcommand)
         case .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats, .record, .recordValues, .hashKeys:
@@ -78,7 +78,8 @@ enum Option: Int32, CaseIterable {
         case .killAfter, .jobs, .failFast: subcommand == .run || subcommand == .work
         case .waits, .targetSaving, .targetDelay, .byKey: subcommand == .tune
         case .svg, .diagram: subcommand == .simulate || subcommand == .tune
-        case .store, .namespace: ![.simulate, .tune].contains(subcommand)
+        case .store: ![.simulate, .tune].contains(subcommand)
+        case .namespace: ![.simulate, .tune, .compact].contains(subcommand)
         case .lease, .maxAttempts: [.filter, .run, .work].contains(subcommand)
         case .after, .token: subcommand == .submit
         case .json: [.submit, .status, .dead].contains(subcommand)

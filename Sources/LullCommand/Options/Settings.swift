@@ -10,6 +10,7 @@ enum Subcommand: String, CaseIterable {
     case work
     case status
     case dead
+    case compact
 }
 
 /// Everything that options say, with what holds where they say nothing.
@@ -35,7 +36,7 @@ struct Settings {
             case .simulate: [.summary, .jsonl, .json]
             case .tune, .status, .dead: [.summary, .json]
             case .submit: [.json]
-            case .work: []
+            case .work, .compact: []
             }
         }
     }

@@ -31,8 +31,9 @@ extension SQLiteFile {
 }
 
 extension SQLiteTransaction {
-    /// Whether there are ends or tokens that are older than they have to be.
+    /// Whether there are ends or tokens that are older than they have to be, or values that have ended.
     fileprivate func remembersTooMuch() throws(DurableError) -> Bool {
+        if try table.connection.number("SELECT EXISTS (SELECT 1 FROM spent)") == 1 { return true }
         if try isOld("recorded", ofFirstIn: "ended", limits.retention) { return true }
         return try isOld("at", ofFirstIn: "tokens", limits.tokenLifetime)
     }
@@ -50,6 +51,7 @@ extension SQLiteTransaction {
 
     /// Forgets some of them.
     fileprivate mutating func forget() throws(DurableError) {
+        try table.deleteSpentValues()
         // It is the same in all namespaces.
         guard let namespace = try table.connection.namespaces().first else { return }
         try table.forget(beyond: limits, in: namespace, at: now)

@@ -101,6 +101,17 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
+    @Test(.timeLimit(.minutes(1))) func theRestOfThemIsDeletedWhileNobodyDoesAnything() async throws {
+        try submit(3 * SQLiteTable.mostDeleted)
+        machine.pass(2)
+        try file.report(report(#require(try file.claim(claim()).first)))
+        while try values > 0 {
+            file.tend()
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(try file.audit(isComplete: true) == [])
+    }
+
     @Test func cancelledAndDiscardedValuesAreDeleted() throws {
         try submit(20, "dead")
         machine.pass(2)

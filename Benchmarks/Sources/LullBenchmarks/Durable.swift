@@ -32,8 +32,19 @@ enum Durable {
                 rate("the same", taken, 2, against: "a row a commit", 1, .ratioAtLeast(5)),
                 rate("one after another", taken, 3, against: "a row a commit", 1, .ratioAtLeast(0.8)),
                 taken.line("64 at once, processor time", 2, against: "64 rows a commit", 0, by: \.cpu),
-            ]
+            ] + [16, 1000].flatMap { bytes in submits(of: bytes, effort, in: directory) }
         }
+    }
+
+    private static func submits(of bytes: Int, _ effort: Effort, in directory: URL) -> [Line] {
+        let sides = DurableSides(keys: 10_000, wait: .seconds(36000), bytes: bytes, in: directory)
+        let all = sides.draw(64 * 100, seed: 1)
+        let taken = Interleaved(
+            rounds: effort.rounds, [{ sides.upsert(all, perTransaction: 64) }, { sides.submit(all, tasks: 64) }])
+        return [
+            rate("64 at once, \(bytes) bytes each", taken, 1, against: "64 rows a commit", 0, .none),
+            taken.line("the same, processor time", 1, against: "64 rows a commit", 0, by: \.cpu),
+        ]
     }
 
     /// Whether a value that is collected costs the same however many there are under its key.

@@ -12,12 +12,13 @@ final class DurableSides: @unchecked Sendable {
     let store: SQLiteStore
     let path: String
     private let keys: [[UInt8]]
-    private let value = [UInt8](repeating: UInt8(ascii: "v"), count: 100)
+    private let value: [UInt8]
 
     static let namespace = "bench"
 
     /// A pair of empty files in a directory of their own.
-    init(keys count: Int, wait: CoreDuration, in directory: URL) {
+    init(keys count: Int, wait: CoreDuration, bytes: Int = 100, in directory: URL) {
+        value = [UInt8](repeating: UInt8(ascii: "v"), count: bytes)
         try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let path = directory.appending(path: "\(UUID()).db").path
         floor = upsert_floor_open(path + ".floor")

@@ -3,6 +3,7 @@
 #ifndef CLULLSYSTEM_SHIM_H
 #define CLULLSYSTEM_SHIM_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -10,14 +11,19 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #if defined(__linux__)
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #endif
 
@@ -100,9 +106,120 @@ static inline int lull_is_ignored(int number) {
 static inline void lull_ignore(int number) { signal(number, SIG_IGN); }
 static inline void lull_default(int number) { signal(number, SIG_DFL); }
 
-// Starts a program in a process group of its own, with `input` as its standard input and the usual signals. Returns an
-// error's code, or 0.
-static inline int lull_spawn(pid_t *pid, const char *path, char *const *arguments, char *const *environment, int input) {
+// Swift does not call fork. The command calls it once, before it has threads.
+static inline pid_t lull_fork(void) { return fork(); }
+
+// Makes orphans among the descendants of this process its children. Does nothing where there is no such thing.
+static inline void lull_adopt_orphans(void) {
+#if defined(__linux__)
+    prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
+#endif
+}
+
+// The name of this process in lists of processes; at most 15 bytes.
+static inline void lull_set_name(const char *name) {
+#if defined(__linux__)
+    prctl(PR_SET_NAME, name, 0L, 0L, 0L);
+#else
+    (void)name;
+#endif
+}
+
+// Lets this process have as many descriptors as it may.
+static inline void lull_raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+#if defined(__APPLE__)
+    if (limit.rlim_cur > OPEN_MAX) limit.rlim_cur = OPEN_MAX;
+#endif
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// A file without a name, to be read and written; it is gone with its last descriptor. -1 on failure.
+static inline int lull_nameless_file(void) {
+#if defined(__linux__)
+    // Through the number of the call: older headers do not declare it. 1 is MFD_CLOEXEC.
+    return (int)syscall(SYS_memfd_create, "lull-input", 1u);
+#else
+    char path[PATH_MAX];
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/lull.XXXXXX", folder && *folder ? folder : "/tmp");
+    int file = mkstemp(path);
+    if (file < 0) return -1;
+    unlink(path);
+    fcntl(file, F_SETFD, FD_CLOEXEC);
+    return file;
+#endif
+}
+
+// Two connected sockets that programs started later do not inherit.
+static inline int lull_socket_pair(int ends[2]) {
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return -1;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return 0;
+}
+
+// Sends bytes, and up to four descriptors with the first of them.
+static inline ssize_t lull_send(int socket, const void *bytes, size_t count, const int *descriptors, size_t number) {
+    union { struct cmsghdr header; char space[CMSG_SPACE(4 * sizeof(int))]; } control;
+    struct iovec piece = {(void *)bytes, count};
+    struct msghdr message;
+    memset(&message, 0, sizeof message);
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    if (number > 4) return -1;
+    if (number > 0) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = control.space;
+        message.msg_controllen = CMSG_SPACE(number * sizeof(int));
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(number * sizeof(int));
+        memcpy(CMSG_DATA(header), descriptors, number * sizeof(int));
+    }
+    return sendmsg(socket, &message, 0);
+}
+
+// Receives bytes, and with them up to four descriptors, which programs started later do not inherit.
+static inline ssize_t lull_receive(int socket, void *bytes, size_t count, int *descriptors, size_t *number) {
+    union { struct cmsghdr header; char space[CMSG_SPACE(4 * sizeof(int))]; } control;
+    struct iovec piece = {bytes, count};
+    struct msghdr message;
+    int flags = 0;
+    memset(&message, 0, sizeof message);
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control.space;
+    message.msg_controllen = sizeof control.space;
+#if defined(__linux__)
+    flags = MSG_CMSG_CLOEXEC;
+#endif
+    *number = 0;
+    ssize_t received = recvmsg(socket, &message, flags);
+    if (received <= 0) return received;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        *number = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        memcpy(descriptors, CMSG_DATA(header), *number * sizeof(int));
+    }
+#if !defined(__linux__)
+    for (size_t index = 0; index < *number; index++) fcntl(descriptors[index], F_SETFD, FD_CLOEXEC);
+#endif
+    return received;
+}
+
+// Hidden by the C library of Linux from those that do not ask for all of its extensions.
+#if defined(__linux__) && !defined(POSIX_SPAWN_SETSID)
+#define POSIX_SPAWN_SETSID 0x80
+#endif
+
+// Starts a program in a session of its own, so that it is the first of its process group and has no terminal to control it,
+// with `input` and `errors` as its standard input and error, and the usual signals. Returns an error's code, or 0.
+static inline int lull_spawn(
+    pid_t *pid, const char *path, char *const *arguments, char *const *environment, int input, int errors) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, usual;
@@ -113,12 +230,11 @@ static inline int lull_spawn(pid_t *pid, const char *path, char *const *argument
         sigemptyset(&none);
         sigemptyset(&usual);
         sigaddset(&usual, SIGPIPE);
-        posix_spawnattr_setflags(
-            &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
         posix_spawnattr_setsigdefault(&attributes, &usual);
         posix_spawnattr_setsigmask(&attributes, &none);
         code = posix_spawn_file_actions_adddup2(&actions, input, 0);
+        if (code == 0) code = posix_spawn_file_actions_adddup2(&actions, errors, 2);
         if (code == 0) code = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
     }

@@ -112,8 +112,9 @@ enum Help {
 
         Runs COMMAND when a burst of records is over, with the burst's last record on
         its standard input. In the arguments {key}, {value} (the last record), {count}
-        and {edge} are replaced; the environment has LULL_KEY, LULL_COUNT and LULL_EDGE.
-        There is no shell in between.
+        and {edge} are replaced; {{key}} is a literal {key}. The environment has
+        LULL_KEY, LULL_COUNT and LULL_EDGE, with a store also LULL_RUN, LULL_ATTEMPT and
+        LULL_FENCE. There is no shell in between, and no terminal.
 
         \(policy)
         \(records)
@@ -130,8 +131,9 @@ enum Help {
 
         \(store)
         All commands are awaited. SIGINT and SIGTERM end the input; a second one kills
-        the commands. The status is 1 if a command failed, 126 or 127 if COMMAND cannot
-        be executed or found.
+        the commands. What they have started ends with lull, however that ends. The
+        status is 1 if a command failed, 126 or 127 if COMMAND cannot be executed or
+        found.
 
         Examples:
           inotifywait -mr src | lull run --wait 300ms --while-running cancel -- make
@@ -219,7 +221,8 @@ enum Help {
 
         Runs COMMAND for what falls due in a store, until a signal ends it. Any number
         of these may work on one file. Arguments and environment are as for lull run;
-        LULL_RUN is the same in every attempt at a run, LULL_ATTEMPT counts them.
+        LULL_RUN is the same in every attempt at a run, LULL_ATTEMPT counts them, and
+        LULL_FENCE grows from each attempt to the next, so that a stale one can be told.
 
           --store sqlite:PATH    the file
           --namespace NAME       what to work on (default: default)

@@ -56,8 +56,7 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     ///     a `maxWait` where many may come.
     ///   - maxBatch: With `collect`, how many values one execution gets at most (<doc:Semantics>, section 8); at least 1. A
     ///     claim takes the first ones of what is ready as a run of their own. The rest stays ready until that run has ended,
-    ///     and later values join it. The store writes the rest anew for each part. `maxCount` says when to execute, not how
-    ///     much.
+    ///     and later values join it. `maxCount` says when to execute, not how much.
     ///   - namespace: What the keys belong to.
     ///   - store: Where everything is kept.
     ///   - clock: What workers measure their heartbeats and pauses by. When things fall due is measured by the store.

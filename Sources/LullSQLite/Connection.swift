@@ -21,6 +21,9 @@ final class Connection {
     private let pages: UnsafeMutablePointer<Int32>
     private var fixed: [Statement?] = []
     private var changes: [Change: Statement] = [:]
+    private var latestChange: (Change, Statement)?
+    /// The namespaces that have been read, while the file had this `data_version`.
+    var known: (version: Int64, namespaces: [String: DurableNamespace]) = (0, [:])
 
     /// Opens a file for reading and writing.
     ///
@@ -93,6 +96,7 @@ final class Connection {
         isClosed = true
         fixed = []
         changes = [:]
+        latestChange = nil
         // Should a statement live a little longer, this waits for it.
         sqlite3_close_v2(handle)
     }
@@ -135,6 +139,7 @@ final class Connection {
 
     /// Ends a transaction as if it had never been; SQLite may have done so itself.
     func rollBack() {
+        forgetNamespaces()
         if isInTransaction { try? self[.rollback].run() }
     }
 
@@ -152,9 +157,12 @@ final class Connection {
     /// The statement that makes a change to a row.
     subscript(change: Change) -> Statement {
         get throws(DurableError) {
-            if let statement = changes[change] { return statement }
-            let statement = try prepare(change.sql)
+            // Mostly the same change is made again and again.
+            if let latestChange, latestChange.0 == change { return latestChange.1 }
+            let statement: Statement
+            if let known = changes[change] { statement = known } else { statement = try prepare(change.sql) }
             changes[change] = statement
+            latestChange = (change, statement)
             return statement
         }
     }

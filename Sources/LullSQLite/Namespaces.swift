@@ -12,6 +12,26 @@ extension Connection {
         return try statement.next() ? try statement.namespace() : nil
     }
 
+    /// The same from memory, as long as nobody else has written to the file: reading a policy takes as long as half a submit.
+    /// Only in a transaction.
+    func knownNamespace(_ name: String) throws(DurableError) -> DurableNamespace? {
+        let version = try number(.dataVersion)
+        if version != known.version { known = (version, [:]) }
+        if let namespace = known.namespaces[name] { return namespace }
+        let found = try namespace(named: name)
+        known.namespaces[name] = found
+        return found
+    }
+
+    /// What is known may have been changed by this connection, or by a transaction of it that was rolled back.
+    func forgetNamespaces() { known.namespaces = [:] }
+
+    private func number(_ query: Query) throws(DurableError) -> Int64 {
+        let statement = try self[query]
+        defer { statement.reset() }
+        return try statement.next() ? statement.integer(0) : 0
+    }
+
     /// All namespaces, by name.
     func namespaces() throws(DurableError) -> [DurableNamespace] {
         let statement = try self[.allNamespaces]

@@ -42,12 +42,7 @@ extension SQLiteTable {
         statement.bind(2, max(0, limit))
         while try statement.next() {
             let (key, run, at) = try dead(statement, in: namespace)
-            let values = run.value.batch.values.map { value -> [UInt8] in
-                guard case .bytes(let bytes) = value else {
-                    preconditionFailure("dead runs are read with their values")
-                }
-                return bytes
-            }
+            let values = namespace.collects ? try values(of: run.value, of: key, in: namespace) : [statement.blob(13)]
             runs.append(
                 DurableDeadRun(
                     id: run.id, key: key, values: values, submits: run.value.submits, attempts: run.attempt,

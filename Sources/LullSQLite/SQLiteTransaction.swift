@@ -7,7 +7,8 @@ package struct SQLiteTransaction {
     /// The instant of the transaction, read when nobody else could write any more.
     package let now: CoreInstant
     let limits: DurableLimits
-    private var namespaces: [String: DurableNamespace] = [:]
+    /// The namespace that the calls of this transaction were about so far: mostly the same one.
+    private var latest: DurableNamespace?
     private var hasForgotten = false
     /// Whether pages of the file were moved, which changes no row.
     var hasMovedPages = false
@@ -20,9 +21,9 @@ package struct SQLiteTransaction {
 
     /// A namespace, with the rules that hold for all processes.
     package mutating func namespace(_ name: String) throws(DurableError) -> DurableNamespace {
-        if let known = namespaces[name] { return known }
-        guard let found = try table.connection.namespace(named: name) else { throw .noPolicy(namespace: name) }
-        namespaces[name] = found
+        if let latest, latest.name == name { return latest }
+        guard let found = try table.connection.knownNamespace(name) else { throw .noPolicy(namespace: name) }
+        latest = found
         return found
     }
 
@@ -41,7 +42,8 @@ package struct SQLiteTransaction {
         let opened = try DurableNamespace.open(name, rules, stored: stored)
         if opened != stored {
             try table.connection.keep(opened, of: name, isNew: stored == nil)
-            namespaces[name] = nil
+            latest = nil
+            table.connection.forgetNamespaces()
         }
         return opened
     }
@@ -64,6 +66,20 @@ package struct SQLiteTransaction {
     /// See ``DurableStore/cancel(_:in:)``.
     package mutating func cancel(_ key: [UInt8]?, in name: String) throws(DurableError) -> Int {
         try table.cancel(key, in: try namespace(name), at: now)
+    }
+
+    /// See ``DurableStore/flush(submittedBy:in:)``.
+    package mutating func flush(
+        submittedBy submitter: Int64, in name: String
+    ) throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
+        try table.flush(submittedBy: submitter, in: try namespace(name), at: now)
+    }
+
+    /// See ``DurableStore/cancel(submittedBy:in:)``.
+    package mutating func cancel(
+        submittedBy submitter: Int64, in name: String
+    ) throws(DurableError) -> (cancelled: Int, mixed: Int) {
+        try table.cancel(submittedBy: submitter, in: try namespace(name), at: now)
     }
 
     // MARK: - Workers

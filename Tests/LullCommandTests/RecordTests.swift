@@ -98,7 +98,7 @@ struct RecordTests {
         let template = CommandTemplate(
             ["{key}={value}", "{count}{edge}", "{}", "{ key }", "", "{{key}}", "é"].map { Array($0.utf8) })
         let filled = template.filled { Array("<\($0.rawValue){key}>".utf8) }
-        let expected = ["<key{key}>=<value{key}>", "<count{key}><edge{key}>", "{}", "{ key }", "", "{<key{key}>}", "é"]
+        let expected = ["<key{key}>=<value{key}>", "<count{key}><edge{key}>", "{}", "{ key }", "", "{key}", "é"]
         #expect(filled.map { String(decoding: $0, as: UTF8.self) } == expected)
     }
 }

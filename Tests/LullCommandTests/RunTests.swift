@@ -31,6 +31,14 @@ struct RunTests {
             ])
     }
 
+    @Test func doubledBracesAreALiteralPlaceholder() throws {
+        let outcome = try run(
+            "--wait 1h --key-field 1", "printf", "%s,", "{{key}}", "{{value}} {value}", "{{{count}}}", "{{other}}",
+            "{{edge}",
+            "{key}}", input: "a\n")
+        #expect(outcome.output == "{key},{value} a,{{count}},{{other}},{flush,a},")
+    }
+
     @Test func allRecordsOfAnExecutionAreOnItsInput() throws {
         #expect(try run("--wait 1h --combine collect", "cat", input: "1\n\n2").output == "1\n\n2\n")
         #expect(try run("--wait 1h --combine collect --null", "cat", input: "1\0\n\0").output == "1\0\n\0")

@@ -123,14 +123,18 @@ struct RunningTests {
         try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
     }
 
-    @Test func whatACommandLeavesBehindIsNotAwaited() throws {
-        let process = try start("--wait 1h", "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!")
+    @Test func whatACommandLeavesBehindIsNotAwaitedAndEndsWithTheProgram() throws {
+        let process = try start("--wait 0", "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!")
         process.send("x\n")
-        process.closeInput()
         let grandchild = try #require(pid_t(try process.line()))
-        #expect(try process.end().ending == 0)
+        try eventually("the end of the command") {
+            process.signal(SIGUSR1)
+            return (try? process.errorLine())?.contains("running 0") == true
+        }
         #expect(kill(grandchild, 0) == 0)
-        kill(grandchild, SIGKILL)
+        process.closeInput()
+        #expect(try process.end().ending == 0)
+        try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
     }
 
     private func isZombie(_ process: pid_t) -> Bool {

@@ -36,6 +36,24 @@ enum Durable {
         }
     }
 
+    /// Whether a value that is collected costs the same however many there are under its key.
+    static func collected(_ effort: Effort) -> [Line] {
+        inDirectory { directory in
+            let (few, many) = (3000, effort.rounds > 5 ? 300_000 : 30_000)
+            let taken = Interleaved(
+                rounds: 3,
+                [
+                    { DurableSides.collect(few, in: directory) },
+                    { DurableSides.collect(many, in: directory) },
+                ])
+            return [
+                taken.line(
+                    "a value of 1 kB, \(many) to one key", 1, against: "\(few) to one key", 0, by: \.wall,
+                    .ratioAtMost(1.5))
+            ]
+        }
+    }
+
     static func runs(_ effort: Effort) -> [Line] {
         inDirectory { directory in
             let count = effort.rounds > 5 ? 100_000 : 20_000

@@ -66,6 +66,40 @@ final class DurableSides: @unchecked Sendable {
         }
     }
 
+    /// Submits values to one key of an empty file, 64 tasks at once, then claims and completes them as one run.
+    static func collect(_ count: Int, in directory: URL) -> Sample {
+        try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let path = directory.appending(path: "\(UUID()).db").path
+        defer { for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
+        let value = [UInt8](repeating: UInt8(ascii: "v"), count: 1000)
+        return Sample.of(count) {
+            blocking {
+                let store = try await SQLiteStore(path: path)
+                let rules = DurableRules(try .debounce(wait: .seconds(36000)), combination: .collect)
+                _ = try await store.open(namespace, rules)
+                try await withThrowingTaskGroup { group in
+                    for task in 0..<64 {
+                        group.addTask {
+                            for _ in stride(from: task, to: count, by: 64) {
+                                _ = try await store.submit(
+                                    DurableSubmission(namespace: namespace, key: [1], value: value))
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                try await store.flush(nil, in: namespace)
+                let terms = DurableRow.Claim(owner: 1, lease: .seconds(3600), maxAttempts: 3)
+                let runs = try await store.claim(DurableClaim(namespace: namespace, terms: terms, limit: 1)).runs
+                guard let run = runs.first, run.values.count == count else { fatalError("some values are missing") }
+                _ = try await store.report(
+                    DurableReport(
+                        namespace: namespace, key: run.key, run: run.id, fence: run.fence, owner: 1, .completed))
+                await store.close()
+            }
+        }
+    }
+
     /// Claims and completes everything that is due, 64 at once. While some are completed others are claimed already.
     func work(_ count: Int) -> Sample {
         let store = store

@@ -27,6 +27,7 @@ enum Main {
         Row("command", Command.rows),
         Row("idle", Idle.aMinute),
         Row("durable-submit", Durable.submits),
+        Row("durable-collect", Durable.collected),
         Row("durable-run", Durable.runs),
         Row("durable-two", Durable.twoProcesses),
         Row("durable-idle", Durable.idle),

@@ -181,7 +181,7 @@ extension DurableSession {
 
     /// What a message about a run begins with.
     func subject(_ run: DurableRun) -> String {
-        let key = String(decoding: run.key, as: UTF8.self)
+        let key = ShownText.beginning(String(decoding: run.key, as: UTF8.self))
         return key.isEmpty ? "run \(run.id)" : "key \(key), run \(run.id)"
     }
 

@@ -80,7 +80,8 @@ struct DurableSession<Work: Performer>: ~Copyable {
             Worker.Settings(
                 namespace: namespace, owner: .random(in: .min ... .max),
                 maxConcurrent: work.writesOutput ? Self.mostWritten : settings.jobs ?? Settings.cores,
-                lease: settings.lease, backoff: DurableBackoff(maxAttempts: settings.maxAttempts), grace: grace))
+                lease: settings.lease, backoff: DurableBackoff(maxAttempts: settings.maxAttempts), grace: grace,
+                keepsValues: false))
     }
 
     /// Runs to the end.
@@ -91,6 +92,8 @@ struct DurableSession<Work: Performer>: ~Copyable {
         while !(worker.isFinished && work.isAtRest) { turn() }
         if settings.showsStatistics { reportStatistics() }
         drainStreams()
+        // Nothing runs any more; but commands may have left something behind.
+        work.kill()
         file.rest()
         if let endingSignal { Signals.end(by: endingSignal) }
         return status == ExitStatus.success && hasFailed ? ExitStatus.commandFailed : status
@@ -103,16 +106,17 @@ struct DurableSession<Work: Performer>: ~Copyable {
         var interests = streams.interests(
             signals: signals.descriptor, alarm: alarm.descriptor, input: isReading ? reader.descriptor : -1,
             watchesOutput: work.writesOutput)
-        work.addInterests(to: &interests)
+        let fixed = interests.count
+        work.addInterests(to: &interests, streams)
         let next = min(worker.alarm, work.alarm, nextLook, listening ?? .farFuture)
         let limit = alarm.set(to: next)
         guard poll(&interests, nfds_t(interests.count), limit) >= 0 else { return }
 
         let now = clock.now
         if interests[1].revents != 0 { alarm.acknowledge() }
+        attendToWork(interests[fixed...], at: now)
         if interests[0].revents != 0 { attendToSignals(at: now) }
         if work.alarm <= now { work.wake(at: now) }
-        work.attend()
         if worker.alarm <= now { drive(.woke, at: now) }
         listen(at: now)
         if interests[2].revents != 0 { readRecords() }
@@ -120,11 +124,22 @@ struct DurableSession<Work: Performer>: ~Copyable {
         if interests[4].revents != 0 { streams.writeLog() }
     }
 
+    private mutating func attendToWork(_ ready: ArraySlice<pollfd>, at now: CoreInstant) {
+        guard ready.contains(where: { $0.revents != 0 }) else { return }
+        work.attend(ready, &streams)
+        let ended = work.reap(&streams)
+        if let failure = work.failure, status == ExitStatus.success {
+            fail(failure)
+            isReading = false
+            hasReadAll = true
+            drive(.stopped, at: now)
+        }
+        for (job, error) in ended { end(job, error, at: now) }
+    }
+
     private mutating func attendToSignals(at now: CoreInstant) {
-        for number in signals.received() {
-            if number == SIGCHLD {
-                for (job, error) in work.reap(&streams) { end(job, error, at: now) }
-            } else if Signals.asksForStatistics(number) {
+        for number in signals.received() where number != SIGCHLD {
+            if Signals.asksForStatistics(number) {
                 reportStatistics()
             } else if endingSignal == nil {
                 endingSignal = number
@@ -234,6 +249,8 @@ struct DurableSession<Work: Performer>: ~Copyable {
     /// - Returns: Its end, if it is over already.
     private mutating func start(_ run: DurableRun) -> Worker.Event? {
         runs[run.id] = run
+        // The values are the command's, or in the output; here is what messages need.
+        runs[run.id]?.values = []
         switch work.start(Job(run, offset: offset), &streams) {
         case nil: return nil
         case .returned:

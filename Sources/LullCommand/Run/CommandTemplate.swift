@@ -1,4 +1,4 @@
-/// The arguments of COMMAND, with `{key}`, `{value}`, `{count}` and `{edge}` to be filled in.
+/// The arguments of COMMAND, with `{key}`, `{value}`, `{count}` and `{edge}` to be filled in; `{{key}}` is a literal `{key}`.
 ///
 /// What is filled in is not looked at again, and any other braces are left as they are.
 struct CommandTemplate {
@@ -20,12 +20,16 @@ struct CommandTemplate {
     /// - Parameter arguments: Without COMMAND itself.
     init(_ arguments: [[UInt8]]) {
         let placeholders = Detail.allCases.map { (detail: $0, name: Array("{\($0.rawValue)}".utf8)) }
+        let literals = Detail.allCases.map { Array("{{\($0.rawValue)}}".utf8) }
         self.arguments = arguments.map { argument in
             var pieces: [Piece] = []
             var text: [UInt8] = []
             var rest = argument[...]
             while let byte = rest.first {
-                if let placeholder = placeholders.first(where: { rest.starts(with: $0.name) }) {
+                if let literal = literals.first(where: { rest.starts(with: $0) }) {
+                    text += literal[1..<literal.count - 1]
+                    rest = rest.dropFirst(literal.count)
+                } else if let placeholder = placeholders.first(where: { rest.starts(with: $0.name) }) {
                     pieces += [.text(text), .detail(placeholder.detail)]
                     text = []
                     rest = rest.dropFirst(placeholder.name.count)

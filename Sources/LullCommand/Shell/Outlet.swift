@@ -71,7 +71,7 @@ extension Outlet {
     mutating func report(_ message: String) {
         text.append("lull: ")
         // A message quotes arguments and file names, which may have anything in them.
-        for byte in message.utf8 { text.append(byte < 0x20 || byte == 0x7F ? UInt8(ascii: "?") : byte) }
+        text.append(string: ShownText.plain(message))
         text.append(UInt8(ascii: "\n"))
     }
 }

@@ -18,8 +18,9 @@ struct Job {
     /// When it was due, and the instant of the first record behind it.
     let at: CoreInstant
     let first: CoreInstant
-    /// Which attempt this is at a run that a store keeps.
+    /// Which attempt this is at a run that a store keeps, and the fence under which it is made.
     var attempt: Int?
+    var fence: Int64?
 
     /// An execution that the engine asks for.
     init(_ execution: Execution<Key, Record>) {
@@ -46,6 +47,7 @@ struct Job {
         at = run.due.advanced(by: offset)
         first = run.first.advanced(by: offset)
         attempt = run.attempt
+        fence = run.fence
     }
 }
 
@@ -111,11 +113,14 @@ protocol Performer {
     mutating func wake(at now: CoreInstant)
 
     /// Adds the descriptors that matter to the running executions.
-    func addInterests(to interests: inout [pollfd])
+    func addInterests(to interests: inout [pollfd], _ streams: Streams)
     /// Does what can be done at those descriptors.
-    mutating func attend()
+    mutating func attend(_ ready: ArraySlice<pollfd>, _ streams: inout Streams)
 
-    /// Ends everything that is running, at once.
+    /// Why nothing more can be executed.
+    var failure: Failure? { get }
+
+    /// Ends everything that was started and has not ended, at once.
     func kill()
 }
 
@@ -126,7 +131,8 @@ extension Performer {
     mutating func stop(_ job: Int64, at now: CoreInstant) {}
     mutating func reap(_ streams: inout Streams) -> [(job: Int64, error: String?)] { [] }
     mutating func wake(at now: CoreInstant) {}
-    func addInterests(to interests: inout [pollfd]) {}
-    mutating func attend() {}
+    func addInterests(to interests: inout [pollfd], _ streams: Streams) {}
+    mutating func attend(_ ready: ArraySlice<pollfd>, _ streams: inout Streams) {}
+    var failure: Failure? { nil }
     func kill() {}
 }

@@ -57,6 +57,8 @@ struct Session<Work: Performer>: ~Copyable {
             if isDone, streams.areEmpty { break }
             turn()
         }
+        // Nothing runs any more; but commands may have left something behind.
+        work.kill()
         if let endingSignal { Signals.end(by: endingSignal) }
         return status == ExitStatus.success && hasFailed ? ExitStatus.commandFailed : status
     }
@@ -73,30 +75,40 @@ struct Session<Work: Performer>: ~Copyable {
         var interests = streams.interests(
             signals: signals.descriptor, alarm: alarm.descriptor, input: isReading ? reader.descriptor : -1,
             watchesOutput: work.writesOutput)
-        work.addInterests(to: &interests)
+        let fixed = interests.count
+        work.addInterests(to: &interests, streams)
         // What falls due while the output is blocked could not be written anyway.
         let limit = alarm.set(to: min(isBlocked ? .farFuture : engine.alarm, work.alarm))
         guard poll(&interests, nfds_t(interests.count), limit) >= 0 else { return }
 
         let now = clock.now
+        attendToWork(interests[fixed...], at: now)
         if interests[0].revents != 0 { attendToSignals(at: now) }
         if interests[1].revents != 0 { alarm.acknowledge() }
         if work.alarm <= now { work.wake(at: now) }
-        work.attend()
         advance(to: now)
         if interests[2].revents != 0 { readRecords() }
         if interests[3].revents != 0 { writeOutput(interests[3].revents) }
         if interests[4].revents != 0 { streams.writeLog() }
     }
 
+    private mutating func attendToWork(_ ready: ArraySlice<pollfd>, at now: CoreInstant) {
+        guard ready.contains(where: { $0.revents != 0 }) else { return }
+        work.attend(ready, &streams)
+        let ended = work.reap(&streams)
+        if let failure = work.failure, status == ExitStatus.success {
+            fail(failure)
+            drop(at: now)
+        }
+        for (job, error) in ended {
+            guard let run = running.removeValue(forKey: job) else { continue }
+            settle(run, error == nil ? .returned : .threw, at: now)
+        }
+    }
+
     private mutating func attendToSignals(at now: CoreInstant) {
-        for number in signals.received() {
-            if number == SIGCHLD {
-                for (job, error) in work.reap(&streams) {
-                    guard let run = running.removeValue(forKey: job) else { continue }
-                    settle(run, error == nil ? .returned : .threw, at: now)
-                }
-            } else if Signals.asksForStatistics(number) {
+        for number in signals.received() where number != SIGCHLD {
+            if Signals.asksForStatistics(number) {
                 reportStatistics()
             } else if endingSignal == nil {
                 endingSignal = number

@@ -24,6 +24,11 @@ struct Signals {
         #endif
     }
 
+    /// Lets SIGQUIT end the program at once, as it ends others. The runtime's handler prints where each thread is, and goes on.
+    static func restoreQuit() {
+        if lull_is_ignored(SIGQUIT) == 0 { lull_default(SIGQUIT) }
+    }
+
     /// Starts to collect signals.
     init() throws(Failure) {
         let (reading, writing) = try Pipe.make()

@@ -27,30 +27,28 @@ extension DurableTable {
         from found: [DurableEntry], through certain: CoreInstant, _ runs: inout [DurableRun], _ claim: DurableClaim,
         in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
-        var startable: [(at: CoreInstant, entry: DurableEntry)] = []
-        for var old in found {
+        var startable: [(at: CoreInstant, entry: DurableEntry, rest: Int64?)] = []
+        for old in found {
             var row = old.row
             var endings: [DurableEnding] = []
             row.settle(at: now, by: namespace.rules, &endings)
             if let at = row.startable, at <= certain {
-                if let ready = row.ready, namespace.rules.splits(ready), row != old.row {
-                    // A claim divides only what lies in one place.
-                    try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
-                    guard let kept = try find(old.key, in: namespace) else { continue }
-                    old = kept
+                var rest: Int64?
+                if let limit = namespace.rules.maxBatch, let ready = row.ready, namespace.rules.splits(ready) {
+                    rest = try generation(ofValue: limit, in: ready, of: old.key, in: namespace)
                 }
-                startable.append((at, old))
+                startable.append((at, old, rest))
             } else {
                 try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
             }
         }
         // What may start at one instant starts in the order in which it was found.
         let order = startable.indices.sorted { (startable[$0].at, $0) < (startable[$1].at, $1) }
-        for old in order.map({ startable[$0].entry }) {
+        for (_, old, rest) in order.map({ startable[$0] }) {
             var row = old.row
             var endings: [DurableEnding] = []
             let isClaimed = row.claim(
-                claim.terms, at: now, by: namespace.rules, sequence: &sequence, &endings)
+                claim.terms, at: now, by: namespace.rules, sequence: &sequence, rest: rest, &endings)
             try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
             if isClaimed, let run = row.run {
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
@@ -127,14 +125,14 @@ extension DurableTable {
         case .busy: return .busy
         case .accepted: break
         }
-        _ = try takeDead(run, in: namespace)
+        _ = try takeDead(run, withValues: false, in: namespace)
         try keep(row, of: dead.key, from: old, isWorkers: false, endings, at: now, in: namespace)
         return .accepted
     }
 
     /// Forgets a dead run.
     public mutating func discard(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool {
-        try takeDead(run, in: namespace)
+        try takeDead(run, withValues: true, in: namespace)
     }
 
     /// Forgets what is older than the limits say, a little at a time.

@@ -132,9 +132,23 @@ struct MemoryTable: DurableTable {
         self[namespace].rows.values.sorted { $0.handle < $1.handle }.map(\.key)
     }
 
+    mutating func keys(submittedBy submitter: Int64, in namespace: DurableNamespace) -> [[UInt8]] {
+        self[namespace].rows.values.filter { entry in
+            entry.row.pending?.submitter == .one(submitter) || entry.row.pending?.submitter == .several
+        }.sorted { $0.handle < $1.handle }.map(\.key)
+    }
+
     mutating func values(ofRunIn entry: DurableEntry, in namespace: DurableNamespace) -> [[UInt8]] {
         entry.row.run.map { $0.value.batch.values.map(\.bytesInMemory) } ?? []
     }
+
+    mutating func generation(
+        ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
+    ) -> Int64? { nil }
+
+    mutating func dropValues(
+        of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
+    ) {}
 
     // MARK: - Ends
 
@@ -184,7 +198,7 @@ struct MemoryTable: DurableTable {
         self[namespace].dead[run].map { ($0.key, $0.run) }
     }
 
-    mutating func takeDead(_ run: Int64, in namespace: DurableNamespace) -> Bool {
+    mutating func takeDead(_ run: Int64, withValues: Bool, in namespace: DurableNamespace) -> Bool {
         guard let dead = self[namespace].dead.removeValue(forKey: run) else { return false }
         self[namespace].endLog.append(dead.key, at: dead.at)
         return true
@@ -268,8 +282,8 @@ extension DurablePayload {
     /// In memory a value is never anywhere else.
     fileprivate var bytesInMemory: [UInt8] {
         switch self {
-        case .bytes(let bytes): bytes
-        case .stored, .firstReady, .readyAfter: preconditionFailure("a value in memory is its bytes")
+        case .bytes(let bytes, _): bytes
+        case .stored: preconditionFailure("a value in memory is its bytes")
         }
     }
 }

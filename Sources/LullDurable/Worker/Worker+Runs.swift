@@ -57,6 +57,7 @@ extension Worker {
             if known.isRunning {
                 // The worker has taken over its own run, whose lease had ended: its handler goes on under the new fence.
                 known.run = run
+                if !settings.keepsValues { known.run.values = [] }
                 known.isLeased = true
                 renew(&known, since)
             } else {
@@ -68,6 +69,7 @@ extension Worker {
         }
         var new = Held(run: run, leaseEnd: since, beat: since)
         renew(&new, since)
+        if !settings.keepsValues { new.run.values = [] }
         held[run.id] = new
         guard stop == nil else { return say(.released, of: run.id) }
         taken += 1

@@ -33,10 +33,13 @@ package struct Worker: Sendable {
         package var backoff: DurableBackoff
         /// How long handlers may go on when the worker is told to stop; shorter than the lease.
         package var grace: CoreDuration
+        /// Whether the values of a run are kept after its start, for those who want them in messages.
+        package var keepsValues: Bool
 
         package init(
             namespace: String, owner: Int64, maxConcurrent: Int = 8, lease: CoreDuration = .seconds(30),
-            backoff: DurableBackoff = DurableBackoff(), grace: CoreDuration? = nil
+            backoff: DurableBackoff = DurableBackoff(), grace: CoreDuration? = nil,
+            keepsValues: Bool = true
         ) {
             require(maxConcurrent >= 1, "the maxConcurrent is \(maxConcurrent), but must be 1 or more")
             require(lease > .zero, "the lease is \(lease), but must be more than zero")
@@ -51,6 +54,7 @@ package struct Worker: Sendable {
             self.lease = lease
             self.backoff = backoff
             self.grace = grace
+            self.keepsValues = keepsValues
         }
     }
 
@@ -157,7 +161,11 @@ package struct Worker: Sendable {
         self.now = max(self.now, now)
         for event in events { take(event) }
         seek()
-        if let stop, self.now >= stop.end || held.isEmpty && !isClaiming { isFinished = true }
+        if let stop, self.now >= stop.end || held.isEmpty && !isClaiming {
+            isFinished = true
+            // Whoever drives it may go on until the last handler has returned, which it does not hear of any more.
+            alarm = .farFuture
+        }
         defer { actions = [] }
         return actions
     }

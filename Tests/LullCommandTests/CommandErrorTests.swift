@@ -1,0 +1,121 @@
+import CLullSystem
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LullCommand
+
+/// What commands write on standard error.
+@Suite("lull run, standard error of commands", .ownThreads)
+struct CommandErrorTests {
+    private func run(_ script: String, _ options: String = "", input: String = "x\n") throws -> ToolProcess.Outcome {
+        let arguments = ["run", "--wait", "1h"] + options.split(separator: " ").map(String.init)
+        return try lull(arguments + ["--", "sh", "-c", script], input: Array(input.utf8))
+    }
+
+    @Test func itGoesOnAsItIsWritten() throws {
+        let gate = try TemporaryFile()
+        let process = try ToolProcess([
+            "run", "--wait", "0", "--", "sh", "-c",
+            "echo one >&2; while ! [ -s \(gate.path) ]; do sleep 0.01; done; printf two >&2",
+        ])
+        process.send("x\n")
+        #expect(try process.errorLine() == "one")
+        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        let outcome = try process.finish()
+        // A command that has not failed has its output as it is, to the byte.
+        #expect(outcome.errors == "two")
+        #expect(outcome.ending == 0)
+    }
+
+    @Test func theEndOfItIsInTheMessageOfAFailure() throws {
+        #expect(
+            try run("echo first >&2; echo; printf 'no such\\tlamp' >&2; exit 3").errorLines == [
+                "first", "no such\tlamp", "lull: sh failed with status 3: first / no such?lamp",
+            ])
+        #expect(try run("exit 3").errors == "lull: sh failed with status 3\n")
+        #expect(try run("echo gone >&2; kill $$").errorLines.last == "lull: sh was ended by signal 15: gone")
+    }
+
+    @Test func messagesAreShortAndHaveNoControlCharacters() throws {
+        let key = String(repeating: "k", count: 1000)
+        let outcome = try run(
+            "printf '%2000s\\033[31mred\\302\\233m\\n%s end' >&2; exit 1", "--key-field 1", input: key + "\n")
+        let message = try #require(outcome.errorLines.last)
+        #expect(message.hasPrefix("lull: key \"kkkk") && message.hasSuffix(" end"), "\(message)")
+        #expect(message.count < 240)
+        #expect(!message.unicodeScalars.contains { $0.properties.generalCategory == .control })
+    }
+
+    @Test func nothingOfMuchIsLost() throws {
+        let text = (0..<100_000).map { "message number \($0)\n" }.joined()
+        let outcome = try run("cat >&2; exit 1", "--combine collect", input: text)
+        #expect(outcome.errors.hasPrefix(text + "lull: sh failed with status 1: …"))
+        #expect(outcome.errors.hasSuffix(" / message number 99998 / message number 99999\n"))
+    }
+
+    @Test func whoeverKeepsItOpenIsNotAwaited() throws {
+        let script = "(sleep 0.2; echo late >&2; sleep 600) & echo $$"
+        let process = try ToolProcess(["run", "--wait", "0", "--", "sh", "-c", script])
+        process.send("x\n")
+        _ = try process.line()
+        // The command has ended; what it left behind goes on, and is heard.
+        #expect(try process.errorLine() == "late")
+        #expect(try process.finish().ending == 0)
+    }
+
+    @Test func whereNobodyReadsNothingPilesUp() throws {
+        // Standard error is a pipe that is not read: the command waits, as if the pipe were its own.
+        let process = try ToolProcess(["run", "--wait", "0", "--", "sh", "-c", "echo begun; yes >&2"])
+        process.send("x\n")
+        #expect(try process.line() == "begun")
+        var size = 0
+        for _ in 0..<20 {
+            usleep(20_000)
+            size = max(size, residentKilobytes(process.group))
+        }
+        #expect(size < 60_000)
+        process.signal(SIGKILL)
+        _ = try process.end()
+    }
+
+    private func residentKilobytes(_ process: pid_t) -> Int {
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+
+    @Test func whereStandardErrorIsClosedCommandsGoOn() throws {
+        let process = try ToolProcess(
+            ["run", "--wait", "1h", "--", "sh", "-c", "seq 100000 >&2; echo done"], errors: .closed)
+        process.send("x\n")
+        process.closeInput()
+        #expect(try process.line() == "done")
+        #expect(try process.end().ending == 0)
+    }
+
+    // MARK: - Its end
+
+    private func lines(_ pieces: String...) -> [String] {
+        var errors = CommandErrors()
+        for piece in pieces { errors.append(Array(piece.utf8)) }
+        return errors.lines
+    }
+
+    @Test func theLastLinesAreKept() {
+        #expect(lines() == [])
+        #expect(lines("a", "b\n\n", " \nc") == ["ab", "c"])
+        #expect(lines("10 %\r20 %\r\ndone\r\n") == ["10 %", "20 %", "done"])
+        #expect(lines("\u{1B}[1mé\u{85}\u{7F}\0x") == ["?[1mé???x"])
+    }
+
+    @Test func aLineThatIsNotWholeIsLeftOut() {
+        let many = (0..<1000).map { "line \($0)\n" }.joined()
+        #expect(lines(many).first == "line 887" && lines(many).last == "line 999")
+        let pieces = (0..<1000).reduce(into: CommandErrors()) { $0.append(Array("line \($1)\n".utf8)) }
+        #expect(pieces.lines == lines(many))
+        // One line that is longer than what is kept, cut between two letters.
+        let long = lines(String(repeating: "é", count: 5000) + "x")
+        #expect(long == [String(repeating: "é", count: 511) + "x"])
+    }
+}

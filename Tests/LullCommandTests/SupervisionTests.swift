@@ -1,0 +1,211 @@
+import CLullSystem
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LullCommand
+
+/// What becomes of commands when their program is killed, stopped, or just ends.
+@Suite("lull run, and the end of it", .ownThreads)
+struct SupervisionTests {
+    private func start(_ options: String, _ script: String) throws -> ToolProcess {
+        try ToolProcess(["run"] + options.split(separator: " ").map(String.init) + ["--", "sh", "-c", script])
+    }
+
+    private func isGone(_ process: pid_t) -> Bool {
+        guard kill(process, 0) == 0 else { return true }
+        // In a container nobody may collect orphans.
+        return (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") == true
+    }
+
+    private func processes(_ count: Int, of process: ToolProcess) throws -> [pid_t] {
+        try (0..<count).map { _ in try #require(pid_t(try process.line())) }
+    }
+
+    // MARK: - Descendants
+
+    #if os(Linux)
+        /// Itself, a child, one in a session of its own, and a daemon that has no parent any more.
+        private static let family = """
+            sleep 600 & echo $!
+            setsid sh -c 'trap "" TERM HUP INT; echo $$; sleep 600' &
+            (setsid sh -c '(trap "" TERM HUP INT; sh -c "echo \\$PPID"; while :; do sleep 0.05; done) &' &)
+            echo $$; wait; sleep 600
+            """
+
+        @Test(arguments: [SIGKILL, SIGQUIT])
+        func allDescendantsEndWithAProgramThatIsKilled(_ number: Int32) throws {
+            let process = try start("--wait 0 --jobs 4 --key-field 1", Self.family)
+            process.send("a\nb\n")
+            let family = try processes(8, of: process)
+            #expect(!family.contains(where: isGone))
+            process.signal(number)
+            let outcome = try process.end()
+            #expect(outcome.ending == -number)
+            #expect(outcome.errors == "")
+            let killed = Date()
+            try eventually("the end of the family") { family.allSatisfy(isGone) }
+            // It takes milliseconds; a machine that is busy gets its time.
+            #expect(Date().timeIntervalSince(killed) < 5)
+        }
+
+        @Test func aGroupThatIsKilledTakesTheCommandsWithIt() throws {
+            // A shell that kills its job, or timeout with its own group.
+            let process = try ToolProcess(
+                ["-s", "KILL", "600", ToolProcess.path, "run", "--wait", "0", "--", "sh", "-c", Self.family],
+                program: "/usr/bin/timeout")
+            process.send("a\n")
+            let family = try processes(4, of: process)
+            kill(-process.group, SIGKILL)
+            _ = try process.end()
+            try eventually("the end of the family") { family.allSatisfy(isGone) }
+        }
+
+        @Test func whatIsLeftBehindEndsWithTheProgram() throws {
+            let script = "setsid sh -c 'echo $$; exec sleep 600 >/dev/null 2>&1' & sleep 0.1"
+            let process = try start("--wait 1h", script)
+            process.send("x\n")
+            process.closeInput()
+            let left = try processes(1, of: process)
+            #expect(try process.end().ending == 0)
+            #expect(left.allSatisfy(isGone))
+        }
+
+        @Test func aSecondSignalEndsWhatHasLeftItsGroup() throws {
+            let process = try start("--wait 0", Self.family)
+            process.send("a\n")
+            let family = try processes(4, of: process)
+            process.signal(SIGTERM)
+            process.signal(SIGUSR1)
+            _ = try process.errorLine()
+            process.signal(SIGTERM)
+            #expect(try process.end().ending == -SIGTERM)
+            #expect(family.allSatisfy(isGone))
+        }
+
+        @Test func withoutItsSupervisorTheProgramEndsAndTheCommandsToo() throws {
+            let process = try start("--wait 0", "echo $PPID; \(Self.family)")
+            process.send("a\n")
+            let supervisor = try processes(1, of: process)[0]
+            let family = try processes(4, of: process)
+            kill(supervisor, SIGKILL)
+            let outcome = try process.end()
+            #expect(outcome.ending == 74)
+            #expect(
+                try process.errorLine()
+                    == "lull: the process that looks after the commands was killed; the commands are ended, and so is lull"
+            )
+            #expect(family.allSatisfy(isGone))
+        }
+
+        @Test func theSupervisorHeedsNoSignalThatEndsTheProgram() throws {
+            let process = try start("--wait 0", "echo $PPID; cat")
+            process.send("a\n")
+            let supervisor = try processes(1, of: process)[0]
+            #expect(try process.line() == "a")
+            for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { kill(supervisor, number) }
+            process.send("b\n")
+            #expect(try processes(1, of: process) == [supervisor])
+            #expect(try process.line() == "b")
+            #expect(try process.finish().ending == 0)
+            #expect(kill(supervisor, 0) != 0)
+        }
+
+        @Test func childrenAreFoundWithAndWithoutTheirList() throws {
+            let process = try ToolProcess(["run", "--wait", "1h", "--", "true"])
+            let all = Descendants.childrenAmongAll()
+            #expect(all.contains(process.group))
+            if let listed = Descendants.listedChildren() { #expect(listed.contains(process.group)) }
+            #expect(try process.finish().ending == 0)
+        }
+    #endif
+
+    // MARK: - Standard input
+
+    @Test(arguments: [6, 65_536, 100_006])
+    func allOfTheInputIsThereBeforeTheCommandStarts(_ size: Int) throws {
+        let gate = try TemporaryFile()
+        let process = try start("--wait 0", "echo begun; while ! [ -s \(gate.path) ]; do sleep 0.01; done; wc -c")
+        process.send(String(repeating: "x", count: size - 1) + "\n")
+        #expect(try process.line() == "begun")
+        // Nothing is written any more.
+        process.signal(SIGSTOP)
+        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        #expect(try process.line() == "\(size)")
+        process.signal(SIGCONT)
+        #expect(try process.finish().ending == 0)
+    }
+
+    @Test(arguments: [6, 100_006])
+    func aCommandNeverSeesAPartOfItsInput(_ size: Int) throws {
+        let log = try TemporaryFile()
+        let record = String(repeating: "x", count: size - 1) + "\n"
+        for round in 0..<40 {
+            // Each takes long enough to be there when the program is killed.
+            let process = try start("--wait 0 --while-running concurrent --jobs 3", "sleep 0.01; wc -c >>\(log.path)")
+            process.keepSending(record, pause: 2000)
+            usleep(UInt32(20_000 + 2500 * (round % 20)))
+            process.signal(SIGKILL)
+            _ = try process.end()
+        }
+        let sizes = Set(log.text.split(separator: "\n"))
+        #expect(sizes == ["\(size)"])
+    }
+
+    @Test func theInputIsAFileAtItsBeginning() throws {
+        let process = try start("--wait 1h", "head -c 2; cat /dev/stdin; cat <&0")
+        process.send("abc\n")
+        let outcome = try process.finish()
+        // Whoever opens it anew begins anew, as with any file.
+        #expect(outcome.output.hasPrefix("ab"))
+        #expect(outcome.output.contains("abc\n"))
+        #expect(outcome.ending == 0)
+    }
+
+    #if os(Linux)
+        @Test func theProgramKeepsNoValueThatACommandHas() throws {
+            let process = try start("--wait 0 --key-field 1 --jobs 20", "echo begun; sleep 600")
+            let record = String(repeating: "x", count: 8_000_000) + "\n"
+            for key in 0..<20 {
+                process.send("\(key) " + record)
+                #expect(try process.line() == "begun")
+            }
+            let status = try String(contentsOfFile: "/proc/\(process.group)/status", encoding: .utf8)
+            let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+            let kilobytes = try #require(Int(line.split(whereSeparator: \.isWhitespace)[1]))
+            // Values of 160 MB, and the one that was read last.
+            #expect(kilobytes < 80_000)
+            process.signal(SIGKILL)
+        }
+    #endif
+
+    // MARK: - The terminal
+
+    private static let script = "/usr/bin/script"
+
+    @Test(.enabled(if: access(SupervisionTests.script, X_OK) == 0 && access("/bin/bash", X_OK) == 0))
+    func aCommandThatReadsTheTerminalFailsInsteadOfHanging() throws {
+        let line = "echo x | \(ToolProcess.path) run --wait 1h -- sh -c 'cat /dev/tty'; echo status $?"
+        let process = try ToolProcess(["-qec", line, "/dev/null"], program: Self.script)
+        var lines: [String] = []
+        repeat {
+            lines.append(try process.line().trimmingCharacters(in: .whitespacesAndNewlines))
+        } while lines.last?.hasPrefix("status") == false
+        #expect(lines.last == "status 1")
+        // The command says why, and so does the message.
+        let message = lines.first { $0.hasPrefix("lull: sh failed with status 1: ") }
+        #expect(message?.contains("/dev/tty") == true, "\(lines)")
+        _ = try process.end()
+    }
+
+    @Test(arguments: ["filter --wait 0", "run --wait 0 -- cat"])
+    func aQuitEndsTheProgramAtOnceWithoutADump(_ command: String) throws {
+        let process = try ToolProcess(command.split(separator: " ").map(String.init))
+        process.send("x\n")
+        #expect(try process.line() == "x")
+        process.signal(SIGQUIT)
+        let outcome = try process.finish()
+        #expect(outcome.ending == -SIGQUIT)
+        #expect(outcome.errors == "")
+    }
+}

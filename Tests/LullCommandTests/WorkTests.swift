@@ -1,0 +1,118 @@
+import CLullSystem
+import Foundation
+import TestSupport
+import Testing
+
+/// Commands of a store's worker: what they are told, and what becomes of them when it stops or is killed.
+@Suite("lull work, its commands", .ownThreads)
+struct WorkTests {
+    private let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private var store: [String] { ["--store", "sqlite:\(folder.path)/store.db"] }
+
+    private func submit(_ options: String) throws {
+        let arguments = ["submit"] + store + options.split(separator: " ").map(String.init)
+        #expect(try lull(arguments, input: []).ending == 0)
+    }
+
+    private func work(_ options: String, _ script: String) throws -> ToolProcess {
+        try ToolProcess(["work"] + store + options.split(separator: " ").map(String.init) + ["--", "sh", "-c", script])
+    }
+
+    @Test func aCommandHasItsFence() throws {
+        try submit("--wait 0 k v")
+        let worker = try work("", "echo $LULL_RUN $LULL_ATTEMPT $LULL_FENCE; [ $LULL_ATTEMPT = 2 ]")
+        let first = try worker.line().split(separator: " ").compactMap { Int($0) }
+        let second = try worker.line().split(separator: " ").compactMap { Int($0) }
+        worker.signal(SIGTERM)
+        #expect(try worker.finish().ending == -SIGTERM)
+        try #require(first.count == 3 && second.count == 3)
+        #expect(first[0] == second[0] && first[1] == 1 && second[1] == 2)
+        #expect(second[2] > first[2])
+        // Without a store there is none, whatever the environment had.
+        let outcome = try lull(
+            ["run", "--wait", "1h", "--", "sh", "-c", "echo ${LULL_FENCE-none}"], input: Array("x\n".utf8),
+            environment: ["LULL_FENCE": "7"])
+        #expect(outcome.output == "none\n")
+    }
+
+    @Test func theRecipeRefusesAnOlderFence() throws {
+        let page = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../docs/command.md"), encoding: .utf8)
+        let blocks = page.components(separatedBy: "```sh\n").dropFirst()
+        let recipe = try #require(blocks.first?.components(separatedBy: "```").first)
+        #expect(recipe.contains("LULL_FENCE"))
+        let script = try TemporaryFile(recipe.replacingOccurrences(of: "/var/lib/lamps", with: folder.path))
+        for (fence, value, left) in [("5", "a", "a"), ("3", "b", "a"), ("5", "c", "c"), ("11", "d", "d")] {
+            let outcome = try ToolProcess(
+                [script.path], environment: ["LULL_FENCE": fence, "LULL_KEY": "hall"], program: "/bin/sh")
+            outcome.send(value)
+            #expect(try outcome.finish().ending == 0)
+            #expect(try String(contentsOf: folder.appendingPathComponent("hall"), encoding: .utf8) == left)
+        }
+    }
+
+    @Test func aSecondAttemptNeverRunsBesideTheFirst() throws {
+        try submit("--wait 0 k v")
+        // Whatever descends from an attempt has the lock.
+        let script = """
+            exec 9>'\(folder.path)/lock'; flock -n 9 || { echo overlap; exit; }
+            echo $LULL_ATTEMPT; [ $LULL_ATTEMPT = 2 ] || { setsid sleep 600; }
+            """
+        let first = try work("--lease 1s", script)
+        #expect(try first.line() == "1")
+        first.signal(SIGKILL)
+        _ = try first.end()
+        let second = try work("--lease 1s", script)
+        #expect(try second.line() == "2")
+        second.signal(SIGTERM)
+        #expect(try second.finish().ending == -SIGTERM)
+    }
+
+    #if os(Linux)
+        @Test func aWorkerThatWaitsForItsCommandsTakesNoProcessor() throws {
+            try submit("--wait 0 k v")
+            let worker = try work("--lease 1s --kill-after 3s", "trap '' TERM; echo begun; while :; do sleep 0.1; done")
+            #expect(try worker.line() == "begun")
+            worker.signal(SIGTERM)
+            var ticks = 0
+            let limit = Date(timeIntervalSinceNow: ToolProcess.patience)
+            // To be read before it ends, and seconds after its run was given back.
+            while Date() < limit, let now = processorTicks(worker.group) {
+                ticks = now
+                usleep(20_000)
+            }
+            #expect(try worker.end().ending == -SIGTERM)
+            #expect(Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK))) < 0.8)
+        }
+
+        /// The processor time of a process that runs.
+        private func processorTicks(_ process: pid_t) -> Int? {
+            guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+                let end = text.lastIndex(of: ")")
+            else { return nil }
+            let fields = text[end...].split(separator: " ")
+            guard fields.count > 13, fields[1] != "Z", let user = Int(fields[12]), let system = Int(fields[13]) else {
+                return nil
+            }
+            return user + system
+        }
+    #endif
+
+    @Test func aDeadRunKeepsWhatItsCommandWroteAtLast() throws {
+        let outcome = try lull(
+            ["run", "--wait", "0", "--max-attempts", "1", "--key-field", "1"] + store
+                + ["--", "sh", "-c", "seq 1000 >&2; echo 'no such lamp' >&2; exit 3"], input: Array("hall 1\n".utf8))
+        #expect(outcome.errorLines.suffix(2).last == "lull: key hall, run 1: dead after attempt 1")
+        let list = try lull(["dead", "list", "--json"] + store, input: []).output
+        #expect(list.contains("sh failed with status 3: "), "\(list)")
+        #expect(list.contains("no such lamp"), "\(list)")
+        #expect(list.utf8.count < 2000)
+    }
+}

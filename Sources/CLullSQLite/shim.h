@@ -135,6 +135,10 @@ static inline int lull_is_directory(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
+// Why a file cannot be read; 0 if it can be, or is not there.
+static inline int lull_why_unreadable(const char *path) {
+    return access(path, R_OK) == 0 || errno == ENOENT ? 0 : errno;
+}
 static inline int lull_exists(const char *path) {
     struct stat status;
     return stat(path, &status) == 0;

@@ -24,11 +24,26 @@ package struct SQLiteReader: Sendable {
     package func read<Answer>(
         _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
+        do throws(DurableError) {
+            return try readAsItIs(body)
+        } catch .refused(let why) {
+            // There was nothing to record.
+            throw .unusable(why)
+        }
+    }
+
+    private func readAsItIs<Answer>(
+        _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) throws(DurableError) -> Answer {
         let end = ContinuousClock.now.advanced(by: options.patience)
         while true {
             guard let name = lull_full_name(path) else { throw .unusable("there is no file \(path)") }
             let file = String(cString: name)
             free(name)
+            for suffix in ["", "-wal", "-shm"] {
+                let code = lull_why_unreadable(file + suffix)
+                if code != 0 { throw .unusable("\(path)\(suffix) cannot be read: \(String(cString: strerror(code)))") }
+            }
             guard lull_size(file + "-journal") == 0 else {
                 throw .unusable("\(path) was left half made: whatever works or submits there mends it")
             }

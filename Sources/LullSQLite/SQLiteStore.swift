@@ -22,7 +22,7 @@ public final class SQLiteStore: DurableStore {
     /// Opens a file, or makes it.
     ///
     /// - Parameters:
-    ///   - path: The file; its directory must be there, on this machine.
+    ///   - path: The file; its directory must be there, on this machine. No URI, and not `:memory:`.
     ///   - limits: How much is kept, and how long.
     ///   - allowsNetwork: Whether to use a file on another machine. Then only one process may use it at a time; the locks of
     ///     network file systems cannot be relied on.

@@ -56,6 +56,19 @@ struct StoreFileTests {
         }
     }
 
+    @Test func aFileThatCannotBeReadIsNamed() throws {
+        try submit("a")
+        let setpriv = "/usr/bin/setpriv"
+        guard geteuid() == 0, FileManager.default.isExecutableFile(atPath: setpriv) else { return }
+        chmod(folder.file + "-shm", 0o600)
+        let process = try ToolProcess(
+            ["--reuid=65534", "--regid=65534", "--clear-groups", ToolProcess.path, "status"] + folder.store,
+            program: setpriv)
+        let outcome = try process.finish()
+        #expect(outcome.ending == 74)
+        #expect(outcome.errors == "lull: \(folder.file)-shm cannot be read: Permission denied\n")
+    }
+
     @Test func lookingMakesNothing() throws {
         for arguments in [["status"], ["dead", "list"]] {
             let outcome = try lull(arguments + folder.store, input: [])

@@ -102,8 +102,8 @@ import Testing
         ended.wait()
         print("\(meanwhile) submits meanwhile, the longest took \(submits.value.longest)")
         #expect(submits.value.failures == [])
-        #expect(meanwhile > 5)
-        #expect(try file.status()?.pending == 350)
+        #expect(meanwhile > 0)
+        #expect(try file.status()?.pending == 300 + min(50, submits.value.count))
         #expect(try place.number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'") == 0)
     }
 

@@ -120,6 +120,12 @@ import Testing
         #expect(refusal(at: none) == "there is no directory \(place.directory)/none/")
         #expect(refusal(at: place.directory) == "\(place.directory) is a directory")
         #expect(refusal({ $0.creates = false }) == "there is no file \(place.path)")
+        for name in [":memory:", "file:work.db", "file::memory:?cache=shared"] {
+            #expect(refusal(at: name) == "\(name) is no path: a store is a file, and is named as one")
+            #expect(!FileManager.default.fileExists(atPath: name))
+        }
+        #expect(refusal(at: "") == "the path of a store is empty, or holds a NUL")
+        #expect(refusal(at: place.path + "\0.db") == "the path of a store is empty, or holds a NUL")
         #expect(!FileManager.default.fileExists(atPath: place.path))
     }
 

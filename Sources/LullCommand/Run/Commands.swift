@@ -241,7 +241,8 @@ struct Commands: Performer {
         let lines = child.errors.lines
         if !child.isStopping {
             if child.errors.isLineOpen { streams.log.text.append(UInt8(ascii: "\n")) }
-            let last = lines.isEmpty ? "" : ": \(Terminal.end(of: lines.joined(separator: " / "), upTo: Self.shownErrors))"
+            let shown = Terminal.end(of: lines.joined(separator: " / "), upTo: Self.shownErrors)
+            let last = shown.isEmpty ? "" : ": \(shown)"
             streams.log.report("\(subject(child.key))\(name) \(how)\(last)")
         }
         return "\(name) \(how)" + (lines.isEmpty ? "" : ": \(lines.joined(separator: "\n"))")

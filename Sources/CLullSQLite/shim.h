@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -74,14 +75,48 @@ static inline int lull_sqlite_open_flags(void) {
 #endif
 }
 
-// Locks that belong to the open file and not to the process: two stores of one process exclude each other, too. To hold one
-// it is enough to be able to read the file, so that another user's will do.
-static inline int lull_lock_open(const char *path) {
-    int descriptor;
-    do descriptor = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
-    while (descriptor < 0 && errno == EINTR);
-    return descriptor;
+// Whether the name of an open database now means another file, or none. SQLite knows it of the file itself alone.
+static inline int lull_sqlite_has_moved(sqlite3 *db) {
+    int moved = 0;
+    return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
 }
+
+// Whether whoever can lock a file with this status may write to the one that it guards. To read it is enough to lock it, so it
+// may let nobody read who may not write there.
+static inline int lull_lock_is_safe(const struct stat *lock, const struct stat *guarded, mode_t rights) {
+    mode_t others = rights & 07;
+    mode_t group = lock->st_gid == guarded->st_gid ? rights & 070 : others << 3;
+    int is_known = lock->st_uid == guarded->st_uid || lock->st_uid == 0 || lock->st_uid == geteuid();
+    return (is_known || (rights & 022)) && (lock->st_mode & 077 & ~(group | others)) == 0;
+}
+
+// Opens a file for locks beside the one that they guard, and makes it if need be. Its owner, group and rights become those of
+// that file, without the right to read for those who may not write.
+//
+// Returns a descriptor, or the code of an error, negative: EPERM if people who may not write could lock it.
+static inline int lull_lock_open(const char *path, const char *guarded) {
+    struct stat file, lock;
+    if (stat(guarded, &file) != 0) return -errno;
+    mode_t writers = file.st_mode & 0222, rights = writers | writers << 1;
+    int descriptor;
+    do descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, rights);
+    while (descriptor < 0 && errno == EINTR);
+    if (descriptor < 0) return -errno;
+    int code = fstat(descriptor, &lock) == 0 ? 0 : errno;
+    if (code == 0 && !S_ISREG(lock.st_mode)) code = EPERM;
+    if (code == 0 && (lock.st_uid != file.st_uid || lock.st_gid != file.st_gid)) {
+        // Who may not do the first may still do the second.
+        if (fchown(descriptor, file.st_uid, file.st_gid) != 0) (void)!fchown(descriptor, (uid_t)-1, file.st_gid);
+    }
+    if (code == 0 && (lock.st_mode & 07777) != rights) (void)!fchmod(descriptor, rights);
+    if (code == 0 && fstat(descriptor, &lock) != 0) code = errno;
+    if (code == 0 && !lull_lock_is_safe(&lock, &file, rights)) code = EPERM;
+    if (code == 0) return descriptor;
+    close(descriptor);
+    return -code;
+}
+
+// Locks that belong to the open file and not to the process: two stores of one process exclude each other, too.
 // 0, or the code of an error: EWOULDBLOCK if somebody else has it.
 static inline int lull_lock_try(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno; }
 static inline void lull_lock_release(int descriptor) { flock(descriptor, LOCK_UN); }
@@ -101,6 +136,29 @@ static inline int lull_exists(const char *path) {
     struct stat status;
     return stat(path, &status) == 0;
 }
+// What tells a file, and each of its contents, from others.
+typedef struct {
+    int64_t device, inode, size, modified;
+} lull_mark;
+// All zero if there is none. Without a path, of an open file.
+static inline lull_mark lull_mark_of(const char *path, int descriptor) {
+    struct stat status;
+    lull_mark mark = {0, 0, 0, 0};
+    if ((path ? stat(path, &status) : fstat(descriptor, &status)) != 0) return mark;
+#if defined(__APPLE__)
+    struct timespec modified = status.st_mtimespec;
+#else
+    struct timespec modified = status.st_mtim;
+#endif
+    mark.device = (int64_t)status.st_dev;
+    mark.inode = (int64_t)status.st_ino;
+    mark.size = (int64_t)status.st_size;
+    mark.modified = (int64_t)modified.tv_sec * 1000000000 + modified.tv_nsec;
+    return mark;
+}
+// The full name of a file, without links; NULL if there is none. To be freed.
+static inline char *lull_full_name(const char *path) { return realpath(path, (char *)0); }
+
 // The size of a file; 0 if there is none.
 static inline int64_t lull_size(const char *path) {
     struct stat status;

@@ -11,10 +11,14 @@ enum Help {
           lull run      OPTION… -- COMMAND [ARG…]  runs COMMAND when a burst is over
           lull simulate OPTION… TRACE              tries a policy on a recorded trace
           lull tune     OPTION… TRACE              says which wait to choose for a trace
-          lull submit   --store URL KEY [VALUE]    hands a value to a store
+          lull submit   --store URL KEY [VALUE|-]  hands a value to a store
           lull work     --store URL -- COMMAND…    does what falls due in a store
           lull status   --store URL                says what there is to do in a store
+          lull list     --store URL                shows its keys
+          lull flush    --store URL [KEY…]         makes what is pending due now
+          lull cancel   --store URL [KEY…]         drops what no worker has
           lull dead     list|retry|discard …       looks after what has failed for good
+          lull compact  --store URL                gives unused space of a store back
           lull COMMAND --help                      explains one of these
           lull completions bash|zsh|fish           prints completions for a shell
           lull man [COMMAND]                       prints a page of the manual
@@ -37,11 +41,15 @@ enum Help {
         case .submit: submit
         case .work: work
         case .status: status
+        case .list: list
+        case .flush: flush
+        case .cancel: cancel
         case .dead: dead
+        case .compact: compact
         }
     }
 
-    private static let policy = """
+    static let policy = """
         When (exactly one of the first two; durations are 500ns, 250us, 300ms, 1.5s, 2m,
         1h):
           --wait D               debounce: when nothing has come for D
@@ -78,9 +86,13 @@ enum Help {
         Pending work that survives (a crash, a kill, a reboot):
           --store sqlite:PATH    keep what is pending in this file; made if need be
           --namespace NAME       what the keys belong to there (default: default)
+          --change-policy        the policy given here is to hold for everybody there,
+                                 though another one does now; otherwise an error
           --lease D              how long a run is this process's without a sign of
                                  life (default 30s)
           --max-attempts N       how often a run that fails is tried (default 20)
+        With a store, flush and drop concern what this process alone has submitted and
+        is not due yet, and a policy may be left out where the store has one.
 
         """
 
@@ -95,7 +107,8 @@ enum Help {
         Output:
           --format FORMAT        lines (default), or jsonl: an object for an execution
           --at-end RULE          at the end of the input: flush (default) what is
-                                 pending, drop it, or wait until it is due
+                                 pending, drop it, or wait until it is due; with
+                                 --store keep (default): it stays there
           --stats                print the counters at the end (any time: SIGUSR1)
 
         \(store)
@@ -126,7 +139,8 @@ enum Help {
           --jobs N               run at most N commands at once (default: one a core)
           --fail-fast            start nothing more when a command has failed
           --at-end RULE          at the end of the input: flush (default) what is
-                                 pending, drop it, or wait until it is due
+                                 pending, drop it, or wait until it is due; with
+                                 --store keep (default): it stays there
           --stats                print the counters at the end (any time: SIGUSR1)
 
         \(store)
@@ -192,79 +206,6 @@ enum Help {
           lull tune typing.jsonl
           lull tune --target-saving 90% --max-wait 10s typing.jsonl
           zcat trace.jsonl.gz | lull tune --waits 1s..1m --by-key -
-
-        """
-
-    private static let submit = """
-        Usage: lull submit --store sqlite:PATH [OPTION…] KEY [VALUE]
-
-        Hands a value to a store, and ends when it has been recorded: from then on it
-        will be executed, by any lull work, run or filter at that store, or by an app.
-
-          --store sqlite:PATH    the file
-          --namespace NAME       what the key belongs to (default: default)
-          --after D              the delay of this call alone
-          --token TOKEN          names this submit: repeated with the same token, it
-                                 counts once
-          --json                 print the receipt
-
-        The first use of a namespace says its policy; later ones may leave it out. A KEY
-        or VALUE that begins with a dash comes after --.
-
-        \(policy)
-        Examples:
-          lull submit --store sqlite:hooks.db --wait 5s --max-wait 1m repo-7 '{"n":1}'
-          lull submit --store sqlite:hooks.db -- -key -1
-
-        """
-
-    private static let work = """
-        Usage: lull work --store sqlite:PATH [OPTION…] -- COMMAND [ARG…]
-
-        Runs COMMAND for what falls due in a store, until a signal ends it. Any number
-        of these may work on one file. Arguments and environment are as for lull run;
-        LULL_RUN is the same in every attempt at a run, LULL_ATTEMPT counts them.
-
-          --store sqlite:PATH    the file
-          --namespace NAME       what to work on (default: default)
-          --jobs N               run at most N commands at once (default: one a core)
-          --lease D              how long a run is this process's without a sign of
-                                 life (default 30s)
-          --max-attempts N       how often a run that fails is tried (default 20)
-          --kill-after D         how long a command that is stopped has after SIGTERM
-                                 until SIGKILL (default 5s)
-          --null                 records for COMMAND end in a NUL byte
-          --fail-fast            end when a command has failed
-
-        SIGINT and SIGTERM: nothing more is claimed, running commands have half of the
-        lease to end, and what they leave goes back to the store.
-
-        Example:
-          lull work --store sqlite:hooks.db -- ./rebuild {key}
-
-        """
-
-    private static let status = """
-        Usage: lull status --store sqlite:PATH [--namespace NAME] [--json] [--watch]
-
-        Says for each namespace how many keys have a value that is pending, ready (due,
-        and waiting for a worker), running, or waiting for another attempt, how many
-        runs are dead, and for how long the oldest ready value has been due. With
-        --watch it says so every second, on a terminal always in the same place.
-
-        """
-
-    private static let dead = """
-        Usage: lull dead list    --store sqlite:PATH [--namespace NAME] [--json]
-               lull dead retry   --store sqlite:PATH [--namespace NAME] RUN…
-               lull dead discard --store sqlite:PATH [--namespace NAME] RUN…
-
-        A run whose every attempt has failed is dead: it is kept with its values, and
-        keeps nobody. It can be forgotten, or be given another series of attempts, ahead
-        of anything newer of its key: unless the key has another run now, or, with
-        --combine latest, has had a newer value since. list shows the oldest 1000;
-        --json with the values. The status is 1 if a run could not be retried or
-        discarded.
 
         """
 }

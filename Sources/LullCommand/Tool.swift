@@ -36,18 +36,21 @@ enum Tool {
                 throw .usage("unexpected argument \(String(cString: stranger))", .filter)
             }
             if settings.store != nil {
-                var session = try DurableSession(settings, .filter, Writer(settings))
+                var session = try DurableSession(settings, .filter) { Writer($0) }
                 return session.run()
             }
+            try settings.checkVolatile(.filter)
             let setup = try settings.setup(for: .filter)
             var session = try Session(settings, setup, Writer(settings))
             return session.run()
         case .run:
             guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", .run) }
             if settings.store != nil {
-                var session = try DurableSession(settings, .run, Commands(invocation.operands, settings))
+                let commands = try Commands(invocation.operands, settings)
+                var session = try DurableSession(settings, .run) { _ in commands }
                 return session.run()
             }
+            try settings.checkVolatile(.run)
             let setup = try settings.setup(for: .run)
             var session = try Session(settings, setup, Commands(invocation.operands, settings))
             return session.run()
@@ -56,10 +59,14 @@ enum Tool {
         case .submit: return try SubmitCommand.run(invocation.operands, settings)
         case .work:
             guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", .work) }
-            var session = try DurableSession(settings, .work, Commands(invocation.operands, settings))
+            let commands = try Commands(invocation.operands, settings)
+            var session = try DurableSession(settings, .work) { _ in commands }
             return session.run()
+        case .list: return try ListCommand.run(invocation.operands, settings)
+        case .flush, .cancel: return try KeysCommand.run(subcommand, invocation.operands, settings)
         case .status: return try StatusCommand.run(invocation.operands, settings)
         case .dead: return try DeadCommand.run(invocation.operands, settings)
+        case .compact: return try CompactCommand.run(invocation.operands, settings)
         }
     }
 

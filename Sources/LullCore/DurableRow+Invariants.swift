@@ -18,7 +18,6 @@ extension DurableRow {
             broken.unless(1...ready.submits.count ~= ready.count, "\(ready.count) submits are in \(ready.submits)")
             broken.unless(ready.first <= ready.due, "nothing is due before it was submitted")
             broken.unless(ready.due <= ready.startable, "nothing may start before it is due")
-            broken.unless(ready.hasGenerationsInOrder, "the values of \(ready.submits) are of \(ready.generations)")
         }
         if let run {
             broken.unless(run.value.submits.upperBound <= taken, "the run's submits have been taken")
@@ -26,14 +25,5 @@ extension DurableRow {
             broken.unless(run.attempt >= (run.isInBackoff ? 0 : 1), "the run has had \(run.attempt) attempts")
         }
         return broken.rules
-    }
-}
-
-extension DurableRow.Ready {
-    /// Whether there is one generation for each value, in order and in the range; or none.
-    fileprivate var hasGenerationsInOrder: Bool {
-        guard let first = generations.first, let last = generations.last else { return true }
-        return generations.count == count && first == submits.lowerBound && last <= submits.upperBound
-            && zip(generations, generations.dropFirst()).allSatisfy { $0 < $1 }
     }
 }

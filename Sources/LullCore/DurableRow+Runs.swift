@@ -27,14 +27,13 @@ extension DurableRow {
     /// A new run freezes what is ready, or with ``DurableRules/maxBatch`` the first values of it; then the rest stays ready. A
     /// run that is taken over keeps its id, its range and its values; one that has had all its attempts is dead.
     ///
-    /// What is ready and to be divided must lie in one place: a store whose payloads are not bytes keeps what
-    /// ``settle(at:by:_:)`` has put together in a step of its own before (``DurableRules/splits(_:)``).
-    ///
     /// Fences and run ids come from `sequence`: one number for the whole store.
     ///
+    /// - Parameter rest: Where what is ready is to be divided (``DurableRules/splits(_:)``) and the store holds the values beside
+    ///   the row: the generation of the first value of the rest.
     /// - Returns: Whether ``run`` is now the worker's.
     public mutating func claim(
-        _ claim: Claim, at now: CoreInstant, by rules: DurableRules, sequence: inout Int64,
+        _ claim: Claim, at now: CoreInstant, by rules: DurableRules, sequence: inout Int64, rest: Int64? = nil,
         _ endings: inout [DurableEnding]
     ) -> Bool {
         settle(at: now, by: rules, &endings)
@@ -54,12 +53,11 @@ extension DurableRow {
         }
         guard var value = ready else { return false }
         if let maxBatch = rules.maxBatch, rules.splits(value) {
-            ready = value.divide(after: maxBatch, at: now)
+            ready = value.divide(after: maxBatch, before: rest, at: now)
         } else {
             ready = nil
         }
         value.since = nil
-        value.generations = []
         run = Run(value: value, id: sequence, fence: sequence, owner: claim.owner, attempt: 1, state: held)
         taken = value.submits.upperBound
         return true
@@ -157,27 +155,29 @@ extension DurableRow {
 extension DurableRow.Ready {
     /// Leaves the first values, and returns the rest: the same but for what it holds. The range is divided before the
     /// generation of the rest's first value, so that submits that were absorbed stay with the value that stood for them.
-    fileprivate mutating func divide(after limit: Int, at now: CoreInstant) -> Self {
+    fileprivate mutating func divide(after limit: Int, before known: Int64?, at now: CoreInstant) -> Self {
         var rest = self
-        let cut = generations.isEmpty ? submits.lowerBound + Int64(limit) : generations[limit]
+        let cut: Int64
+        if batch.size > limit, case .bytes(_, let generation) = batch.values[limit] {
+            cut = generation
+            (batch, rest.batch) = batch.divided(after: limit)
+        } else if let known {
+            cut = known
+        } else {
+            preconditionFailure("nobody knows where to divide the values of \(submits)")
+        }
         let (first, last) = (submits.lowerBound, submits.upperBound)
         submits = first...cut - 1
         rest.submits = cut...last
         count = limit
         rest.count -= limit
         rest.since = now
-        rest.generations = Array(generations.dropFirst(limit))
-        (batch, rest.batch) = batch.divided(after: limit)
         return rest
     }
 }
 
 extension Batch<DurablePayload> {
     fileprivate func divided(after limit: Int) -> (Self, Self) {
-        if case .stored(.ready) = value, earlier.isEmpty {
-            return (Batch(.firstReady(limit)), Batch(.readyAfter(limit)))
-        }
-        precondition(size > limit, "what is to be divided lies in several places of the row")
         var first = Batch(earlier[limit - 1])
         first.earlier = Array(earlier[..<(limit - 1)])
         var rest = Batch(value)

@@ -12,23 +12,24 @@ extension DurableRow {
 
     /// Takes a submit; its number is ``generation`` afterwards.
     ///
-    /// A `wait` is the delay of this call alone.
+    /// A `wait` is the delay of this call alone; `submitter` says where it comes from.
     ///
     /// - Returns: When the value that it is part of is due; nil if it was absorbed.
     @discardableResult
     public mutating func submit(
-        _ payload: DurablePayload, at now: CoreInstant, wait: CoreDuration? = nil, by rules: DurableRules,
-        _ endings: inout [DurableEnding]
+        _ value: [UInt8], at now: CoreInstant, wait: CoreDuration? = nil, submitter: Submitter = .unnamed,
+        by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> CoreInstant? {
         settle(at: now, by: rules, &endings)
         generation += 1
+        let payload = DurablePayload.bytes(value, of: generation)
         span = rules.policy.kind == .throttle ? rules.policy.wait : rules.policy.longestWait
         switch gate.submit(at: now, wait: wait, by: rules.policy) {
         case .join:
-            join(payload, at: now, by: rules)
+            join(payload, at: now, submitter, by: rules)
             return due(by: rules)
         case .complete(let ripe):
-            join(payload, at: now, by: rules)
+            join(payload, at: now, submitter, by: rules)
             // The gate has counted them, and has forgotten them.
             ripen(generation - Int64(ripe.count) + 1...generation, ripe, by: rules, &endings)
             return now
@@ -50,15 +51,26 @@ extension DurableRow {
     public mutating func flush(
         at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> Bool {
-        settle(at: now, by: rules, &endings)
-        let submits = pendingSubmits
-        let ripe = gate.flush(at: now)
-        if let ripe { ripen(submits, ripe, by: rules, &endings) }
+        let hadPending = flushPending(at: now, by: rules, &endings)
         if let run, run.isInBackoff, run.state.end > now {
             self.run?.state = .backoff(until: now)
             return true
         }
-        return ripe != nil
+        return hadPending
+    }
+
+    /// Makes what is pending ready now, and the gate idle.
+    ///
+    /// - Returns: Whether there was something.
+    @discardableResult
+    public mutating func flushPending(
+        at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
+    ) -> Bool {
+        settle(at: now, by: rules, &endings)
+        let submits = pendingSubmits
+        guard let ripe = gate.flush(at: now) else { return false }
+        ripen(submits, ripe, by: rules, &endings)
+        return true
     }
 
     /// Ends what no worker has (pending, ready, between two attempts), each range by itself, and closes the gate. A claimed
@@ -91,14 +103,40 @@ extension DurableRow {
         return count
     }
 
+    /// Drops what is pending, and closes the gate.
+    ///
+    /// The range ends as `cancelled`. Only behind a value that waits for a worker it is covered by that one's, as an absorbed
+    /// submit is: ranges that become one later have no gaps.
+    ///
+    /// - Returns: The number of submits behind what was dropped.
+    @discardableResult
+    public mutating func cancelPending(
+        at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
+    ) -> Int {
+        settle(at: now, by: rules, &endings)
+        guard let submits = pendingSubmits else { return 0 }
+        pending = nil
+        gate.close()
+        if let ready {
+            self.ready?.submits = ready.submits.lowerBound...generation
+        } else {
+            taken = generation
+            endings.append(DurableEnding(submits, .cancelled))
+        }
+        return submits.count
+    }
+
     // MARK: - Parts
 
-    private mutating func join(_ payload: DurablePayload, at now: CoreInstant, by rules: DurableRules) {
+    private mutating func join(
+        _ payload: DurablePayload, at now: CoreInstant, _ submitter: Submitter, by rules: DurableRules
+    ) {
         if pending == nil {
-            pending = Pending(batch: Batch(payload), last: now)
+            pending = Pending(batch: Batch(payload), last: now, submitter: submitter)
         } else {
             _ = pending?.batch.add(payload, by: rules.combination)
             pending?.last = now
+            if pending?.submitter != submitter { pending?.submitter = .several }
         }
     }
 
@@ -115,7 +153,6 @@ extension DurableRow {
 
     private mutating func makeReady(_ value: Ready, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         if var ready {
-            if rules.combination == .collect { ready.noteGenerations(before: value) }
             _ = ready.batch.add(value.batch, by: rules.combination)
             ready.submits = ready.submits.lowerBound...value.submits.upperBound
             ready.count += value.count
@@ -142,17 +179,5 @@ extension DurableRow {
             taken = generation
             endings.append(DurableEnding(generation...generation, .absorbed))
         }
-    }
-}
-
-extension DurableRow.Ready {
-    /// Other values join these: from here on it has to be known which submits the values are of, if some were absorbed.
-    fileprivate mutating func noteGenerations(before value: Self) {
-        let own = submits.lowerBound
-        if generations.isEmpty {
-            if own + Int64(count) == value.submits.lowerBound { return }
-            generations = (0..<Int64(count)).map { own + $0 }
-        }
-        generations += Array(value.submits)
     }
 }

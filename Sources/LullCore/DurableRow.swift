@@ -42,12 +42,46 @@ public struct DurableRow: Hashable, Sendable {
         public var batch: Batch<DurablePayload>
         /// The instant of the latest submit behind it.
         public var last: CoreInstant
+        /// Where the submits behind it come from.
+        public var submitter: Submitter
 
         /// A pending value of these parts.
-        public init(batch: Batch<DurablePayload>, last: CoreInstant) {
+        public init(batch: Batch<DurablePayload>, last: CoreInstant, submitter: Submitter = .unnamed) {
             self.batch = batch
             self.last = last
+            self.submitter = submitter
         }
+    }
+
+    /// Where submits come from, so that what one submitter alone has submitted can be flushed or cancelled.
+    public enum Submitter: Hashable, Sendable {
+        /// None of them named its submitter.
+        case unnamed
+        /// All of them named this one.
+        case one(Int64)
+        /// They have several submitters, or some named theirs and some did not.
+        case several
+
+        /// The submitter of submits that named this number.
+        public init(_ number: Int64?) {
+            switch number {
+            case nil: self = .unnamed
+            case Self.severalNumber: self = .several
+            case let number?: self = .one(number)
+            }
+        }
+
+        /// The same as one number, as stores keep it; nil if none was named.
+        public var number: Int64? {
+            switch self {
+            case .unnamed: nil
+            case .one(let number): number
+            case .several: Self.severalNumber
+            }
+        }
+
+        /// No submitter's number.
+        public static let severalNumber: Int64 = 0
     }
 
     /// A value that has fallen due.
@@ -67,14 +101,11 @@ public struct DurableRow: Hashable, Sendable {
         /// Of the rest of a batch, since when it may start: since the part before it ended. Nil of anything else, which may
         /// start when it has fallen due.
         public var since: CoreInstant?
-        /// The generations of the values of ``Combination/collect``, where other submits were absorbed between them. Empty if
-        /// the values are those of the first ``count`` generations.
-        public var generations: [Int64]
 
         /// A ready value of these parts.
         public init(
             batch: Batch<DurablePayload>, submits: ClosedRange<Int64>, count: Int, first: CoreInstant, due: CoreInstant,
-            edge: Edge, since: CoreInstant? = nil, generations: [Int64] = []
+            edge: Edge, since: CoreInstant? = nil
         ) {
             self.batch = batch
             self.submits = submits
@@ -83,7 +114,6 @@ public struct DurableRow: Hashable, Sendable {
             self.due = due
             self.edge = edge
             self.since = since
-            self.generations = generations
         }
 
         /// From when on a worker may claim it.
@@ -208,15 +238,14 @@ public struct DurableRules: Hashable, Sendable {
 }
 
 /// A value as a row holds it: its bytes, or where the store has them, so that a store need not load what does not move.
+///
+/// A store that holds the values of ``Combination/collect`` beside the row, each under its generation, need not move them either:
+/// the ranges of the pending value, of the ready one and of the run say which are whose.
 public enum DurablePayload: Hashable, Sendable {
-    /// The bytes of one value.
-    case bytes([UInt8])
+    /// The bytes of one value, and the generation of its submit.
+    case bytes([UInt8], of: Int64)
     /// What lies, as the store has it before this step, in that place of the row: all the values there, in order.
     case stored(Place)
-    /// The first values of what lies, as the store has it before this step, in ``Place/ready``.
-    case firstReady(Int)
-    /// The values after those.
-    case readyAfter(Int)
 
     /// The places of a row in which a value can lie.
     public enum Place: Hashable, Sendable {

@@ -11,8 +11,8 @@ final class Connection {
     let path: String
     /// What has failed since this was last cleared.
     var failed: DurableError?
-    /// Whether what failed last found no room on the disk.
-    private(set) var isFull = false
+    /// SQLite's extended code of what failed last.
+    private(set) var failedCode = SQLITE_OK
     /// What brings a file from each version to the next.
     let migrations: [String]
     private let patience: Duration
@@ -22,15 +22,37 @@ final class Connection {
     private var fixed: [Statement?] = []
     private var changes: [Change: Statement] = [:]
 
-    init(_ path: String, _ options: SQLiteFile.Options) throws(DurableError) {
+    /// Opens a file for reading and writing.
+    ///
+    /// - Parameter creates: Whether a file that is not there is made.
+    convenience init(_ path: String, creates: Bool, _ options: SQLiteFile.Options) throws(DurableError) {
+        let flags = SQLITE_OPEN_READWRITE | lull_sqlite_open_flags() | (creates ? SQLITE_OPEN_CREATE : 0)
         // A name that begins with a colon has a meaning of its own for SQLite.
-        self.path = path.hasPrefix("/") ? path : "./" + path
+        let path = path.hasPrefix("/") ? path : "./" + path
+        try self.init(path, named: path, flags, options.vfs, options)
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// - Parameters:
+    ///   - path: The full name of the file.
+    ///   - parameters: SQLite's parameters of a URI.
+    ///   - vfs: The file system to use instead of that of the options.
+    convenience init(
+        reading path: String, _ parameters: String, vfs: String? = nil, _ options: SQLiteFile.Options
+    ) throws(DurableError) {
+        let uri = "file://\(Self.escaped(path))?mode=ro&\(parameters)"
+        try self.init(path, named: uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, options.vfs ?? vfs, options)
+    }
+
+    private init(
+        _ path: String, named name: String, _ flags: Int32, _ vfs: String?, _ options: SQLiteFile.Options
+    ) throws(DurableError) {
+        self.path = path
         migrations = options.migrations
         patience = options.patience
-        var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | lull_sqlite_open_flags()
-        if options.creates { flags |= SQLITE_OPEN_CREATE }
         var opened: OpaquePointer?
-        let code = sqlite3_open_v2(self.path, &opened, flags, options.vfs)
+        let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, vfs)
         guard code == SQLITE_OK, let opened else {
             let why = opened.map { Self.lastMessage($0) } ?? "out of memory"
             sqlite3_close_v2(opened)
@@ -48,6 +70,21 @@ final class Connection {
     deinit {
         close()
         pages.deallocate()
+    }
+
+    /// A path as it stands in a URI.
+    private static func escaped(_ path: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"):
+                bytes.append(byte)
+            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Nothing may be asked of it afterwards.
@@ -72,6 +109,9 @@ final class Connection {
 
     /// Whether the file can only be read.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
+    /// Whether the file has another name than the one it was opened by, or none.
+    var hasMoved: Bool { lull_sqlite_has_moved(handle) != 0 }
 
     /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
@@ -184,7 +224,7 @@ final class Connection {
             default: .refused("\(path): \(why)")
             }
         failed = error
-        isFull = code & 0xFF == SQLITE_FULL
+        failedCode = code
         return error
     }
 

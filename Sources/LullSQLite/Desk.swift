@@ -162,6 +162,7 @@ final class Desk: Sendable {
             // However busy this process is: its workers may sleep all the same.
             if hasSleepers, .now() >= lastLook + Self.look {
                 look(at: file)
+                file.tend()
                 lastLook = .now()
             }
         }

@@ -1,17 +1,8 @@
-/// Several values in one column, so that another can be appended without reading the ones that are there.
-///
-/// Each is written as its length in decimal digits, a colon, its bytes and a comma (a *netstring*), which a person can read.
-enum Framing {
-    /// One value, framed.
-    static func frame(_ value: [UInt8]) -> [UInt8] {
-        var bytes = Array(String(value.count).utf8)
-        bytes.reserveCapacity(bytes.count + value.count + 2)
-        bytes.append(UInt8(ascii: ":"))
-        bytes += value
-        bytes.append(UInt8(ascii: ","))
-        return bytes
-    }
+internal import LullDurable
 
+/// Several values in one column, as the first version of the schema had those of `collect`: each as its length in decimal
+/// digits, a colon, its bytes and a comma (a *netstring*).
+enum Framing {
     /// The values that were framed, one after another; nil if the bytes are no such thing.
     static func values(in bytes: [UInt8]) -> [[UInt8]]? {
         var values: [[UInt8]] = []
@@ -23,13 +14,6 @@ enum Framing {
         return values
     }
 
-    /// How many bytes the first of some framed values take; nil if there are fewer, or the bytes are no such thing.
-    static func size(ofFirst count: Int, in bytes: [UInt8]) -> Int? {
-        var rest = bytes[...]
-        for _ in 0..<count where takeFirst(&rest) == nil { return nil }
-        return rest.startIndex
-    }
-
     private static func takeFirst(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let colon = rest.firstIndex(of: UInt8(ascii: ":")),
             let count = Int(String(decoding: rest[..<colon], as: UTF8.self)), count >= 0
@@ -38,5 +22,43 @@ enum Framing {
         guard rest.count > count, rest[rest.startIndex + count] == UInt8(ascii: ",") else { return nil }
         defer { rest = rest.dropFirst(count + 1) }
         return rest.prefix(count)
+    }
+}
+
+extension Connection {
+    /// Gives each value of `collect` a row of its own. Where submits were absorbed between values, that version did not keep
+    /// which submits the values are of: they get the first numbers of their range.
+    func separateValues() throws(DurableError) {
+        let collecting = "namespace IN (SELECT id FROM namespaces WHERE combination = 'collect')"
+        for (column, first) in [
+            ("pending", "generation - pending_count + 1"), ("ready", "ready_from"), ("run", "run_from"),
+        ] {
+            try separate(
+                "SELECT namespace, key, \(first), \(column) FROM work WHERE \(column) IS NOT NULL AND \(collecting)")
+        }
+        try separate("SELECT namespace, key, first_submit, value FROM dead WHERE \(collecting)")
+        try execute(
+            """
+            UPDATE work SET pending = NULL, ready = NULL, run = NULL WHERE \(collecting);
+            UPDATE dead SET value = NULL WHERE \(collecting);
+            """)
+    }
+
+    private func separate(_ query: String) throws(DurableError) {
+        let framed = try prepare(query)
+        defer { framed.reset() }
+        while try framed.next() {
+            guard let values = Framing.values(in: framed.blob(3)) else {
+                throw damage("a list of values that cannot be read")
+            }
+            let insertion = try self[.insertValue]
+            insertion.bind(1, framed.integer(0))
+            insertion.bind(2, blob: framed.blob(1))
+            for (number, value) in values.enumerated() {
+                insertion.bind(3, framed.integer(2) &+ Int64(number))
+                insertion.bind(4, blob: value)
+                try insertion.run()
+            }
+        }
     }
 }

@@ -1,10 +1,14 @@
+internal import LullCore
+
 /// The statements whose text never changes. Parameters are numbered in the order in which the callers bind them.
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace
-    case pendingByKey, rowByID, insertRow, deleteRow, readyValue, runValue
-    case earliestRows, nextWake, rowsOfWorker, allKeys, rows, listedRows
+    case readCounters, addToCounters
+    case pendingByKey, rowByID, insertRow, deleteRow, runValue
+    case insertValue, values, generationOfValue, deleteValues, insertSpent, spent, deleteSpent
+    case earliestRows, nextWake, rowsOfWorker, allKeys, keysOfSubmitter, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead, deadCount
     case oldEnds, keepEnds, forgetEnds
@@ -15,17 +19,21 @@ enum Query: Int, CaseIterable {
     private static let row = """
         \(pending), ready_to, ready_count, ready_first, ready_due, ready_edge, \
         run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error, key, \
-        ready_since, ready_generations
+        ready_since
         """
     /// Those of them that matter while nothing is ready and there is no run: every column that is read takes time.
     private static let pending = """
-        id, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last, ready_from, run_id
+        id, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last, ready_from, run_id, \
+        pending_by
         """
     private static let namespace =
         "id, name, kind, wait, max_wait, edges, delay_rule, max_count, combination, max_batch"
     private static let dead = """
         key, run, first_submit, last_submit, count, first, due, edge, fence, owner, attempts, error, at
         """
+
+    /// Some values of a key.
+    private static let range = "namespace = ?1 AND key = ?2 AND generation BETWEEN ?3 AND ?4"
 
     var sql: String {
         switch self {
@@ -55,12 +63,16 @@ enum Query: Int, CaseIterable {
             WHERE name = ?9
             """
 
+        case .readCounters: "SELECT attempts, lost_leases FROM namespaces WHERE id = ?1"
+        case .addToCounters:
+            "UPDATE namespaces SET attempts = attempts + ?1, lost_leases = lost_leases + ?2 WHERE id = ?3"
+
         case .pendingByKey: "SELECT \(Self.pending) FROM work WHERE namespace = ?1 AND key = ?2"
         case .rowByID: "SELECT \(Self.row) FROM work WHERE id = ?1"
         case .insertRow:
             """
             INSERT INTO work (\(Change.allColumns), pending, ready, run, born, namespace, key)
-            VALUES (\(Change.allParameters), ?40, ?41, ?42, ?43, ?44, ?45)
+            VALUES (\(Change.allParameters), ?31, ?32, ?33, ?34, ?35, ?36)
             """
         case .deleteRow: "DELETE FROM work WHERE id = ?1"
         case .earliestRows:
@@ -68,11 +80,25 @@ enum Query: Int, CaseIterable {
         case .nextWake: "SELECT min(wake) FROM work WHERE namespace = ?1"
         case .rowsOfWorker: "SELECT \(Self.row) FROM work WHERE claimed_by = ?1 AND +namespace = ?2 ORDER BY id"
         case .allKeys: "SELECT key FROM work WHERE namespace = ?1 ORDER BY id"
-        case .readyValue: "SELECT ready FROM work WHERE id = ?1"
+        case .keysOfSubmitter:
+            """
+            SELECT key FROM work WHERE namespace = ?1 AND pending_by IN (?2, \(DurableRow.Submitter.severalNumber))
+            ORDER BY id
+            """
         case .runValue: "SELECT run FROM work WHERE id = ?1"
         case .rows: "SELECT \(Self.row) FROM work WHERE namespace = ?1"
         case .listedRows:
             "SELECT \(Self.row) FROM work WHERE namespace = ?1 AND key >= ?2 ORDER BY key LIMIT ?3"
+
+        case .insertValue: "INSERT INTO collected (namespace, key, generation, value) VALUES (?1, ?2, ?3, ?4)"
+        case .values: "SELECT value FROM collected WHERE \(Self.range) ORDER BY generation"
+        case .generationOfValue:
+            "SELECT generation FROM collected WHERE \(Self.range) ORDER BY generation LIMIT 1 OFFSET ?5"
+        case .deleteValues:
+            "DELETE FROM collected WHERE id IN (SELECT id FROM collected WHERE \(Self.range) ORDER BY generation LIMIT ?5)"
+        case .insertSpent: "INSERT INTO spent (namespace, key, first, last) VALUES (?1, ?2, ?3, ?4)"
+        case .spent: "SELECT id, namespace, key, first, last FROM spent ORDER BY id LIMIT 1"
+        case .deleteSpent: "DELETE FROM spent WHERE id = ?1"
 
         case .insertEnd:
             """

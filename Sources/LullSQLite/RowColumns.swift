@@ -22,24 +22,26 @@ extension Statement {
         row.gate.anchor = instant(7)
         row.span = CoreDuration(nanoseconds: try number(8, through: .max))
         row.gate.count = Int(try number(9, through: row.generation))
-        if row.gate.count > 0 { row.pending = .init(batch: Batch(.stored(.pending)), last: instant(10)) }
+        if row.gate.count > 0 {
+            row.pending = .init(
+                batch: Batch(.stored(.pending)), last: instant(10), submitter: .init(integerOrNull(13)))
+        }
         if !isNull(11) {
-            var ready = try value(in: .ready, submits: try range(11, 13), from: 14)
-            if !isNull(31) { ready.since = instant(31) }
-            if !isNull(32) { ready.generations = try generations(32) }
+            var ready = try value(in: .ready, submits: try range(11, 14), from: 15)
+            if !isNull(32) { ready.since = instant(32) }
             row.ready = ready
         }
         if !isNull(12) {
-            let value = try value(in: .run, submits: try range(18, 19), from: 20)
+            let value = try value(in: .run, submits: try range(19, 20), from: 21)
             let state: DurableRow.Run.State =
-                isNull(27) ? .backoff(until: instant(24)) : .claimed(until: instant(24))
+                isNull(28) ? .backoff(until: instant(25)) : .claimed(until: instant(25))
             row.run = DurableRow.Run(
-                value: value, id: try number(12), fence: try number(25), owner: integer(26),
-                attempt: Int(try number(28)), state: state, error: isNull(29) ? nil : blob(29))
+                value: value, id: try number(12), fence: try number(26), owner: integer(27),
+                attempt: Int(try number(29)), state: state, error: isNull(30) ? nil : blob(30))
         }
         // What does not fit together would be noticed in the middle of a step, and stop the program.
         if let rule = row.checkInvariants().first { throw connection.damage("a key that breaks a rule: \(rule)") }
-        return DurableEntry(handle: integer(0), key: key ?? blob(30), row: row, wake: instant(1))
+        return DurableEntry(handle: integer(0), key: key ?? blob(31), row: row, wake: instant(1))
     }
 
     /// Reads `count`, `first`, `due` and `edge` of a value.
@@ -67,16 +69,6 @@ extension Statement {
         return first...last
     }
 
-    /// Numbers of submits, in decimal digits with blanks between them.
-    private func generations(_ column: Int32) throws(DurableError) -> [Int64] {
-        var numbers: [Int64] = []
-        for digits in text(column).split(separator: " ") {
-            guard let number = Int64(digits) else { throw connection.damage("the number '\(digits)'") }
-            numbers.append(number)
-        }
-        return numbers
-    }
-
     func edge(_ column: Int32) throws(DurableError) -> Edge {
         let name = text(column)
         guard let edge = Edge(name) else { throw connection.damage("the edge '\(name)'") }
@@ -100,20 +92,19 @@ extension Statement {
         if groups.contains(.ready) {
             bind(row.ready, from: 9)
             bind(15, row.ready?.since?.nanoseconds)
-            let generations = row.ready?.generations ?? []
-            bind(16, text: generations.isEmpty ? nil : generations.map(String.init).joined(separator: " "))
         }
         if groups.contains(.run) {
-            bind(17, row.run?.id)
-            bind(row.run?.value, from: 18)
-            bind(24, row.run?.state.end.nanoseconds)
-            bind(25, row.run?.fence)
-            bind(26, row.run?.owner)
-            bind(27, row.run.flatMap { $0.isInBackoff ? nil : $0.owner })
-            bind(28, row.run.map { Int64($0.attempt) })
-            bind(29, text: row.run?.errorText)
+            bind(16, row.run?.id)
+            bind(row.run?.value, from: 17)
+            bind(23, row.run?.state.end.nanoseconds)
+            bind(24, row.run?.fence)
+            bind(25, row.run?.owner)
+            bind(26, row.run.flatMap { $0.isInBackoff ? nil : $0.owner })
+            bind(27, row.run.map { Int64($0.attempt) })
+            bind(28, text: row.run?.errorText)
         }
-        if groups.contains(.wake) { bind(30, wake) }
+        if groups.contains(.wake) { bind(29, wake) }
+        if groups.contains(.submitter) { bind(30, row.pending?.submitter.number) }
     }
 
     /// Binds `from`, `to`, `count`, `first`, `due` and `edge`.

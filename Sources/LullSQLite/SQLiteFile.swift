@@ -29,10 +29,14 @@ package final class SQLiteFile {
         package init() {}
     }
 
-    private let path: String
-    private let options: Options
-    private let turnstile: Turnstile
+    let path: String
+    let options: Options
+    let turnstile: Turnstile
     private(set) var connection: Connection?
+    private var files: OpenFiles
+    /// When there may be something to do while nothing else is; and since when nobody has written.
+    var nextTending = ContinuousClock.now
+    var calmSince = ContinuousClock.now
     /// Whether a commit has failed, and nobody knows yet whether it has been made.
     private var isUnsettled = false
     /// The log is copied when it has this many pages.
@@ -45,11 +49,14 @@ package final class SQLiteFile {
         self.options = options
         checkpointAt = options.longLog
         do throws(DurableError) {
-            try Self.inspect(path, options)
-            let connection = try Self.connect(path, options)
+            try Self.inspect(path, creates: options.creates, options)
+            let connection = try Self.connect(path, creates: options.creates, options)
+            files = try OpenFiles(path, connection)
             turnstile = try Turnstile(besides: connection.file)
             try turnstile.enter(within: options.patience)
             defer { turnstile.leave() }
+            // It lets space be given back in small steps, and can be said only of a file in which there is nothing yet.
+            if try connection.kind() == .empty { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
             guard try connection.word("PRAGMA journal_mode = WAL") == "wal" else {
                 throw .unusable("\(path) cannot have a write-ahead log")
             }
@@ -70,41 +77,12 @@ package final class SQLiteFile {
         }
     }
 
-    /// Looks for what SQLite would not say clearly.
-    private static func inspect(_ path: String, _ options: Options) throws(DurableError) {
-        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        guard lull_is_directory(directory) != 0 else { throw .unusable("there is no directory \(directory)") }
-        guard lull_is_directory(path) == 0 else { throw .unusable("\(path) is a directory") }
-        guard options.creates || lull_exists(path) != 0 else { throw .unusable("there is no file \(path)") }
-        // SQLite takes a file of one byte for an empty one, and would write over it.
-        guard lull_size(path) != 1 else { throw .unusable("\(path) is not a database of SQLite") }
-        guard options.allowsNetwork || lull_is_remote(directory) == 0 else {
-            throw .unusable("\(path) lies on another machine, where several processes cannot share a file safely")
-        }
-        guard sqlite3_threadsafe() != 0 else { throw .unusable("this build of SQLite cannot be used with threads") }
-    }
-
-    /// A connection with the settings that everything here relies on, to a file that is ours or empty.
-    private static func connect(_ path: String, _ options: Options) throws(DurableError) -> Connection {
-        let connection = try Connection(path, options)
-        guard !connection.isReadOnly else { throw .unusable("\(path) cannot be written") }
-        _ = try connection.kind()
-        try connection.execute(
-            """
-            PRAGMA synchronous = \(options.syncs ? "FULL" : "OFF");
-            PRAGMA fullfsync = 1;
-            PRAGMA checkpoint_fullfsync = 1;
-            PRAGMA mmap_size = 0;
-            PRAGMA cache_size = -8192;
-            PRAGMA journal_size_limit = 4194304;
-            """)
-        return connection
-    }
-
     /// The connection, opened again if it had to be closed. The turnstile must be held.
-    private func usable() throws(DurableError) -> Connection {
+    func usable() throws(DurableError) -> Connection {
         if let connection { return connection }
-        let opened = try Self.connect(path, options)
+        try files.checkIdentity()
+        let opened = try Self.connect(path, creates: false, options)
+        try files.reopened(opened)
         // What the log holds may never have reached the disk, though it can be read. It has to be there before it is copied: a
         // cut in between would leave a part of the copy, and nothing to mend it with. Copied and gone, all is certain.
         if isUnsettled {
@@ -120,6 +98,13 @@ package final class SQLiteFile {
         return opened
     }
 
+    /// Throws if the file, or one beside it, has been deleted or replaced: what is written then is lost.
+    ///
+    /// To be called as often as one likes: it looks a few times a second.
+    package func check() throws(DurableError) {
+        try files.check(connection, turnstile)
+    }
+
     // MARK: - Writing
 
     /// Does something in a transaction of its own.
@@ -130,9 +115,11 @@ package final class SQLiteFile {
     }
 
     /// Does what several callers want in one transaction, and answers each.
-    func write(_ jobs: [Job]) {
+    ///
+    /// - Parameter patience: How long to wait for others; that of the options if it is left out.
+    func write(_ jobs: [Job], within patience: Duration? = nil) {
         do throws(DurableError) {
-            try turnstile.enter(within: options.patience)
+            try turnstile.enter(within: patience ?? options.patience)
         } catch {
             for job in jobs { job.refuse(error) }
             return
@@ -147,6 +134,7 @@ package final class SQLiteFile {
         let old: Meta
         do throws(DurableError) {
             connection = try usable()
+            try check()
             connection.failed = nil
             try connection[.begin].run()
             old = try Meta(from: connection)
@@ -166,7 +154,8 @@ package final class SQLiteFile {
         }
         meta.base = transaction.table.base
         meta.sequence = transaction.table.sequence
-        if connection.failed == nil, connection.writes == writes, meta == old.with(highest: meta) {
+        let isUnchanged = connection.writes == writes && !transaction.hasMovedPages
+        if connection.failed == nil, isUnchanged, meta == old.with(highest: meta) {
             connection.rollBack()
             return finish(endings, nil)
         }
@@ -182,10 +171,12 @@ package final class SQLiteFile {
 
         do throws(DurableError) {
             try connection[.commit].run()
-            finish(endings, nil)
+            calmSince = .now
+            // Nobody is told of something that only a file without a name has.
+            finish(endings, files.loss.map { .unknown($0.reason) })
         } catch {
             // Without room the last part of a commit was not written, which makes it one.
-            if connection.isFull {
+            if connection.failedCode & 0xFF == SQLITE_FULL {
                 connection.rollBack()
                 return finish(endings, error)
             }
@@ -247,6 +238,7 @@ package final class SQLiteFile {
     func read(_ jobs: [Job]) {
         do throws(DurableError) {
             let connection = try readable()
+            try check()
             connection.failed = nil
             try connection[.beginReading].run()
             defer { connection.rollBack() }
@@ -267,11 +259,13 @@ package final class SQLiteFile {
 
     /// Whether another connection has committed since this was last asked; the first answer is yes.
     package func hasForeignCommits() throws(DurableError) -> Bool {
+        try check()
         let statement = try readable()[.dataVersion]
         defer { statement.reset() }
         guard try statement.next() else { return true }
         let new = statement.integer(0)
         defer { version = new }
+        if new != version { calmSince = .now }
         return new != version
     }
 

@@ -123,6 +123,24 @@ public final class SQLiteStore: DurableStore {
         try await write { transaction throws(DurableError) in try transaction.cancel(key, in: namespace) }
     }
 
+    /// Flushes what one submitter alone has submitted: see ``/LullDurable/DurableStore/flush(submittedBy:in:)``.
+    public func flush(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
+        try await write { transaction throws(DurableError) in
+            try transaction.flush(submittedBy: submitter, in: namespace)
+        }
+    }
+
+    /// Cancels what one submitter alone has submitted: see ``/LullDurable/DurableStore/cancel(submittedBy:in:)``.
+    public func cancel(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
+        try await write { transaction throws(DurableError) in
+            try transaction.cancel(submittedBy: submitter, in: namespace)
+        }
+    }
+
     /// Hands out runs: see ``/LullDurable/DurableStore/claim(_:)``.
     public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
         try await call(writes: true) { transaction throws(DurableError) in

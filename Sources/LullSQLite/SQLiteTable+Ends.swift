@@ -8,6 +8,7 @@ extension SQLiteTable {
         _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
         if ending.how == .dead, let run = ending.run { return try bury(run, of: entry, at: now, in: namespace) }
+        if ending.how != .absorbed { try spendValues(of: ending.submits, of: entry.key, in: namespace) }
         if ending.how == .absorbed, try extend(ending, of: entry.key, at: now, in: namespace) { return }
         let statement = try connection[.insertEnd]
         statement.bind(1, namespace.id)
@@ -45,7 +46,7 @@ extension SQLiteTable {
     private func bury(
         _ run: DurableRow.Run, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
-        guard run.value.batch.values == [.stored(.run)] else {
+        guard run.value.batch.value == .stored(.run) else {
             preconditionFailure("a run that dies has been claimed in an earlier step, and lies in its own place")
         }
         let statement = try connection[.insertDead]
@@ -137,7 +138,12 @@ extension SQLiteTable {
         return (key, dead)
     }
 
-    mutating func takeDead(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool {
+    mutating func takeDead(
+        _ run: Int64, withValues: Bool, in namespace: DurableNamespace
+    ) throws(DurableError) -> Bool {
+        if withValues, namespace.collects, let dead = try findDead(run, in: namespace) {
+            try spendValues(of: dead.run.value.submits, of: dead.key, in: namespace)
+        }
         let statement = try connection[.deleteDead]
         statement.bind(1, run)
         statement.bind(2, namespace.id)
@@ -151,9 +157,7 @@ extension SQLiteTable {
         _ statement: Statement, in namespace: DurableNamespace
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run, at: CoreInstant) {
         var value = try statement.value(in: .run, submits: try statement.range(2, 3), from: 4)
-        var values = try values(statement.blob(13), in: namespace).map { DurablePayload.bytes($0) }
-        value.batch = Batch(values.removeLast())
-        value.batch.earlier = values
+        if !namespace.collects { value.batch = Batch(.bytes(statement.blob(13), of: value.submits.upperBound)) }
         let run = DurableRow.Run(
             value: value, id: try statement.number(1), fence: try statement.number(8), owner: statement.integer(9),
             attempt: Int(try statement.number(10)), state: .backoff(until: .origin),
@@ -193,8 +197,9 @@ extension SQLiteTable {
     /// to stay is recorded once more, and looked at again when it is old again: it covers absorbed submits that came later, or
     /// belongs to a key with a run that is dead or may still die.
     mutating func forget(
-        endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in _: DurableNamespace
+        endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
+        if namespace.collects { try deleteSpentValues() }
         let oldest = try connection[.oldEnds]
         defer { oldest.reset() }
         oldest.bind(1, ended)

@@ -14,17 +14,19 @@ extension SQLiteTable {
         defer { dead.reset() }
         dead.bind(1, namespace.id)
         if try dead.next() { status.dead = Int(dead.integer(0)) }
+        try readCounters(of: namespace, to: &status)
         return status
     }
 
+    /// Keys from `start` on; from the first one with the prefix where that is empty.
     func list(
-        prefix: [UInt8], limit: Int, in namespace: DurableNamespace
+        prefix: [UInt8], from start: [UInt8] = [], limit: Int, in namespace: DurableNamespace
     ) throws(DurableError) -> [DurableListing] {
         var listings: [DurableListing] = []
         let rows = try connection[.listedRows]
         defer { rows.reset() }
         rows.bind(1, namespace.id)
-        rows.bind(2, blob: prefix)
+        rows.bind(2, blob: start.isEmpty ? prefix : start)
         rows.bind(3, max(0, limit))
         while try rows.next() {
             let entry = try rows.entry()
@@ -42,12 +44,7 @@ extension SQLiteTable {
         statement.bind(2, max(0, limit))
         while try statement.next() {
             let (key, run, at) = try dead(statement, in: namespace)
-            let values = run.value.batch.values.map { value -> [UInt8] in
-                guard case .bytes(let bytes) = value else {
-                    preconditionFailure("dead runs are read with their values")
-                }
-                return bytes
-            }
+            let values = namespace.collects ? try values(of: run.value, of: key, in: namespace) : [statement.blob(13)]
             runs.append(
                 DurableDeadRun(
                     id: run.id, key: key, values: values, submits: run.value.submits, attempts: run.attempt,

@@ -47,14 +47,16 @@ struct SQLiteTable: DurableTable {
         _ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) {
         let statement = try connection[.insertRow]
-        statement.bind(row, wake: wake, [.gate, .taken, .ready, .run, .wake])
-        statement.bind(40, blob: row.pending.map { bytes(of: $0.batch.values, in: namespace) })
-        statement.bind(41, blob: row.ready.map { bytes(of: $0.batch.values, in: namespace) })
-        statement.bind(42, blob: row.run.map { bytes(of: $0.value.batch.values, in: namespace) })
-        statement.bind(43, row.born)
-        statement.bind(44, namespace.id)
-        statement.bind(45, blob: key)
+        statement.bind(row, wake: wake, [.gate, .taken, .ready, .run, .wake, .submitter])
+        let batches = [row.pending?.batch, row.ready?.batch, row.run?.value.batch]
+        for (index, batch) in zip(Change.bytes..., batches) {
+            statement.bind(index, blob: namespace.collects ? nil : bytes(of: batch))
+        }
+        statement.bind(34, row.born)
+        statement.bind(35, namespace.id)
+        statement.bind(36, blob: key)
         try statement.run()
+        if namespace.collects { for batch in batches { try insertValues(batch, of: key, in: namespace) } }
         touch(wake, in: namespace)
     }
 
@@ -63,7 +65,6 @@ struct SQLiteTable: DurableTable {
     ) throws(DurableError) {
         let (row, before) = (new.row, old.row)
         var change = Change()
-        var added: [DurablePayload] = []
         if row.generation != before.generation || row.gate != before.gate || row.span != before.span
             || row.pending?.last != before.pending?.last
         {
@@ -72,16 +73,21 @@ struct SQLiteTable: DurableTable {
         if row.taken != before.taken { change.groups.insert(.taken) }
         if row.ready != before.ready { change.groups.insert(.ready) }
         if row.run != before.run { change.groups.insert(.run) }
+        if row.pending?.submitter.number != before.pending?.submitter.number { change.groups.insert(.submitter) }
         if new.wake != old.wake { change.groups.insert(.wake) }
-        change.pending = sources(row.pending?.batch, if: before.pending?.batch, &added)
-        change.ready = sources(row.ready?.batch, if: before.ready?.batch, &added)
-        change.run = sources(row.run?.value.batch, if: before.run?.value.batch, &added)
+        // A step has at most one value from outside: that of its submit, or what a dead run brings back.
+        var added: [UInt8]?
+        if namespace.collects {
+            try insertValues(row.pending?.batch, of: old.key, in: namespace)
+            try insertValues(row.ready?.batch, of: old.key, in: namespace)
+        } else {
+            change.pending = source(row.pending?.batch, if: before.pending?.batch, &added)
+            change.ready = source(row.ready?.batch, if: before.ready?.batch, &added)
+            change.run = source(row.run?.value.batch, if: before.run?.value.batch, &added)
+        }
         let statement = try connection[change]
         statement.bind(row, wake: new.wake, change.groups)
-        if !added.isEmpty { statement.bind(Change.bytes, blob: bytes(of: added, in: namespace)) }
-        if case .firstReady(let count)? = row.run?.value.batch.value {
-            statement.bind(Change.cut, try size(ofFirst: count, readyIn: old))
-        }
+        if let added { statement.bind(Change.bytes, blob: added) }
         statement.bind(Change.id, new.handle)
         try statement.run()
         if change.groups.contains(.wake) { touch(new.wake, in: namespace) }
@@ -95,70 +101,40 @@ struct SQLiteTable: DurableTable {
 
     // MARK: - Values
 
-    /// Where a place gets its new values from; nil if they stay as they are.
-    ///
-    /// - Parameter added: Collects the bytes that come from outside. A step has at most one series of them: the value of its
-    ///   submit, or what a dead run brings back.
-    private func sources(
-        _ batch: Batch<DurablePayload>?, if old: Batch<DurablePayload>?, _ added: inout [DurablePayload]
-    ) -> Change.Sources? {
+    /// Where a place gets its new value from; nil if it stays as it is.
+    private func source(
+        _ batch: Batch<DurablePayload>?, if old: Batch<DurablePayload>?, _ added: inout [UInt8]?
+    ) -> Change.Source? {
         if batch == old { return nil }
-        var sources = Change.Sources()
-        guard let batch else { return sources }
-        for value in batch.values {
-            switch value {
-            case .stored(.pending): sources.append(.pending)
-            case .stored(.ready): sources.append(.ready)
-            case .stored(.run): sources.append(.run)
-            case .firstReady: sources.append(.firstReady)
-            case .readyAfter: sources.append(.readyAfter)
-            case .bytes:
-                if sources.last != .bytes { sources.append(.bytes) }
-                added.append(value)
-            }
+        switch batch?.value {
+        case nil: return .nothing
+        case .stored(.pending): return .pending
+        case .stored(.ready): return .ready
+        case .stored(.run): return .run
+        case .bytes(let bytes, _):
+            added = bytes
+            return .bytes
         }
-        return sources
     }
 
-    /// Values that come from outside, as a column holds them.
-    private func bytes(of values: [DurablePayload], in namespace: DurableNamespace) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for value in values {
-            guard case .bytes(let value) = value else { preconditionFailure("a new row has nothing stored") }
-            if namespace.rules.combination != .collect { return value }
-            bytes += Framing.frame(value)
-        }
+    /// The only value of a new row.
+    private func bytes(of batch: Batch<DurablePayload>?) -> [UInt8]? {
+        guard let batch else { return nil }
+        guard case .bytes(let bytes, _) = batch.value else { preconditionFailure("a new row has nothing stored") }
         return bytes
-    }
-
-    /// How many bytes the first values take of what is ready.
-    private func size(ofFirst count: Int, readyIn entry: DurableEntry) throws(DurableError) -> Int {
-        let statement = try connection[.readyValue]
-        defer { statement.reset() }
-        statement.bind(1, entry.handle)
-        guard try statement.next(), let size = Framing.size(ofFirst: count, in: statement.blob(0)) else {
-            throw connection.damage("a list of values that cannot be read")
-        }
-        return size
-    }
-
-    /// What a column holds.
-    func values(_ bytes: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
-        guard namespace.rules.combination == .collect else { return [bytes] }
-        guard let values = Framing.values(in: bytes), !values.isEmpty else {
-            throw connection.damage("a list of values that cannot be read")
-        }
-        return values
     }
 
     mutating func values(
         ofRunIn entry: DurableEntry, in namespace: DurableNamespace
     ) throws(DurableError) -> [[UInt8]] {
+        if namespace.collects, let run = entry.row.run {
+            return try values(of: run.value, of: entry.key, in: namespace)
+        }
         let statement = try connection[.runValue]
         defer { statement.reset() }
         statement.bind(1, entry.handle)
         guard try statement.next() else { throw connection.damage("a run without a row") }
-        return try values(statement.blob(0), in: namespace)
+        return [statement.blob(0)]
     }
 
     // MARK: - Many rows
@@ -189,11 +165,18 @@ struct SQLiteTable: DurableTable {
     }
 
     mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
-        try keys(.allKeys, in: namespace)
+        try keys(try connection[.allKeys], in: namespace)
     }
 
-    private func keys(_ query: Query, in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
-        let statement = try connection[query]
+    mutating func keys(
+        submittedBy submitter: Int64, in namespace: DurableNamespace
+    ) throws(DurableError) -> [[UInt8]] {
+        let statement = try connection[.keysOfSubmitter]
+        statement.bind(2, submitter)
+        return try keys(statement, in: namespace)
+    }
+
+    private func keys(_ statement: Statement, in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
         defer { statement.reset() }
         statement.bind(1, namespace.id)
         var keys: [[UInt8]] = []

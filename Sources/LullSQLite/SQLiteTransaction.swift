@@ -6,9 +6,11 @@ package struct SQLiteTransaction {
     var table: SQLiteTable
     /// The instant of the transaction, read when nobody else could write any more.
     package let now: CoreInstant
-    private let limits: DurableLimits
+    let limits: DurableLimits
     private var namespaces: [String: DurableNamespace] = [:]
     private var hasForgotten = false
+    /// Whether pages of the file were moved, which changes no row.
+    var hasMovedPages = false
 
     init(_ table: SQLiteTable, limits: DurableLimits) {
         self.table = table
@@ -62,6 +64,20 @@ package struct SQLiteTransaction {
     /// See ``DurableStore/cancel(_:in:)``.
     package mutating func cancel(_ key: [UInt8]?, in name: String) throws(DurableError) -> Int {
         try table.cancel(key, in: try namespace(name), at: now)
+    }
+
+    /// See ``DurableStore/flush(submittedBy:in:)``.
+    package mutating func flush(
+        submittedBy submitter: Int64, in name: String
+    ) throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
+        try table.flush(submittedBy: submitter, in: try namespace(name), at: now)
+    }
+
+    /// See ``DurableStore/cancel(submittedBy:in:)``.
+    package mutating func cancel(
+        submittedBy submitter: Int64, in name: String
+    ) throws(DurableError) -> (cancelled: Int, mixed: Int) {
+        try table.cancel(submittedBy: submitter, in: try namespace(name), at: now)
     }
 
     // MARK: - Workers

@@ -8,7 +8,7 @@ enum Schema {
 
     /// What brings a file from each version to the next; an empty one has version 0. A step never changes once it has been
     /// released.
-    static let migrations = [version1, version2]
+    static let migrations = [version1, version2 + counters]
 
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and a large value lies
     // on pages of its own.
@@ -56,8 +56,10 @@ enum Schema {
         );
         """
 
-    // A namespace has a `max_batch`, and a row says of what is ready since when the rest of a batch may start, and which submits
-    // its values are of. The table is made anew, since new columns would lie behind the values.
+    // A namespace has a `max_batch`. A row says of what is ready since when the rest of a batch may start, and of what is pending
+    // who has submitted it: a number, 0 for several. Values of `collect` are rows of `collected`: the ranges of generations say
+    // which of them are pending, ready, in the run or dead. Those in a range of `spent` are to be deleted. Tables are made anew
+    // where new columns would lie behind the values; ``Connection/separateValues()`` does the rest.
     private static let version2 = """
         ALTER TABLE namespaces ADD COLUMN max_batch INTEGER;
         ALTER TABLE work RENAME TO old_work;
@@ -67,9 +69,9 @@ enum Schema {
             id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, wake INTEGER NOT NULL,
             born INTEGER NOT NULL, generation INTEGER NOT NULL, taken INTEGER NOT NULL,
             is_open INTEGER NOT NULL, quiet INTEGER NOT NULL, anchor INTEGER NOT NULL, span INTEGER NOT NULL,
-            pending_count INTEGER NOT NULL, pending_last INTEGER,
+            pending_count INTEGER NOT NULL, pending_last INTEGER, pending_by INTEGER,
             ready_from INTEGER, ready_to INTEGER, ready_count INTEGER, ready_first INTEGER, ready_due INTEGER,
-            ready_edge TEXT, ready_since INTEGER, ready_generations TEXT,
+            ready_edge TEXT, ready_since INTEGER,
             run_id INTEGER, run_from INTEGER, run_to INTEGER, run_count INTEGER, run_first INTEGER, run_due INTEGER,
             run_edge TEXT, run_until INTEGER, fence INTEGER, owner INTEGER, claimed_by INTEGER, attempt INTEGER, error TEXT,
             pending BLOB, ready BLOB, run BLOB,
@@ -77,13 +79,33 @@ enum Schema {
         );
         INSERT INTO work SELECT
             id, namespace, key, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last,
-            ready_from, ready_to, ready_count, ready_first, ready_due, ready_edge, NULL, NULL,
+            NULL, ready_from, ready_to, ready_count, ready_first, ready_due, ready_edge, NULL,
             run_id, run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by,
             attempt, error, pending, ready, run
         FROM old_work;
         DROP TABLE old_work;
         CREATE INDEX work_by_wake ON work (namespace, wake);
         CREATE INDEX work_by_worker ON work (claimed_by) WHERE claimed_by IS NOT NULL;
+        ALTER TABLE dead RENAME TO old_dead;
+        DROP INDEX dead_by_key;
+        CREATE TABLE dead (
+            run INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL,
+            first_submit INTEGER NOT NULL, last_submit INTEGER NOT NULL, count INTEGER NOT NULL, first INTEGER NOT NULL,
+            due INTEGER NOT NULL, edge TEXT NOT NULL, fence INTEGER NOT NULL, owner INTEGER NOT NULL,
+            attempts INTEGER NOT NULL, error TEXT, at INTEGER NOT NULL, value BLOB
+        );
+        INSERT INTO dead SELECT * FROM old_dead;
+        DROP TABLE old_dead;
+        CREATE INDEX dead_by_key ON dead (namespace, key);
+        CREATE TABLE collected (
+            id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, generation INTEGER NOT NULL,
+            value BLOB NOT NULL,
+            UNIQUE (namespace, key, generation)
+        );
+        CREATE TABLE spent (
+            id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL,
+            first INTEGER NOT NULL, last INTEGER NOT NULL
+        );
         """
 }
 
@@ -123,7 +145,10 @@ extension Connection {
         if old == migrations.count { return }
         try execute("BEGIN IMMEDIATE")
         do throws(DurableError) {
-            for migration in migrations[Int(old)...] { try execute(migration) }
+            for (version, migration) in migrations.enumerated().dropFirst(Int(old)) {
+                try execute(migration)
+                if version == 1 { try separateValues() }
+            }
             if old == 0 { try meta(self) }
             try execute("PRAGMA application_id = \(Schema.applicationID)")
             try execute("PRAGMA user_version = \(migrations.count)")

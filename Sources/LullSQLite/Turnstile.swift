@@ -10,6 +10,8 @@ final class Turnstile {
     private let want: Int32
     private let write: Int32
     private let path: String
+    /// The files as they were opened.
+    private let marks: [(path: String, identity: FileMark.Identity)]
     private(set) var isHeld = false
     /// When it was left, if somebody else was there.
     private var left: ContinuousClock.Instant?
@@ -17,15 +19,32 @@ final class Turnstile {
     /// Who waits looks again after so many nanoseconds, at most.
     private static let longestPause: Int64 = 250_000
 
-    /// Makes the files if they are not there. Nothing is ever written into them, and they are never removed.
+    /// Makes the files if they are not there, with the rights of the one that they guard. Nothing is ever written into them, and
+    /// they are never removed.
     init(besides path: String) throws(DurableError) {
         self.path = path
-        want = lull_lock_open(path + "-want")
-        write = lull_lock_open(path + "-write")
-        guard want >= 0, write >= 0 else {
-            // A class that throws is deinitialised, which closes what was opened.
-            throw .unusable("the files \(path)-want and \(path)-write cannot be opened (error \(lull_errno_now()))")
+        let names = (want: path + "-want", write: path + "-write")
+        want = lull_lock_open(names.want, path)
+        write = lull_lock_open(names.write, path)
+        marks = [
+            (names.want, FileMark(open: want).identity), (names.write, FileMark(open: write).identity),
+        ]
+        // A class that throws is deinitialised, which closes what was opened.
+        for (name, descriptor) in [(names.want, want), (names.write, write)] where descriptor < 0 {
+            switch -descriptor {
+            case EPERM:
+                throw .unusable(
+                    "\(name) can be locked by users who may not write \(path): let its owner remove it while nothing "
+                        + "uses the store")
+            case let code:
+                throw .unusable("\(name) cannot be opened for writing: \(String(cString: strerror(code)))")
+            }
         }
+    }
+
+    /// The name of a file that is no longer the one that was opened; nil if all are.
+    var missing: String? {
+        marks.first { FileMark(of: $0.path).identity != $0.identity }?.path
     }
 
     deinit {

@@ -11,19 +11,24 @@ enum DurableChild {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 5, let log = Log(arguments[3]) else { exit(64) }
-        let store = try await SQLiteStore(path: arguments[2])
-        switch arguments[1] {
-        case "submit": try await submit(to: store, log, arguments[4])
-        case "work": try await work(on: store, log, arguments[4])
-        case "hold": try await hold(store, at: arguments[2], log, arguments[4])
-        default: exit(64)
+        do {
+            let store = try await SQLiteStore(path: arguments[2])
+            switch arguments[1] {
+            case "submit": try await submit(to: store, log, arguments[4])
+            case "work": try await work(on: store, log, arguments[4])
+            case "hold": try await hold(store, at: arguments[2], log, arguments[4])
+            default: exit(64)
+            }
+        } catch {
+            log.write("error: \(error)")
+            exit(74)
         }
     }
 
     /// Submits without pause: `? VALUE` before, `+ VALUE` when it has been acknowledged.
     private static func submit(to store: SQLiteStore, _ log: Log, _ name: String) async throws {
         let debouncer = try await DurableDebouncer<String, String>(namespace: "kill", in: store)
-        await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup { group in
             for task in 0..<8 {
                 group.addTask {
                     for serial in 0... {
@@ -34,6 +39,7 @@ enum DurableChild {
                     }
                 }
             }
+            try await group.waitForAll()
         }
         log.write("! \(name) ended")
     }

@@ -67,13 +67,13 @@ public struct Bench: Sendable {
 
     @discardableResult
     func submit(
-        _ value: String, _ key: String = "k", wait: Int? = nil, token: String? = nil,
+        _ value: String, _ key: String = "k", wait: Int? = nil, token: String? = nil, by submitter: Int64? = nil,
         in namespace: String = Bench.namespace
     ) async throws -> DurableReceipt {
         try await store.submit(
             DurableSubmission(
                 namespace: namespace, key: Array(key.utf8), value: Array(value.utf8),
-                wait: wait.map { .milliseconds(Int64($0)) }, token: token))
+                wait: wait.map { .milliseconds(Int64($0)) }, token: token, submitter: submitter))
     }
 
     @discardableResult

@@ -120,6 +120,26 @@ extension ConformanceCase {
             #expect(key.pending == 1 && key.ready == 0 && key.dueIn == .milliseconds(10))
             #expect(key.run?.isClaimed == true && key.run?.attempt == 1 && key.run?.error == nil)
         },
+        ConformanceCase("attempts and lost leases are counted for each namespace, for ever") { bench in
+            try await bench.open(.debounce(10))
+            try await bench.store.open("other", try .debounce(10))
+            func counts() async throws -> [[Int]] {
+                try await bench.store.status().map { [$0.attempts, $0.lostLeases] }
+            }
+            for key in ["a", "b", "c"] { try await bench.submit("1", key) }
+            #expect(try await counts() == [[0, 0], [0, 0]])
+            bench.pass(10)
+            let runs = try await bench.claim(lease: 100, maxAttempts: 2)
+            #expect(try await counts() == [[3, 0], [0, 0]])
+            try await bench.complete(runs[0])
+            try await bench.fail(runs[1], retry: 0)
+            // An attempt after a failure, and one after a lost lease; then a lease is lost by a run that has had its attempts.
+            #expect(try await bench.claim(by: 2, lease: 100, maxAttempts: 2).count == 1)
+            #expect(try await counts() == [[4, 0], [0, 0]])
+            bench.pass(101)
+            #expect(try await bench.claim(by: 3, lease: 100, maxAttempts: 2).count == 1)
+            #expect(try await counts() == [[5, 2], [0, 0]])
+        },
         ConformanceCase("keys are listed in the order of their bytes, by prefix, no more than asked for") { bench in
             try await bench.open(.debounce(10))
             for key in ["b", "a/2", "é", "a/1", "a", "B", "a/10"] { try await bench.submit("1", key) }

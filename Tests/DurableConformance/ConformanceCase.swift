@@ -33,7 +33,8 @@ public struct ConformanceCase: Sendable, CustomTestStringConvertible {
 
     /// What every store does.
     public static let all =
-        submits + combinations + batches + claims + leases + reports + attempts + deadRuns + ends + tokens + keeping
+        submits + combinations + submitters + batches + claims + leases + reports + attempts + deadRuns + ends + tokens
+        + keeping
         + namespaces + looking + waking + scenarios
 
     /// What a store does that makes its own time from the clocks of a machine (``StoreTime``).

@@ -134,6 +134,57 @@ struct WorkerEndTests {
         #expect(early.woke() == [])
     }
 
+    @Test("draining, it claims nothing more, and its handlers have all the time they need")
+    func draining() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)], mark: 1)
+        #expect(rig.handle(.draining) == [] && !rig.worker.isFinished)
+        #expect(rig.handle(.heard(.success(()))) == [])
+        // Much longer than the lease, which its heartbeats keep alive.
+        while rig.now < CoreInstant.origin.advanced(by: .nanoseconds(10 * Rig.lease.nanoseconds)) {
+            rig.pass(to: rig.worker.alarm)
+            for action in rig.handle(.woke) {
+                guard case .report(let report) = action, report.word == Rig.heartbeat else {
+                    Issue.record("not a heartbeat: \(action)")
+                    return
+                }
+                #expect(rig.handle(.reported(report, .success(.accepted))) == [])
+            }
+        }
+        #expect(rig.handle(.ended(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
+        #expect(rig.answered(.some(1), .completed) == [] && rig.worker.isFinished)
+    }
+
+    @Test(
+        "draining at rest, it has ended; and once its handlers have, a store that takes nothing keeps it for a lease at most"
+    )
+    func drainingAtRest() {
+        var early = Rig()
+        #expect(early.handle(.draining) == [] && early.worker.isFinished)
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)])
+        _ = rig.handle(.draining)
+        _ = rig.handle(.ended(run: 1, error: nil))
+        while !rig.worker.isFinished {
+            _ = rig.failed(.some(1), .completed)
+            rig.pass(to: rig.worker.alarm)
+            _ = rig.handle(.woke)
+        }
+        #expect(rig.now == CoreInstant.origin.advanced(by: Rig.lease))
+    }
+
+    @Test("draining, it may still be told to stop")
+    func stoppingWhileDraining() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1)])
+        _ = rig.handle(.draining)
+        _ = rig.handle(.stopped)
+        #expect(rig.woke(after: 10).contains(.cancel(run: 1)))
+    }
+
     @Test("runs that are handed out after it was told to stop go back untried")
     func claimedTooLate() {
         var rig = Rig()

@@ -69,6 +69,8 @@ public struct DurableReference: Sendable {
         public var error: String?
         /// When it ended.
         public var endedAt = 0
+        /// Who has submitted what is pending; 0 for submits that did not say.
+        public var submitters: Set<Int> = []
 
         /// Of the rest of a batch: the instant at which the part before it was claimed, or has ended.
         public var since: Int?
@@ -209,7 +211,7 @@ public struct DurableReference: Sendable {
     ///
     /// - Returns: When the value is due, if it is not absorbed.
     public mutating func submit(
-        _ key: String, value: Int, wait: Int?, token: String?, at now: Int, number: Int
+        _ key: String, value: Int, wait: Int?, token: String?, submitter: Int? = nil, at now: Int, number: Int
     ) -> Int? {
         settle(at: now)
         if !keys.contains(where: { $0.key == key }) {
@@ -226,10 +228,10 @@ public struct DurableReference: Sendable {
         let due: Int?
         switch keys[index].gate.submit(at: now, wait: wait) {
         case .pending:
-            join(key, value, number, at: now)
+            join(key, value, number, by: submitter ?? 0, at: now)
             due = keys[index].gate.due
         case .completes(let ripe):
-            join(key, value, number, at: now)
+            join(key, value, number, by: submitter ?? 0, at: now)
             fallDue(key, ripe, at: now)
             due = now
         case .leads(let ripe):
@@ -246,17 +248,18 @@ public struct DurableReference: Sendable {
         return due
     }
 
-    private mutating func join(_ key: String, _ value: Int, _ number: Int, at now: Int) {
+    private mutating func join(_ key: String, _ value: Int, _ number: Int, by submitter: Int, at now: Int) {
         if let index = find(key, .pending) {
             spans[index].values = combine(spans[index].values, [value])
             spans[index].origins = combine(spans[index].origins, [number])
             spans[index].numbers = spans[index].numbers.lowerBound...number
             spans[index].count += 1
+            spans[index].submitters.insert(submitter)
         } else {
             spans.append(
                 Span(
                     key: key, numbers: number...number, values: [value], origins: [number], count: 1, first: now,
-                    place: .pending))
+                    place: .pending, submitters: [submitter]))
         }
     }
 
@@ -297,6 +300,45 @@ public struct DurableReference: Sendable {
         }
         return count
     }
+
+    /// Flush of what is pending and one submitter's alone.
+    ///
+    /// - Returns: The keys, each with its newest number; and how many others are pending that several have submitted.
+    public mutating func flush(submittedBy submitter: Int, at now: Int) -> (flushed: [String: Int], mixed: Int) {
+        settle(at: now)
+        var flushed: [String: Int] = [:]
+        for index in keys.indices {
+            guard let span = find(keys[index].key, .pending), spans[span].submitters == [submitter] else { continue }
+            guard let ripe = keys[index].gate.flush(at: now) else { continue }
+            fallDue(keys[index].key, ripe, at: now)
+            flushed[keys[index].key] = keys[index].newest
+        }
+        return (flushed, mixed)
+    }
+
+    /// Cancel of the same. What is dropped behind something ready shares that one's fate.
+    ///
+    /// - Returns: How many submits are behind it; and how many others are pending that several have submitted.
+    public mutating func cancel(submittedBy submitter: Int, at now: Int) -> (cancelled: Int, mixed: Int) {
+        settle(at: now)
+        var cancelled = 0
+        for index in keys.indices {
+            guard let dropped = find(keys[index].key, .pending), spans[dropped].submitters == [submitter] else {
+                continue
+            }
+            keys[index].gate.cancel()
+            cancelled += spans[dropped].count
+            if let ready = find(keys[index].key, .ready) {
+                spans[ready].numbers = spans[ready].numbers.lowerBound...spans[dropped].numbers.upperBound
+                spans.remove(at: dropped)
+            } else {
+                end(dropped, .cancelled, at: now)
+            }
+        }
+        return (cancelled, mixed)
+    }
+
+    private var mixed: Int { spans.count { $0.place == .pending && $0.submitters.count > 1 } }
 
     /// Cancel of one key or of all.
     ///

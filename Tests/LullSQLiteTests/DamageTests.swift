@@ -100,12 +100,14 @@ import Testing
     @Test func valuesThatNobodyWrote() throws {
         let whole = try make()
         let columns = """
-            work wake born generation taken is_open quiet anchor span pending_count pending_last ready_from ready_to ready_count
-            work ready_first ready_due ready_edge ready_since ready_generations run_id run_from run_to run_count run_first run_due run_edge run_until fence
+            work wake born generation taken is_open quiet anchor span pending_count pending_last pending_by ready_from ready_to ready_count
+            work ready_first ready_due ready_edge ready_since run_id run_from run_to run_count run_first run_due run_edge run_until fence
             work owner claimed_by attempt error pending ready run
             meta base sequence highest since_boot wall start
             namespaces kind wait max_wait edges max_count combination max_batch
             ended first last how at recorded
+            collected namespace key generation value
+            spent namespace key first last
             dead first_submit last_submit count due edge at value attempts
             tokens generation due at
             """.split(separator: "\n").map { $0.split(separator: " ") }

@@ -152,6 +152,27 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
+    @Test func eachCollectedValueOfVersion1GetsARowOfItsOwn() throws {
+        try place.execute(Version1.dump)
+        _ = try SQLiteFile(place.path, options())
+        let rows = "SELECT count(*) FROM collected WHERE (namespace, generation, CAST(value AS TEXT)) IN (VALUES "
+        #expect(try place.number(rows + "(2, 2, 'a'), (2, 3, 'b'), (2, 4, 'c'), (2, 5, 'd'))") == 4)
+        #expect(try place.number(rows + "(3, 2, 'a'), (3, 3, 'd'), (1, 1, 'x 1'))") == 3)
+        #expect(try place.number("SELECT count(*) FROM collected") == 7)
+        let left = "(pending IS NOT NULL) + (ready IS NOT NULL) + (run IS NOT NULL)"
+        #expect(try place.number("SELECT sum(\(left)) FROM work WHERE namespace IN (2, 3)") == 0)
+        #expect(try place.number("SELECT sum(\(left)) FROM work WHERE namespace IN (4, 5)") == 3)
+        #expect(try place.number("SELECT count(*) FROM dead WHERE value IS NOT NULL") == 0)
+    }
+
+    @Test func aFileOfVersion1WhoseValuesCannotBeReadIsLeftAsItIs() throws {
+        try place.execute(Version1.dump)
+        try place.execute("UPDATE work SET ready = X'313a61' WHERE id = 1")
+        let error = #expect(throws: DurableError.self) { try SQLiteFile(place.path, options()) }
+        #expect(error?.reason.contains("a list of values that cannot be read") == true)
+        #expect(try place.number("PRAGMA user_version") == 1)
+    }
+
     @Test func whatWasReadyInVersion1CanBeDivided() throws {
         try place.execute(Version1.dump)
         let file = try SQLiteFile(place.path, options())

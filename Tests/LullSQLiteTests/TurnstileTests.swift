@@ -11,6 +11,7 @@ import Testing
 
     init() throws {
         place = try Place()
+        try Data().write(to: URL(fileURLWithPath: place.path))
     }
 
     @Test func oneAtATimeIsLetThrough() throws {

@@ -3,8 +3,9 @@ import Foundation
 import Lull
 import Synchronization
 
-// Row: what any other call does to the submits of another thread, which never pauses. That thread loses its processor now and
-// then, whatever the library does: so the same is measured without a call, in the same rounds.
+// Row: what any other call does to the submits of another thread, which never pauses. That thread loses its processor to others
+// now and then, whatever the library does: so the same is measured beside two threads that only compute, as many as a call and
+// its handlers keep busy, in the same rounds.
 //
 // Only the submits that overlap with the call count. A single hold of the lock, however long, delays one of them: it is seen in
 // the longest alone. Many holds are seen in the quantile.
@@ -36,7 +37,7 @@ enum Stalls {
     ]
 
     static func rows(_ effort: Effort) -> [Line] {
-        let all = [Trial(name: "no call", run: nothing)] + trials
+        let all = [Trial(name: "busy threads", run: nothing)] + trials
         var taken = all.map { _ in Aim.allCases.map { _ in [Stall]() } }
         for _ in 0..<max(3, effort.rounds / 3) {
             for (number, trial) in all.enumerated() {
@@ -53,7 +54,7 @@ enum Stalls {
                 [("p99.99", \Stall.p9999, 1000.0), ("longest", \Stall.longest, 5000)].map { name, figure, bound in
                     Line(
                         "\(all[number].name), \(aim.rawValue), \(name)", spread(number, variant, figure), "us",
-                        against: "no call", spread(0, variant, figure), target: .figureAtMost(bound))
+                        against: "busy threads", spread(0, variant, figure), target: .figureAtMost(bound))
                 }
             }
         }
@@ -63,7 +64,16 @@ enum Stalls {
 
     private static func nothing(_ keys: Int, _ aim: Aim) -> Stall {
         let debouncer = crowd(of: keys)
-        return beside(debouncer, keys, aim) { usleep(500_000) }
+        return beside(debouncer, keys, aim) {
+            DispatchQueue.concurrentPerform(iterations: 2) { number in
+                let end = boot_nanoseconds() + 2_000_000_000
+                var state = UInt64(number) + 1
+                while boot_nanoseconds() < end {
+                    for _ in 0..<10_000 { state = state &* 6_364_136_223_846_793_005 &+ 1 }
+                }
+                precondition(state != 0, "a generator of numbers has come to zero")
+            }
+        }
     }
 
     private static func cancel(_ keys: Int, _ aim: Aim) -> Stall {

@@ -21,8 +21,8 @@ enum DeadCommand {
         guard let verb = Verb(rawValue: String(cString: first)) else {
             throw .usage("what to do must be list, retry or discard, not \"\(String(cString: first))\"", .dead)
         }
+        guard verb != .list else { return try list(Array(operands.dropFirst()), settings) }
         let file = try settings.store(creates: false, for: .dead)
-        guard verb != .list else { return try list(Array(operands.dropFirst()), file, settings) }
         var runs: [Int64] = []
         for operand in operands.dropFirst() {
             guard let run = Int64(String(cString: operand)) else {
@@ -34,19 +34,14 @@ enum DeadCommand {
         return try change(runs, verb == .retry, file, settings.namespace)
     }
 
-    private static func list(
-        _ operands: [Argument], _ file: SQLiteFile, _ settings: Settings
-    ) throws(Failure) -> Int32 {
+    private static func list(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
         if let stranger = operands.first {
             throw .usage("unexpected argument \(String(cString: stranger))", .dead)
         }
         let namespace = settings.namespace
-        let dead: [DurableDeadRun]
-        do throws(DurableError) {
-            dead = try file.read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: most)
-            }
-        } catch {
-            throw Failure(error, .dead)
+        let file = try settings.storeToLookAt(for: .dead)
+        let dead = try file.look(for: .dead) { transaction throws(DurableError) in
+            try transaction.dead(in: namespace, limit: most)
         }
         var output = Outlet(STDOUT_FILENO)
         if settings.format == .json {
@@ -65,18 +60,13 @@ enum DeadCommand {
         var log = Outlet(STDERR_FILENO)
         var status = ExitStatus.success
         for run in runs {
-            let answer: DurableRetry
-            do throws(DurableError) {
-                answer = try file.write { transaction throws(DurableError) in
-                    if retries { return try transaction.retry(run, in: namespace) }
-                    return try transaction.discard(run, in: namespace) ? .accepted : .notFound
-                }
-            } catch {
-                throw Failure(error, .dead)
+            let answer = try file.write(for: .dead) { transaction throws(DurableError) -> DurableRetry in
+                if retries { return try transaction.retry(run, in: namespace) }
+                return try transaction.discard(run, in: namespace) ? .accepted : .notFound
             }
             switch answer {
             case .accepted: break
-            case .notFound: log.report("run \(run) is not among the dead of \(namespace)")
+            case .notFound: log.report("run \(run) is not among the dead of \(ShownText.of(namespace))")
             case .outdated: log.report("run \(run) is not tried again: its key has a newer value")
             case .busy: log.report("run \(run) is not tried again now: its key has another run")
             }
@@ -93,18 +83,10 @@ extension DurableDeadRun {
 
     fileprivate var cells: [String] {
         [
-            "\(id)", Self.shown(key), "\(submits.count)", "\(attempts)",
+            "\(id)", key.isEmpty ? "\"\"" : ShownText.of(key), "\(submits.count)", "\(attempts)",
             DurationText.rounded(CoreDuration(age).nanoseconds),
-            Self.shown(Array((error ?? "-").utf8)),
+            error.map { ShownText.end(of: $0) } ?? "-",
         ]
-    }
-
-    /// Text for a table, without what would break it.
-    private static func shown(_ bytes: [UInt8]) -> String {
-        let text = String(decoding: bytes, as: UTF8.self).map {
-            $0.isNewline || $0.asciiValue.map { $0 < 0x20 } == true ? "?" : $0
-        }
-        return text.count > 60 ? String(text.prefix(59)) + "…" : String(text)
     }
 
     /// One JSON object in a line, with the values.

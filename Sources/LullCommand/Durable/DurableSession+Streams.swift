@@ -29,12 +29,13 @@ extension DurableSession {
             case .tooLong:
                 let limit = "longer than \(RecordReader.longest >> 20) MiB"
                 refuse("it is \(limit)", kind: limit, reader.number, at: now)
+                note(ExitStatus.badData)
             case .record(let record):
                 do throws(KeyRule.Fault) {
                     let key = try keyRule.key(of: record)
                     note(record, key, at: now)
                     let submission = DurableSubmission(
-                        namespace: settings.namespace, key: key.bytes, value: Array(record))
+                        namespace: settings.namespace, key: key.bytes, value: Array(record), submitter: submitter)
                     submissions.append((reader.number, submission))
                 } catch {
                     refuse("\(error)", kind: error.kind, reader.number, at: now)
@@ -43,28 +44,29 @@ extension DurableSession {
         }
         submit(submissions, at: now)
         do { try recording?.write() } catch { giveUpRecording(error) }
-        if status == ExitStatus.badData { finish(at: now) }
+        if !isReading { finish(at: now) }
     }
 
     private mutating func submit(_ submissions: [(line: Int, submission: DurableSubmission)], at now: CoreInstant) {
         guard !submissions.isEmpty else { return }
         let batch = submissions.map(\.submission)
         do throws(DurableError) {
-            let refusals = try file.write { transaction throws(DurableError) in
-                var refusals: [(Int, DurableError)] = []
-                for (place, submission) in batch.enumerated() {
-                    do throws(DurableError) {
-                        _ = try transaction.submit(submission)
-                    } catch {
-                        refusals.append((place, error))
-                    }
+            let answers = try file.write { transaction throws(DurableError) in
+                batch.map { submission in
+                    Result { () throws(DurableError) in try transaction.submit(submission) }
                 }
-                return refusals
             }
-            for (place, error) in refusals {
-                var kind: String?
-                if case .tooLarge(_, let limit) = error { kind = "larger than \(limit) bytes" }
-                refuse("\(error)", kind: kind, submissions[place].line, at: now)
+            for ((line, submission), answer) in zip(submissions, answers) {
+                switch answer {
+                case .success(let receipt):
+                    hasSubmitted = true
+                    if settings.atEnd == .wait { awaited[submission.key] = receipt.generation }
+                case .failure(let error):
+                    var kind: String?
+                    if case .tooLarge(_, let limit) = error { kind = "larger than \(limit) bytes" }
+                    refuse("\(error)", kind: kind, line, at: now)
+                    note(Failure(error, subcommand).status)
+                }
             }
             hear(.success(()), at: now)
         } catch {
@@ -84,50 +86,6 @@ extension DurableSession {
             status = ExitStatus.badData
             isReading = false
         }
-    }
-
-    /// Reads no more, and does with what is pending what the options say.
-    mutating func finish(at now: CoreInstant) {
-        guard !hasReadAll else { return }
-        isReading = false
-        hasReadAll = true
-        let namespace = settings.namespace
-        do throws(DurableError) {
-            switch settings.atEnd ?? .flush {
-            case .flush:
-                _ = try file.write { transaction throws(DurableError) in try transaction.flush(nil, in: namespace) }
-            case .drop:
-                _ = try file.write { transaction throws(DurableError) in try transaction.cancel(nil, in: namespace) }
-            case .wait: break
-            }
-        } catch {
-            fail(Failure(error, subcommand))
-            return drive(.stopped, at: now)
-        }
-        // Even if nothing was flushed: to find out whether anything is left.
-        hear(.success(()), at: now)
-    }
-
-    /// Stops the worker when all has been read, and nothing that can be done now is left in the store.
-    mutating func endIfNothingIsLeft(at now: CoreInstant) {
-        guard hasReadAll, listening != nil, runs.isEmpty else { return }
-        do throws(DurableError) {
-            let left = try namespaceStatus()
-            guard left.pending + left.ready == 0 else { return }
-            if left.retrying > 0 {
-                let what = left.retrying == 1 ? "1 run waits" : "\(left.retrying) runs wait"
-                streams.log.report("\(what) in the store for another attempt")
-            }
-        } catch {
-            fail(Failure(error, subcommand))
-        }
-        listening = nil
-        drive(.stopped, at: now)
-    }
-
-    private func namespaceStatus() throws(DurableError) -> DurableStatus {
-        let namespace = settings.namespace
-        return try file.read { transaction throws(DurableError) in try transaction.status(of: namespace) }
     }
 
     // MARK: - Output
@@ -150,7 +108,7 @@ extension DurableSession {
         isReading = false
         hasReadAll = true
         streams.output.clear()
-        drive(.stopped, at: clock.now)
+        stop(.stopped, at: clock.now)
     }
 
     /// Writes what is left to be said, waiting as long as it takes.
@@ -164,9 +122,14 @@ extension DurableSession {
         streams.log.report(failure.message)
     }
 
+    /// Notes a failure for the end, unless there has been one.
+    private mutating func note(_ failure: Int32) {
+        if status == ExitStatus.success { status = failure }
+    }
+
     mutating func reportStatistics() {
         do throws(DurableError) {
-            streams.log.report(try namespaceStatus().line)
+            streams.log.report("\(try namespaceStatus().line), skipped \(streams.skipped)", isCut: false)
         } catch {
             streams.log.report("\(error)")
         }
@@ -204,15 +167,5 @@ extension DurableReport.Word {
     /// Whether the run is no longer the worker's when this has been said.
     var isLast: Bool {
         if case .heartbeat = self { false } else { true }
-    }
-}
-
-extension Settings {
-    /// Refuses what has no meaning where a store keeps what is pending.
-    func checkDurable(_ subcommand: Subcommand) throws(Failure) {
-        if maxKeys != nil { throw .usage("--max-keys has no meaning with --store", subcommand) }
-        if let whileRunning, whileRunning != .queue {
-            throw .usage("--while-running must be queue with --store", subcommand)
-        }
     }
 }

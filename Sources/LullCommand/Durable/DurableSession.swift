@@ -33,6 +33,19 @@ struct DurableSession<Work: Performer>: ~Copyable {
     /// Runs that are in the output, which has not been written yet.
     var unwritten: [Int64] = []
 
+    /// Names this process among those that submit.
+    let submitter = Int64.random(in: 1 ... .max)
+    /// The newest submit of each key that the end has to wait for.
+    var awaited: [[UInt8]: Int64] = [:]
+    /// What had fallen due by this instant of the store's time has to be claimed before the end.
+    var claimsThrough: CoreInstant?
+    /// When to ask the store next what has become of what is awaited.
+    var nextQuestion = CoreInstant.farPast
+    /// Whether the worker has been told to claim nothing more.
+    var isStopping = false
+    /// Whether anything has come in.
+    var hasSubmitted = false
+
     /// Whether all there is to read has been read.
     var hasReadAll = false
     /// The signal that ends the program when all is done.
@@ -41,21 +54,20 @@ struct DurableSession<Work: Performer>: ~Copyable {
     var hasFailed = false
 
     /// How often other processes' commits are looked for.
-    private static var look: CoreDuration { .milliseconds(50) }
+    static var look: CoreDuration { .milliseconds(50) }
+    /// How often a worker that has all it can do looks whether the file is still there.
+    private static var glance: CoreDuration { .milliseconds(400) }
     /// How many executions of `lull filter` may be in the output at once.
     private static var mostWritten: Int { 256 }
 
-    init(_ settings: Settings, _ subcommand: Subcommand, _ work: Work) throws(Failure) {
+    /// - Parameter work: Makes what does the executions, from the settings with what the namespace has.
+    init(_ settings: Settings, _ subcommand: Subcommand, _ work: (Settings) -> Work) throws(Failure) {
         try settings.checkRecords(for: subcommand)
         try settings.checkDurable(subcommand)
-        let rules = subcommand == .work ? nil : try settings.rules(for: subcommand)
-        let file = try settings.store(creates: rules != nil, for: subcommand)
-        let namespace = settings.namespace
-        do throws(DurableError) {
-            _ = try file.write { transaction throws(DurableError) in try transaction.open(namespace, rules) }
-        } catch {
-            throw Failure(error, subcommand)
-        }
+        let opened = try OpenedNamespace(settings, subcommand)
+        var settings = settings
+        settings.combination = opened.rules.combination
+        let work = work(settings)
         let signals = try Signals()
         let clock = Clock()
         let alarm = try Alarm(clock)
@@ -68,7 +80,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
         self.signals = signals
         self.clock = clock
         self.alarm = alarm
-        self.file = file
+        file = opened.file
         self.work = work
         reader = RecordReader(STDIN_FILENO, terminator: settings.terminator)
         isReading = subcommand != .work
@@ -76,7 +88,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
         let grace = CoreDuration.nanoseconds(work.writesOutput ? 0 : settings.lease.nanoseconds / 2)
         worker = Worker(
             Worker.Settings(
-                namespace: namespace, owner: .random(in: .min ... .max),
+                namespace: settings.namespace, owner: .random(in: .min ... .max),
                 maxConcurrent: work.writesOutput ? Self.mostWritten : settings.jobs ?? Settings.cores,
                 lease: settings.lease, backoff: DurableBackoff(maxAttempts: settings.maxAttempts), grace: grace))
     }
@@ -87,6 +99,9 @@ struct DurableSession<Work: Performer>: ~Copyable {
     mutating func run() -> Int32 {
         drive(.woke, at: clock.now)
         while !(worker.isFinished && work.isAtRest) { turn() }
+        // One that came with the end of the input, and was not looked at before that.
+        if endingSignal == nil { endingSignal = signals.received().first(where: Signals.isEnding) }
+        if hasFailed { reportRetries() }
         streams.tellCounts()
         if settings.showsStatistics { reportStatistics() }
         drainStreams()
@@ -103,7 +118,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
             signals: signals.descriptor, alarm: alarm.descriptor, input: isReading ? reader.descriptor : -1,
             watchesOutput: work.writesOutput)
         work.addInterests(to: &interests)
-        let next = min(worker.alarm, work.alarm, listening.map { min($0, nextLook) } ?? .farFuture)
+        let next = min(worker.alarm, work.alarm, nextLook, listening ?? .farFuture)
         let limit = alarm.set(to: next)
         guard poll(&interests, nfds_t(interests.count), limit) >= 0 else { return }
 
@@ -132,7 +147,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
                     takeRecords(at: now)
                     finish(at: now)
                 } else {
-                    drive(.stopped, at: now)
+                    stop(subcommand == .work ? .stopped : .draining, at: now)
                 }
             } else {
                 work.kill()
@@ -143,14 +158,15 @@ struct DurableSession<Work: Performer>: ~Copyable {
 
     /// Tells the worker, when it waits for something to claim, that there may be something.
     private mutating func listen(at now: CoreInstant) {
-        guard let until = listening else { return }
-        if until <= now { return hear(.success(()), at: now) }
+        if let until = listening, until <= now { return hear(.success(()), at: now) }
         guard nextLook <= now else { return }
-        nextLook = now.advanced(by: Self.look)
+        nextLook = now.advanced(by: listening == nil ? Self.glance : Self.look)
         do throws(DurableError) {
-            if try file.hasForeignCommits() { hear(.success(()), at: now) }
+            guard listening != nil else { return try file.check() }
+            if try file.hasForeignCommits() { return hear(.success(()), at: now) }
+            file.tend()
         } catch {
-            hear(.failure(error), at: now)
+            if listening == nil { drive(.failed(error), at: now) } else { hear(.failure(error), at: now) }
         }
     }
 
@@ -196,7 +212,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
             claim = nil
         }
         if let failure = worker.failure, status == ExitStatus.success { fail(Failure(failure, subcommand)) }
-        endIfNothingIsLeft(at: now)
+        endIfNothingIsAwaited(at: now)
     }
 
     /// Reports and claims in one transaction.
@@ -216,6 +232,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
             offset = exchange.now.duration(to: clock.now)
             // There is one worker here, and it hears of everything: a mark says nothing.
             answers = exchange.answers { _ in 0 }
+            noteClaim(answers.claim)
         } catch {
             answers = DurableExchange(reports, claim, failed: error)
         }
@@ -236,6 +253,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
     /// - Returns: Its end, if it is over already.
     private mutating func start(_ run: DurableRun) -> Worker.Event? {
         runs[run.id] = run
+        if let newest = awaited[run.key], newest <= run.submits.upperBound { awaited[run.key] = nil }
         switch work.start(Job(run, offset: offset), &streams) {
         case nil: return nil
         case .returned:
@@ -260,7 +278,11 @@ struct DurableSession<Work: Performer>: ~Copyable {
     private mutating func end(_ run: Int64, _ error: String?, at now: CoreInstant) {
         if error != nil {
             hasFailed = true
-            if settings.failsFast { drive(.stopped, at: now) }
+            if settings.failsFast {
+                isReading = false
+                hasReadAll = true
+                stop(.draining, at: now)
+            }
         }
         drive(.ended(run: run, error: error), at: now)
     }

@@ -10,7 +10,10 @@ enum StatusCommand {
         if let stranger = operands.first {
             throw .usage("unexpected argument \(String(cString: stranger))", .status)
         }
-        let file = try settings.store(creates: false, for: .status)
+        if settings.watches, settings.format == .openmetrics {
+            throw .usage("--watch shows a table, or objects with --json; not --format openmetrics", .status)
+        }
+        let file = try settings.storeToLookAt(for: .status)
         var output = Outlet(STDOUT_FILENO)
         guard settings.watches else {
             append(try status(of: file, settings), settings, to: &output.text)
@@ -20,28 +23,27 @@ enum StatusCommand {
         return try watch(file, settings, &output)
     }
 
-    private static func status(of file: SQLiteFile, _ settings: Settings) throws(Failure) -> [DurableStatus] {
-        do throws(DurableError) {
-            let all = try file.read { transaction throws(DurableError) in try transaction.status() }
-            return all.filter { settings.givenNamespace == nil || $0.namespace == settings.givenNamespace }
-        } catch {
-            throw Failure(error, .status)
+    private static func status(of file: SQLiteReader, _ settings: Settings) throws(Failure) -> [DurableStatus] {
+        try file.look(for: .status) { transaction throws(DurableError) in
+            guard let name = settings.givenNamespace else { return try transaction.status() }
+            return [try transaction.status(of: name)]
         }
     }
 
     private static func append(_ all: [DurableStatus], _ settings: Settings, to text: inout [UInt8]) {
-        if settings.format == .json {
-            for status in all { status.appendJSON(to: &text) }
-        } else {
-            Table.append([DurableStatus.columns] + all.map(\.cells), to: &text)
+        switch settings.format {
+        case .openmetrics: OpenMetrics.append(all, to: &text)
+        case .json: for status in all { status.appendJSON(to: &text) }
+        default: Table.append([DurableStatus.columns] + all.map(\.cells), to: &text)
         }
     }
 
     // MARK: - Watching
 
     /// Shows the status every second until a signal comes: on a terminal in place, elsewhere one after the other.
-    private static func watch(_ file: SQLiteFile, _ settings: Settings, _ output: inout Outlet) throws(Failure) -> Int32
-    {
+    private static func watch(
+        _ file: SQLiteReader, _ settings: Settings, _ output: inout Outlet
+    ) throws(Failure) -> Int32 {
         let signals = try Signals()
         let isTerminal = isatty(STDOUT_FILENO) != 0
         while true {
@@ -65,7 +67,10 @@ extension DurableStatus {
 
     fileprivate var cells: [String] {
         let oldest = oldestDue.map { DurationText.rounded(CoreDuration($0).nanoseconds) } ?? "-"
-        return [namespace, "\(pending)", "\(ready)", "\(running)", "\(retrying)", "\(dead)", oldest]
+        return [
+            ShownText.of(namespace, atMost: 40), "\(pending)", "\(ready)", "\(running)", "\(retrying)", "\(dead)",
+            oldest,
+        ]
     }
 
     /// One JSON object in a line.
@@ -82,7 +87,7 @@ extension DurableStatus {
         } else {
             text.append("null")
         }
-        text.append("}\n")
+        text.append(string: ",\"attempts\":\(attempts),\"lostLeases\":\(lostLeases)}\n")
     }
 
     /// The counts in one line, for a session's statistics.

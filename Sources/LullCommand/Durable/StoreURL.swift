@@ -7,17 +7,43 @@ internal import LullSQLite
 enum StoreURL {
     private static let scheme = "sqlite:"
 
+    static func path(_ text: String, _ subcommand: Subcommand) throws(Failure) -> String {
+        guard text.hasPrefix(scheme), text.count > scheme.count else {
+            throw .usage("--store must be \(scheme)PATH, not \"\(text)\"", subcommand)
+        }
+        let path = String(text.dropFirst(scheme.count))
+        // Such names mean something else to SQLite: they would be lost with the process, or ask for what is not done.
+        if path == ":memory:" {
+            throw .usage("--store \(text) would be lost with the process: name a file, as \(scheme)PATH", subcommand)
+        }
+        if path.hasPrefix("file:") {
+            throw .usage(
+                "--store takes a path, and no URI or its parameters: write \(scheme)PATH, not \"\(text)\"", subcommand)
+        }
+        return path
+    }
+
     /// Opens a store.
     ///
     /// - Parameter creates: Whether a file that is not there is made.
     static func open(_ text: String, creates: Bool, _ subcommand: Subcommand) throws(Failure) -> SQLiteFile {
-        guard text.hasPrefix(scheme), text.count > scheme.count else {
-            throw .usage("--store must be \(scheme)PATH, not \"\(text)\"", subcommand)
-        }
+        let path = try path(text, subcommand)
         var options = SQLiteFile.Options()
         options.creates = creates
+        // What can be read as a record can be kept.
+        options.limits.largestValue = RecordReader.longest
         do throws(DurableError) {
-            return try SQLiteFile(String(text.dropFirst(scheme.count)), options)
+            return try SQLiteFile(path, options)
+        } catch {
+            throw Failure(error, subcommand)
+        }
+    }
+
+    /// A store to look at.
+    static func look(at text: String, _ subcommand: Subcommand) throws(Failure) -> SQLiteReader {
+        let path = try path(text, subcommand)
+        do throws(DurableError) {
+            return try SQLiteReader(path)
         } catch {
             throw Failure(error, subcommand)
         }
@@ -33,33 +59,80 @@ extension Failure {
         case .refused, .unknown, .unusable, .closed: self.init(status: ExitStatus.inputOutput, message: "\(error)")
         }
     }
+
+    /// The same, with the namespaces that there are where one is not.
+    init(_ error: DurableError, namespaces names: [String], _ subcommand: Subcommand) {
+        guard case .noPolicy(let name) = error else {
+            self.init(error, subcommand)
+            return
+        }
+        let what =
+            Option.wait.belongs(to: subcommand)
+            ? "the namespace \(ShownText.of(name)) is not there yet: its first use has to say the policy"
+            : "there is no namespace \(ShownText.of(name))"
+        self = .usage("\(what); \(Self.list(of: names))", subcommand)
+    }
+
+    /// As many as can be read at a glance.
+    private static func list(of names: [String]) -> String {
+        let list = names.map { ShownText.of($0, atMost: 20) }.joined(separator: ", ")
+        return switch names.count {
+        case 0: "the store has none yet"
+        case 1...8: "the store has \(list)"
+        default: "the store has \(names.count), which lull status lists"
+        }
+    }
+}
+
+extension SQLiteFile {
+    /// Does something in a transaction of its own. A namespace that is not there is answered with those that are.
+    func write<Answer: Sendable>(
+        for subcommand: Subcommand,
+        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) throws(Failure) -> Answer {
+        do throws(DurableError) {
+            return try write(body)
+        } catch {
+            let names = try? read { transaction throws(DurableError) in try transaction.names() }
+            throw Failure(error, namespaces: names ?? [], subcommand)
+        }
+    }
 }
 
 extension Settings {
     /// The store that the options name.
     func store(creates: Bool, for subcommand: Subcommand) throws(Failure) -> SQLiteFile {
-        guard let store else { throw .usage("--store is missing: say where, as sqlite:PATH", subcommand) }
-        return try StoreURL.open(store, creates: creates, subcommand)
+        try StoreURL.open(givenStore(for: subcommand), creates: creates, subcommand)
     }
 
-    /// The rules of the namespace, as far as the options give them.
-    ///
-    /// - Returns: Nil if they say nothing of a policy: what the store has holds.
-    func rules(for subcommand: Subcommand) throws(Failure) -> DurableRules? {
-        guard wait != nil || throttle != nil else {
-            if maxWait != nil || maxCount != nil || edges != nil || delayRule != nil || combination != nil
-                || maxBatch != nil
-            {
-                throw .usage("a policy begins with --wait or --throttle", subcommand)
-            }
-            return nil
+    /// The store that the options name, to look at: for what changes nothing, and needs no right to write.
+    func storeToLookAt(for subcommand: Subcommand) throws(Failure) -> SQLiteReader {
+        try StoreURL.look(at: givenStore(for: subcommand), subcommand)
+    }
+
+    /// Whether the file is there.
+    func hasStore(for subcommand: Subcommand) throws(Failure) -> Bool {
+        access(try StoreURL.path(givenStore(for: subcommand), subcommand), F_OK) == 0
+    }
+
+    private func givenStore(for subcommand: Subcommand) throws(Failure) -> String {
+        guard let store else { throw .usage("--store is missing: say where, as sqlite:PATH", subcommand) }
+        return store
+    }
+
+    // MARK: - Options that a store gives a meaning, or takes it
+
+    /// Refuses what has no meaning where a store keeps what is pending.
+    func checkDurable(_ subcommand: Subcommand) throws(Failure) {
+        if maxKeys != nil { throw .usage("--max-keys has no meaning with --store", subcommand) }
+        if let whileRunning, whileRunning != .queue {
+            throw .usage("--while-running must be queue with --store", subcommand)
         }
-        try checkCombination(for: subcommand)
-        let policy = try policy(for: subcommand)
-        do {
-            return try DurableRules(policy, combination: combination ?? .latest, maxBatch: maxBatch)
-        } catch {
-            throw .usage("\(error)", subcommand)
-        }
+    }
+
+    /// Refuses what has a meaning only where a store keeps what is pending: without one it would look as if it did.
+    func checkVolatile(_ subcommand: Subcommand) throws(Failure) {
+        if let option = storeOptions.first { throw .usage("--\(option.name) needs --store", subcommand) }
+        if atEnd == .keep { throw .usage("--at-end keep needs --store", subcommand) }
     }
 }

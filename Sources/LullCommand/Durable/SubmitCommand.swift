@@ -11,20 +11,12 @@ enum SubmitCommand {
         if operands.count > 2 {
             throw .usage("unexpected argument \(String(cString: operands[2]))", .submit)
         }
-        let rules = try settings.rules(for: .submit)
-        let file = try settings.store(creates: rules != nil, for: .submit)
+        let opened = try OpenedNamespace(settings, .submit)
         let submission = DurableSubmission(
             namespace: settings.namespace, key: Invocation.bytes(key),
-            value: operands.count > 1 ? Invocation.bytes(operands[1]) : [], wait: settings.after,
-            token: settings.token)
-        let receipt: DurableReceipt
-        do throws(DurableError) {
-            receipt = try file.write { transaction throws(DurableError) in
-                _ = try transaction.open(submission.namespace, rules)
-                return try transaction.submit(submission)
-            }
-        } catch {
-            throw Failure(error, .submit)
+            value: operands.count > 1 ? try value(operands[1]) : [], wait: settings.after, token: settings.token)
+        let receipt = try opened.file.write(for: .submit) { transaction throws(DurableError) in
+            try transaction.submit(submission)
         }
         guard settings.format == .json else { return ExitStatus.success }
         var output = Outlet(STDOUT_FILENO)
@@ -39,5 +31,31 @@ enum SubmitCommand {
         output.text.append("}\n")
         _ = try output.drain()
         return ExitStatus.success
+    }
+
+    /// The value that an argument says, or that standard input has if it is `-`: all of it, whatever its bytes.
+    private static func value(_ argument: Argument) throws(Failure) -> [UInt8] {
+        let bytes = Invocation.bytes(argument)
+        guard bytes == [UInt8(ascii: "-")] else { return bytes }
+        var value: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            if count == 0 { return value }
+            if count < 0 {
+                let code = lull_errno()
+                if code == EINTR { continue }
+                guard code == EAGAIN || code == EWOULDBLOCK else { throw .system("cannot read", code) }
+                var interest = pollfd(descriptor: STDIN_FILENO, Int32(POLLIN))
+                poll(&interest, 1, -1)
+                continue
+            }
+            value += buffer[..<count]
+            if value.count > RecordReader.longest {
+                throw Failure(
+                    status: ExitStatus.badData,
+                    message: "the value is longer than \(RecordReader.longest >> 20) MiB, and was not submitted")
+            }
+        }
     }
 }

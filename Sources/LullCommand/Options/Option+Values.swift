@@ -36,7 +36,7 @@ extension Option {
         case .combine: .choice(Choices.combinations.map(\.name))
         case .whileRunning: .choice(Choices.whileRunning.map(\.name))
         case .format: .choice(Settings.Format.known(to: subcommand).map(\.rawValue))
-        case .atEnd: .choice(Settings.AtEnd.allCases.map(\.rawValue))
+        case .atEnd: .choice(Settings.AtEnd.known(to: subcommand).map(\.rawValue))
         case .svg, .record: .file
         case .store: .store
         default: takesValue ? .text : .none

@@ -9,7 +9,7 @@ enum Option: Int32, CaseIterable {
     case waits, targetSaving, targetDelay, byKey
     case svg, diagram
     case record, recordValues, hashKeys
-    case store, namespace, lease, maxAttempts, after, token, json, watch
+    case store, namespace, changePolicy, lease, maxAttempts, after, token, json, watch
 
     /// Without the dashes.
     var name: StaticString {
@@ -47,6 +47,7 @@ enum Option: Int32, CaseIterable {
         case .hashKeys: "hash-keys"
         case .store: "store"
         case .namespace: "namespace"
+        case .changePolicy: "change-policy"
         case .lease: "lease"
         case .maxAttempts: "max-attempts"
         case .after: "after"
@@ -58,7 +59,9 @@ enum Option: Int32, CaseIterable {
 
     var takesValue: Bool {
         switch self {
-        case .help, .null, .strict, .stats, .failFast, .byKey, .diagram, .recordValues, .hashKeys, .json, .watch: false
+        case .help, .null, .strict, .stats, .failFast, .byKey, .diagram, .recordValues, .hashKeys, .changePolicy, .json,
+            .watch:
+            false
         default: true
         }
     }
@@ -67,22 +70,35 @@ enum Option: Int32, CaseIterable {
     func belongs(to subcommand: Subcommand) -> Bool {
         switch self {
         case .help: true
-        case .maxWait, .maxCount, .edges, .delayRule: ![.work, .status, .dead].contains(subcommand)
-        case .wait, .throttle, .combine, .maxBatch: ![.tune, .work, .status, .dead].contains(subcommand)
+        case .maxWait, .maxCount, .edges, .delayRule: Self.policy.contains(subcommand) || subcommand == .tune
+        case .wait, .throttle, .combine, .maxBatch: Self.policy.contains(subcommand)
         case .atEnd: [.filter, .run, .simulate].contains(subcommand)
         case .null: [.filter, .run, .work].contains(subcommand)
         case .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats, .record, .recordValues, .hashKeys:
             subcommand == .filter || subcommand == .run
-        case .format: [.filter, .simulate, .tune].contains(subcommand)
+        case .format: [.filter, .simulate, .tune, .status].contains(subcommand)
         case .whileRunning: subcommand == .run
         case .killAfter, .jobs, .failFast: subcommand == .run || subcommand == .work
         case .waits, .targetSaving, .targetDelay, .byKey: subcommand == .tune
         case .svg, .diagram: subcommand == .simulate || subcommand == .tune
-        case .store, .namespace: ![.simulate, .tune].contains(subcommand)
+        case .store: ![.simulate, .tune].contains(subcommand)
+        case .namespace: ![.simulate, .tune, .compact].contains(subcommand)
+        case .changePolicy: [.filter, .run, .submit, .work].contains(subcommand)
         case .lease, .maxAttempts: [.filter, .run, .work].contains(subcommand)
         case .after, .token: subcommand == .submit
-        case .json: [.submit, .status, .dead].contains(subcommand)
+        case .json: [.submit, .status, .list, .flush, .cancel, .dead].contains(subcommand)
         case .watch: subcommand == .status
+        }
+    }
+
+    /// The subcommands that have a policy.
+    private static let policy: [Subcommand] = [.filter, .run, .simulate, .submit, .work]
+
+    /// Whether only a store gives it a meaning.
+    var needsStore: Bool {
+        switch self {
+        case .namespace, .changePolicy, .lease, .maxAttempts: true
+        default: false
         }
     }
 }

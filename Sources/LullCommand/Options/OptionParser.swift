@@ -84,6 +84,7 @@ struct Invocation {
 
     private mutating func apply(_ option: Option, _ argument: Argument?) throws(Failure) {
         let text = argument.map { String(cString: $0) } ?? ""
+        if option.needsStore { settings.storeOptions.append(option) }
         switch option {
         case .help: asksForHelp = true
         case .wait: settings.wait = try duration(option, text)
@@ -102,7 +103,8 @@ struct Invocation {
         case .maxKeys: settings.maxKeys = try number(option, text)
         case .format:
             settings.format = try choice(option, text, Settings.Format.known(to: subcommand).map { ($0.rawValue, $0) })
-        case .atEnd: settings.atEnd = try choice(option, text, Settings.AtEnd.allCases.map { ($0.rawValue, $0) })
+        case .atEnd:
+            settings.atEnd = try choice(option, text, Settings.AtEnd.known(to: subcommand).map { ($0.rawValue, $0) })
         case .stats: settings.showsStatistics = true
         case .whileRunning: settings.whileRunning = try choice(option, text, Choices.whileRunning)
         case .killAfter: settings.killAfter = try duration(option, text)
@@ -119,6 +121,7 @@ struct Invocation {
         case .hashKeys: settings.hashesKeys = true
         case .store: settings.store = text
         case .namespace: settings.givenNamespace = try name(option, text)
+        case .changePolicy: settings.changesPolicy = true
         case .lease: settings.lease = try lease(option, text)
         case .maxAttempts: settings.maxAttempts = try number(option, text)
         case .after: settings.after = try duration(option, text)
@@ -176,7 +179,8 @@ struct Invocation {
     ) throws(Failure) -> Choice {
         guard let found = choices.first(where: { $0.name == text }) else {
             let names = choices.map(\.name)
-            let list = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+            let others = names.dropLast().joined(separator: ", ")
+            let list = (others.isEmpty ? "" : others + " or ") + (names.last ?? "")
             throw .usage("--\(option.name) must be \(list), not \"\(text)\"", subcommand)
         }
         return found.choice

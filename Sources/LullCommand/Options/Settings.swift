@@ -9,16 +9,27 @@ enum Subcommand: String, CaseIterable {
     case submit
     case work
     case status
+    case list
+    case flush
+    case cancel
     case dead
+    case compact
 }
 
 /// Everything that options say, with what holds where they say nothing.
 struct Settings {
     /// What becomes of pending values at the end of the input.
-    enum AtEnd: String, CaseIterable {
+    enum AtEnd: String {
         case flush
         case drop
         case wait
+        /// It stays in the store.
+        case keep
+
+        /// Those of a subcommand.
+        static func known(to subcommand: Subcommand) -> [AtEnd] {
+            subcommand == .simulate ? [.flush, .drop, .wait] : [.flush, .drop, .wait, .keep]
+        }
     }
 
     /// How executions are written.
@@ -27,15 +38,17 @@ struct Settings {
         case jsonl
         case summary
         case json
+        case openmetrics
 
         /// The formats of a subcommand, the usual one first.
         static func known(to subcommand: Subcommand) -> [Format] {
             switch subcommand {
             case .filter, .run: [.lines, .jsonl]
             case .simulate: [.summary, .jsonl, .json]
-            case .tune, .status, .dead: [.summary, .json]
-            case .submit: [.json]
-            case .work: []
+            case .tune: [.summary, .json]
+            // Their other form is --json.
+            case .status: [.openmetrics]
+            case .submit, .work, .list, .flush, .cancel, .dead, .compact: []
             }
         }
     }
@@ -75,6 +88,10 @@ struct Settings {
     var store: String?
     var givenNamespace: String?
     var namespace: String { givenNamespace ?? "default" }
+    /// Options that only a store gives a meaning, as they were given.
+    var storeOptions: [Option] = []
+    /// Whether a policy that differs from the one that the namespace has takes its place.
+    var changesPolicy = false
     var lease = CoreDuration.seconds(30)
     var maxAttempts = 20
     /// For `lull submit`.

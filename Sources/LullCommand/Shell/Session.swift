@@ -140,6 +140,8 @@ struct Session<Work: Performer>: ~Copyable {
             case .tooLong:
                 let limit = "longer than \(RecordReader.longest >> 20) MiB"
                 refuse("it is \(limit)", kind: limit, at: now)
+                // It was meant to come through, whatever it is: its loss shows in the status.
+                if status == ExitStatus.success { status = ExitStatus.badData }
             case .incomplete:
                 writeRecording()
                 return
@@ -199,7 +201,8 @@ struct Session<Work: Performer>: ~Copyable {
             let actions = engine.shutDown(flushing: true, at: now)
             perform(actions.more, at: now)
         case .drop: drop(at: now)
-        case .wait: break
+        // Without a store there is nothing to keep it in, and the option is refused.
+        case .wait, .keep: break
         }
     }
 

@@ -147,7 +147,8 @@ struct Simulation: ~Copyable {
         summary.span = trace.span
         let last = trace.span?.last ?? .origin
         switch atEnd {
-        case .wait:
+        // Nothing is kept of a trace, and the option is refused.
+        case .wait, .keep:
             while engine.counters.pending > 0 { perform(engine.advance(to: .farFuture, limit: 1024).more) }
         case .flush: perform(engine.flush(at: last).more)
         case .drop: perform(engine.cancel(at: last).more)

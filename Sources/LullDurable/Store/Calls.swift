@@ -14,16 +14,21 @@ public struct DurableSubmission: Hashable, Sendable {
     public var wait: CoreDuration?
     /// Names the submit, so that it can be repeated when its answer was lost: it counts once.
     public var token: String?
+    /// Where it comes from: a random number, new at each start of a process, so that the process can flush or cancel what it
+    /// alone has submitted. Nil, and 0, are nobody's.
+    public var submitter: Int64?
 
     /// A submit of these parts.
     public init(
-        namespace: String, key: [UInt8], value: [UInt8], wait: CoreDuration? = nil, token: String? = nil
+        namespace: String, key: [UInt8], value: [UInt8], wait: CoreDuration? = nil, token: String? = nil,
+        submitter: Int64? = nil
     ) {
         self.namespace = namespace
         self.key = key
         self.value = value
         self.wait = wait
         self.token = token
+        self.submitter = submitter
     }
 }
 

@@ -31,6 +31,24 @@ public protocol DurableStore: Sendable {
     @discardableResult
     func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int
 
+    /// Makes ready now what is pending and was submitted by one submitter alone (``DurableSubmission/submitter``), and its gate
+    /// idle; in the order of the first submits. What is ready, claimed or between two attempts is not touched.
+    ///
+    /// - Returns: The keys, each with its newest generation; and how many keys have something pending that several have
+    ///   submitted, this one perhaps among them: that stays.
+    func flush(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int)
+
+    /// Drops what is pending and was submitted by one submitter alone, and makes its gate idle. What is ready, claimed or between
+    /// two attempts is not touched.
+    ///
+    /// - Returns: The number of submits behind what was dropped; and how many keys have something pending that several have
+    ///   submitted, this one perhaps among them: that stays.
+    func cancel(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (cancelled: Int, mixed: Int)
+
     /// Hands out runs that may start, in the order of the instants since which they may. With a `maxBatch` a run gets the first
     /// values of what is ready, and the rest may start when that run has ended.
     func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer

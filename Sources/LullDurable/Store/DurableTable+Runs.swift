@@ -11,46 +11,50 @@ extension DurableTable {
         _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (runs: [DurableRun], next: CoreInstant?) {
         var runs = try handOutAgain(claim, in: namespace, at: now)
+        let known = runs.count
+        var lostLeases = 0
         while runs.count < claim.limit {
             let room = claim.limit - runs.count
             let found = try earliest(in: namespace, through: now, limit: room)
             guard let last = found.last else { break }
             // What was not found wakes at this instant or later: up to it the order is certain.
             let certain = found.count < room ? now : last.wake
-            try take(from: found, through: certain, &runs, claim, in: namespace, at: now)
+            try take(from: found, through: certain, &runs, &lostLeases, claim, in: namespace, at: now)
         }
+        let attempts = runs.count - known
+        if attempts + lostLeases > 0 { try count(attempts: attempts, lostLeases: lostLeases, in: namespace) }
         return (runs, try nextWake(in: namespace))
     }
 
     /// Claims, of some rows, those that may start at an instant or before, in that order; the others are moved on.
     private mutating func take(
-        from found: [DurableEntry], through certain: CoreInstant, _ runs: inout [DurableRun], _ claim: DurableClaim,
-        in namespace: DurableNamespace, at now: CoreInstant
+        from found: [DurableEntry], through certain: CoreInstant, _ runs: inout [DurableRun], _ lostLeases: inout Int,
+        _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
-        var startable: [(at: CoreInstant, entry: DurableEntry)] = []
-        for var old in found {
+        var startable: [(at: CoreInstant, entry: DurableEntry, rest: Int64?)] = []
+        for old in found {
             var row = old.row
             var endings: [DurableEnding] = []
             row.settle(at: now, by: namespace.rules, &endings)
             if let at = row.startable, at <= certain {
-                if let ready = row.ready, namespace.rules.splits(ready), row != old.row {
-                    // A claim divides only what lies in one place.
-                    try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
-                    guard let kept = try find(old.key, in: namespace) else { continue }
-                    old = kept
+                var rest: Int64?
+                if let limit = namespace.rules.maxBatch, let ready = row.ready, namespace.rules.splits(ready) {
+                    rest = try generation(ofValue: limit, in: ready, of: old.key, in: namespace)
                 }
-                startable.append((at, old))
+                startable.append((at, old, rest))
             } else {
                 try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
             }
         }
         // What may start at one instant starts in the order in which it was found.
         let order = startable.indices.sorted { (startable[$0].at, $0) < (startable[$1].at, $1) }
-        for old in order.map({ startable[$0].entry }) {
+        for (_, old, rest) in order.map({ startable[$0] }) {
             var row = old.row
             var endings: [DurableEnding] = []
+            // It may start, so if a worker has it the lease is over.
+            if let run = row.run, !run.isInBackoff { lostLeases += 1 }
             let isClaimed = row.claim(
-                claim.terms, at: now, by: namespace.rules, sequence: &sequence, &endings)
+                claim.terms, at: now, by: namespace.rules, sequence: &sequence, rest: rest, &endings)
             try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
             if isClaimed, let run = row.run {
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
@@ -127,14 +131,14 @@ extension DurableTable {
         case .busy: return .busy
         case .accepted: break
         }
-        _ = try takeDead(run, in: namespace)
+        _ = try takeDead(run, withValues: false, in: namespace)
         try keep(row, of: dead.key, from: old, isWorkers: false, endings, at: now, in: namespace)
         return .accepted
     }
 
     /// Forgets a dead run.
     public mutating func discard(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool {
-        try takeDead(run, in: namespace)
+        try takeDead(run, withValues: true, in: namespace)
     }
 
     /// Forgets what is older than the limits say, a little at a time.

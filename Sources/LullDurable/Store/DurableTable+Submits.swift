@@ -16,7 +16,8 @@ extension DurableTable {
         var row = old?.row ?? DurableRow(base: base)
         var endings: [DurableEnding] = []
         let due = row.submit(
-            .bytes(submission.value), at: now, wait: submission.wait, by: namespace.rules, &endings)
+            submission.value, at: now, wait: submission.wait,
+            submitter: DurableRow.Submitter(submission.submitter), by: namespace.rules, &endings)
         let receipt = DurableReceipt(
             namespace: namespace.name, key: submission.key, generation: row.generation,
             dueIn: due.map { DurableNamespace.time(from: now, to: $0) }, due: due?.nanoseconds)
@@ -41,6 +42,65 @@ extension DurableTable {
         try change(key, in: namespace, at: now) { row, endings in
             row.cancel(at: now, by: namespace.rules, &endings)
         }
+    }
+
+    /// Makes ready what is pending and was submitted by one submitter alone, and its gate idle; in the order of the keys' first
+    /// submits.
+    ///
+    /// - Returns: The keys, each with its newest generation; and how many others have something pending that several have
+    ///   submitted, this one perhaps among them.
+    public mutating func flush(
+        submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
+        var flushed: [(key: [UInt8], generation: Int64)] = []
+        let mixed = try changePending(of: submitter, in: namespace, at: now) { _, key, row, endings in
+            row.flushPending(at: now, by: namespace.rules, &endings)
+            flushed.append((key, row.generation))
+        }
+        return (flushed, mixed)
+    }
+
+    /// Drops what is pending and was submitted by one submitter alone, and makes its gate idle.
+    ///
+    /// - Returns: The number of submits behind that; and how many keys have something pending that several have submitted, this
+    ///   one perhaps among them.
+    public mutating func cancel(
+        submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) -> (cancelled: Int, mixed: Int) {
+        var cancelled = 0
+        let mixed = try changePending(of: submitter, in: namespace, at: now) {
+            (table, key, row, endings) throws(DurableError) in
+            let submits = row.pendingSubmits
+            cancelled += row.cancelPending(at: now, by: namespace.rules, &endings)
+            // Behind a value that is ready the range does not end, but its values do.
+            if let submits, endings.isEmpty { try table.dropValues(of: submits, of: key, in: namespace) }
+        }
+        return (cancelled, mixed)
+    }
+
+    /// Does something with the rows in which what is pending is one submitter's alone.
+    ///
+    /// - Returns: How many rows have something pending that several have submitted.
+    private mutating func changePending(
+        of submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant,
+        _ body: (inout Self, [UInt8], inout DurableRow, inout [DurableEnding]) throws(DurableError) -> Void
+    ) throws(DurableError) -> Int {
+        var mixed = 0
+        for key in try keys(submittedBy: submitter, in: namespace) {
+            guard let old = try find(key, in: namespace) else { continue }
+            var row = old.row
+            var endings: [DurableEnding] = []
+            row.settle(at: now, by: namespace.rules, &endings)
+            // What has fallen due by now is left as it is: the next step settles it.
+            switch row.pending?.submitter {
+            case .several: mixed += 1
+            case .one(submitter):
+                try body(&self, key, &row, &endings)
+                try keep(row, of: key, from: old, isWorkers: false, endings, at: now, in: namespace)
+            default: continue
+            }
+        }
+        return mixed
     }
 
     /// Does something with the row of a key, or of all keys, and adds up what it counts.

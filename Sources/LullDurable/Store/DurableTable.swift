@@ -34,12 +34,27 @@ public protocol DurableTable {
     mutating func held(by owner: Int64, in namespace: DurableNamespace) throws(DurableError) -> [DurableEntry]
     /// The keys of all rows, in the order in which they were inserted.
     mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]]
+    /// The keys of the rows in which what is pending comes from a submitter alone, or from several; in that order, too.
+    mutating func keys(
+        submittedBy submitter: Int64, in namespace: DurableNamespace
+    ) throws(DurableError) -> [[UInt8]]
     /// The bytes of the run's values.
     mutating func values(
         ofRunIn entry: DurableEntry, in namespace: DurableNamespace
     ) throws(DurableError) -> [[UInt8]]
+    /// The generation of one of the values that are ready, counted from 0; nil if the row itself holds them.
+    mutating func generation(
+        ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) -> Int64?
+    /// Forgets the values of a range that are not held by the row itself.
+    mutating func dropValues(
+        of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError)
 
-    /// Keeps the end of a range. An absorbed submit extends the key's latest absorbed range.
+    /// Counts attempts that begin, and leases that ended before their runs did: see ``DurableStatus``.
+    mutating func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError)
+
+    /// Keeps the end of a range, and forgets its values unless it is dead. An absorbed submit extends the key's latest absorbed range.
     mutating func record(
         _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError)
@@ -58,10 +73,12 @@ public protocol DurableTable {
     mutating func findDead(
         _ run: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run)?
-    /// Takes a dead run out of the store.
+    /// Takes a dead run out of the store; its values stay, if the row does not hold them, where it is to be tried again.
     ///
     /// - Returns: Whether it was there.
-    mutating func takeDead(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool
+    mutating func takeDead(
+        _ run: Int64, withValues: Bool, in namespace: DurableNamespace
+    ) throws(DurableError) -> Bool
 
     /// The first answer that was given to a submit with this token.
     mutating func answer(

@@ -92,6 +92,24 @@ public final class MemoryStore: DurableStore {
         }
     }
 
+    /// Flushes what one submitter alone has submitted: see ``DurableStore/flush(submittedBy:in:)``.
+    public func flush(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
+        try step(in: namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.flush(submittedBy: submitter, in: namespace, at: now)
+        }
+    }
+
+    /// Cancels what one submitter alone has submitted: see ``DurableStore/cancel(submittedBy:in:)``.
+    public func cancel(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
+        try step(in: namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.cancel(submittedBy: submitter, in: namespace, at: now)
+        }
+    }
+
     /// Hands out runs: see ``DurableStore/claim(_:)``.
     public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
         try step(in: claim.namespace) { (state, namespace, now) throws(DurableError) in

@@ -22,6 +22,8 @@ struct MemoryTable: DurableTable {
         /// The keys that have ends, and the tokens, by age.
         var endLog = AgeLog<[UInt8]>()
         var tokenLog = AgeLog<String>()
+        var attempts = 0
+        var lostLeases = 0
 
         mutating func lease(_ old: DurableRow?, _ new: DurableRow?, _ handle: Int64) {
             let before = old?.lessee
@@ -132,9 +134,28 @@ struct MemoryTable: DurableTable {
         self[namespace].rows.values.sorted { $0.handle < $1.handle }.map(\.key)
     }
 
+    mutating func keys(submittedBy submitter: Int64, in namespace: DurableNamespace) -> [[UInt8]] {
+        self[namespace].rows.values.filter { entry in
+            entry.row.pending?.submitter == .one(submitter) || entry.row.pending?.submitter == .several
+        }.sorted { $0.handle < $1.handle }.map(\.key)
+    }
+
     mutating func values(ofRunIn entry: DurableEntry, in namespace: DurableNamespace) -> [[UInt8]] {
         entry.row.run.map { $0.value.batch.values.map(\.bytesInMemory) } ?? []
     }
+
+    mutating func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) {
+        self[namespace].attempts += attempts
+        self[namespace].lostLeases += lostLeases
+    }
+
+    mutating func generation(
+        ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
+    ) -> Int64? { nil }
+
+    mutating func dropValues(
+        of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
+    ) {}
 
     // MARK: - Ends
 
@@ -184,7 +205,7 @@ struct MemoryTable: DurableTable {
         self[namespace].dead[run].map { ($0.key, $0.run) }
     }
 
-    mutating func takeDead(_ run: Int64, in namespace: DurableNamespace) -> Bool {
+    mutating func takeDead(_ run: Int64, withValues: Bool, in namespace: DurableNamespace) -> Bool {
         guard let dead = self[namespace].dead.removeValue(forKey: run) else { return false }
         self[namespace].endLog.append(dead.key, at: dead.at)
         return true
@@ -226,6 +247,8 @@ extension MemoryTable {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
         for entry in self[namespace].rows.values { status.add(entry.row, at: now) }
         status.dead = self[namespace].dead.count
+        status.attempts = self[namespace].attempts
+        status.lostLeases = self[namespace].lostLeases
         return status
     }
 
@@ -268,8 +291,8 @@ extension DurablePayload {
     /// In memory a value is never anywhere else.
     fileprivate var bytesInMemory: [UInt8] {
         switch self {
-        case .bytes(let bytes): bytes
-        case .stored, .firstReady, .readyAfter: preconditionFailure("a value in memory is its bytes")
+        case .bytes(let bytes, _): bytes
+        case .stored: preconditionFailure("a value in memory is its bytes")
         }
     }
 }

@@ -44,6 +44,10 @@ public struct DurableStatus: Hashable, Sendable {
     public var dead = 0
     /// For how long the oldest value that waits for a worker has been due.
     public var oldestDue: Duration?
+    /// How many attempts at runs have begun since the namespace was made.
+    public var attempts = 0
+    /// How many times a run was taken from a worker whose lease had ended.
+    public var lostLeases = 0
 
     /// The status of a namespace with nothing in it.
     public init(namespace: String, rules: DurableRules) {
@@ -90,6 +94,10 @@ public struct DurableListing: Hashable, Sendable {
         public var isClaimed: Bool
         /// Why the latest attempt failed.
         public var error: String?
+        /// Submits behind it.
+        public var submits: Int
+        /// Until it may be tried again; nil while a worker has it.
+        public var retryIn: Duration?
     }
 
     /// What is to be told of a row.
@@ -101,7 +109,12 @@ public struct DurableListing: Hashable, Sendable {
         pending = row.pending == nil ? 0 : row.gate.count
         dueIn = row.due(by: rules).map { .nanoseconds(now.duration(to: $0).nanoseconds) }
         ready = row.ready?.count ?? 0
-        run = row.run.map { Run(id: $0.id, attempt: $0.attempt, isClaimed: !$0.isInBackoff, error: $0.errorText) }
+        run = row.run.map {
+            Run(
+                id: $0.id, attempt: $0.attempt, isClaimed: !$0.isInBackoff, error: $0.errorText,
+                submits: $0.value.count,
+                retryIn: $0.isInBackoff ? DurableNamespace.time(from: now, to: $0.state.end) : nil)
+        }
     }
 }
 

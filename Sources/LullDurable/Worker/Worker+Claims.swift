@@ -105,9 +105,16 @@ extension Worker {
 
     // MARK: - Stopping
 
+    /// Claims nothing more, and awaits the handlers.
+    mutating func draining() {
+        if stop == nil { stop = Stop(cancel: .farFuture, release: .farFuture, end: .farFuture) }
+    }
+
+    var isDraining: Bool { stop?.cancel == .farFuture }
+
     /// Claims nothing more, and gives the handlers time.
     mutating func stopped() {
-        guard stop == nil else { return }
+        guard stop == nil || isDraining else { return }
         let half = (settings.lease.nanoseconds - settings.grace.nanoseconds) / 2
         let cancel = now.advanced(by: settings.grace)
         stop = Stop(

@@ -66,6 +66,10 @@ package struct Worker: Sendable {
         case ended(run: Int64, error: String?)
         /// A report was answered.
         case reported(DurableReport, Result<DurableReport.Answer, DurableError>)
+        /// The store was found to be unusable by whoever looked at it.
+        case failed(DurableError)
+        /// It is to claim nothing more, and is done when its handlers are; they have all the time they need.
+        case draining
         /// It is to stop.
         case stopped
     }
@@ -154,6 +158,8 @@ package struct Worker: Sendable {
         guard !isFinished else { return [] }
         self.now = max(self.now, now)
         for event in events { take(event) }
+        // What is left of its handlers is only to be told to the store, which may not listen.
+        if isDraining, taken == 0 { stopped() }
         seek()
         if let stop, self.now >= stop.end || held.isEmpty && !isClaiming { isFinished = true }
         defer { actions = [] }
@@ -167,6 +173,8 @@ package struct Worker: Sendable {
         case .heard(let result): heard(result)
         case .ended(let run, let error): ended(run, error)
         case .reported(let report, let result): reported(report, result)
+        case .failed(let error): complain(error)
+        case .draining: draining()
         case .stopped: stopped()
         }
     }

@@ -13,12 +13,13 @@ extension SimulationRun {
         case .change(let policy, let maxBatch):
             model.change(policy, maxBatch: maxBatch)
             try await store.open(namespace, DurableRules(model.setup, maxBatch: maxBatch))
-        case .submit(let number, let key, let wait, let hasToken, let lost):
+        case .submit(let number, let key, let wait, let hasToken, let isNamed, let lost):
             let producer = number % outboxes.count
             guard outboxes[producer] == nil else { return try await resubmit(producer, lost: lost) }
             values += 1
             let submission = Submission(
-                key: key, value: values, wait: wait, token: hasToken ? "token \(values)" : nil)
+                key: key, value: values, wait: wait, token: hasToken ? "token \(values)" : nil,
+                submitter: isNamed ? producer + 1 : nil)
             try await submit(submission, by: producer, lost: lost)
             if hasToken { submissions.append(submission) }
         case .resubmit(let number, let lost): try await resubmit(number % outboxes.count, lost: lost)
@@ -43,6 +44,8 @@ extension SimulationRun {
             figures.crashes += 1
         case .flush(let key): try await end(key, flushing: true)
         case .cancel(let key): try await end(key, flushing: false)
+        case .flushOwn(let number): try await flushOwn(of: number % outboxes.count + 1)
+        case .cancelOwn(let number): try await cancelOwn(of: number % outboxes.count + 1)
         case .retry(let number): try await bury(number, retrying: true)
         case .discard(let number): try await bury(number, retrying: false)
         case .look: try await look()
@@ -60,7 +63,8 @@ extension SimulationRun {
         let receipt = try await store.submit(
             DurableSubmission(
                 namespace: namespace, key: Array(submission.key.utf8), value: Array("\(submission.value)".utf8),
-                wait: submission.wait.map { CoreDuration(units: $0) }, token: submission.token))
+                wait: submission.wait.map { CoreDuration(units: $0) }, token: submission.token,
+                submitter: submission.submitter.map { Int64($0) }))
         let number = Int(receipt.generation)
         figures.submits += 1
         let due: Int?
@@ -71,8 +75,8 @@ extension SimulationRun {
             due = first.due
         } else {
             due = model.submit(
-                submission.key, value: submission.value, wait: submission.wait, token: submission.token, at: now,
-                number: number)
+                submission.key, value: submission.value, wait: submission.wait, token: submission.token,
+                submitter: submission.submitter, at: now, number: number)
         }
         if receipt.due.map(units) != due {
             fail("#\(number) is due at \(receipt.due.map(units) ?? -1), not \(due ?? -1)")
@@ -89,6 +93,23 @@ extension SimulationRun {
         let found = try await flushing ? store.flush(bytes, in: namespace) : store.cancel(bytes, in: namespace)
         let expected = flushing ? model.flush(key, at: now) : model.cancel(key, at: now)
         if found != expected { fail("\(flushing ? "flush" : "cancel") says \(found) instead of \(expected)") }
+    }
+
+    private func flushOwn(of submitter: Int) async throws {
+        let found = try await store.flush(submittedBy: Int64(submitter), in: namespace)
+        let expected = model.flush(submittedBy: submitter, at: now)
+        let flushed = found.flushed.map { (String(decoding: $0.key, as: UTF8.self), Int($0.generation)) }
+        if flushed.count != expected.flushed.count || flushed.contains(where: { expected.flushed[$0.0] != $0.1 })
+            || found.mixed != expected.mixed
+        {
+            fail("the flush of a submitter says \(flushed), \(found.mixed) instead of \(expected)")
+        }
+    }
+
+    private func cancelOwn(of submitter: Int) async throws {
+        let found = try await store.cancel(submittedBy: Int64(submitter), in: namespace)
+        let expected = model.cancel(submittedBy: submitter, at: now)
+        if found != expected { fail("the cancel of a submitter says \(found) instead of \(expected)") }
     }
 
     // MARK: - Workers

@@ -16,6 +16,7 @@ final class SimulationRun {
         var value: Int
         var wait: Int?
         var token: String?
+        var submitter: Int?
     }
 
     struct Report {

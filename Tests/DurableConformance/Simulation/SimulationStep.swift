@@ -16,7 +16,7 @@ enum SimulationStep: Sendable {
     /// The durations of the policy are changed, and how many values a run gets at most.
     case change(ReferencePolicy, maxBatch: Int?)
     /// A producer submits, if it does not wait for an answer; with `lost` the answer is dropped on the way.
-    case submit(Int, key: String, wait: Int?, hasToken: Bool, lost: Bool)
+    case submit(Int, key: String, wait: Int?, hasToken: Bool, isNamed: Bool, lost: Bool)
     /// A producer that waits for an answer submits the same again.
     case resubmit(Int, lost: Bool)
     /// An old submit with a token arrives once more.
@@ -33,6 +33,9 @@ enum SimulationStep: Sendable {
     case killWorker(Int)
     case flush(String?)
     case cancel(String?)
+    /// A producer flushes, or cancels, what it alone has submitted.
+    case flushOwn(Int)
+    case cancelOwn(Int)
     /// Somebody retries one of the runs that were ever dead.
     case retry(Int)
     case discard(Int)
@@ -82,6 +85,7 @@ private struct StepMaker {
     private let combination: ReferenceSetup.Combination
     private let keys: [String]
     private let loss: Int
+    private let anonymity: Int
     private let accidents: Int
     private let haste: Int
     private let maxAttempts: Int
@@ -92,6 +96,7 @@ private struct StepMaker {
         self.combination = combination
         keys = Array(["a", "b", "c", "d", "e"].prefix(Int.random(in: 1...5, using: &random)))
         loss = random.pick([2, 4, 10, 1000])
+        anonymity = random.pick([1, 3, 1000])
         accidents = random.pick([1, 1, 3, 8])
         haste = Int.random(in: 1...4, using: &random)
         maxAttempts = random.pick([1, 2, 3, 3, 100])
@@ -114,7 +119,7 @@ private struct StepMaker {
             let wait = random.oneIn(5) ? random.pick([0, 1, 2, 4, 9, -1]) : nil
             return .submit(
                 anyone(&random), key: random.pick(keys), wait: wait, hasToken: !random.oneIn(4),
-                lost: random.oneIn(loss))
+                isNamed: !random.oneIn(anonymity), lost: random.oneIn(loss))
         case 1:
             return .claim(
                 anyone(&random), limit: random.pick([0, 1, 1, 2, 3, 100]), lease: random.pick([1, 3, 8, 20]),
@@ -139,7 +144,7 @@ private struct StepMaker {
     }
 
     private func accident(using random: inout SplitMix) -> SimulationStep {
-        switch Int.random(in: 0..<26, using: &random) {
+        switch Int.random(in: 0..<28, using: &random) {
         case 0...1: .setWall(by: random.pick([-3_600_000, -40, -3, 2, 50, 3_600_000]))
         case 2: .reboot(after: random.pick([0, 1, 4, 15]))
         case 3: .restore(from: random.pick([1, 5, 400]))
@@ -156,7 +161,9 @@ private struct StepMaker {
         case 19: .cancel(random.oneIn(4) ? nil : random.pick(keys))
         case 20...21: .retry(anyone(&random))
         case 22: .discard(anyone(&random))
-        case 23: .pass(random.pick([10, 20, 35]))
+        case 23: .flushOwn(anyone(&random))
+        case 24: .cancelOwn(anyone(&random))
+        case 25: .pass(random.pick([10, 20, 35]))
         default: .look
         }
     }

@@ -63,7 +63,7 @@ struct RowRig {
         step(location) { rig in
             let wait = wait.map { CoreDuration.nanoseconds(Int64($0 * 1e9)) }
             return rig.row.submit(
-                .bytes([value]), at: Self.at(seconds), wait: wait, by: rig.rules, &rig.endings
+                [value], at: Self.at(seconds), wait: wait, by: rig.rules, &rig.endings
             ).map { Double($0.nanoseconds) / 1e9 }
         }
     }
@@ -132,7 +132,7 @@ struct RowRig {
     /// The values of a batch.
     static func values(_ batch: Batch<DurablePayload>) -> [UInt8] {
         batch.values.flatMap { payload -> [UInt8] in
-            if case .bytes(let bytes) = payload { bytes } else { [] }
+            if case .bytes(let bytes, _) = payload { bytes } else { [] }
         }
     }
 

@@ -67,6 +67,16 @@ struct FlakyStore: DurableStore {
     func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try await base.cancel(key, in: namespace)
     }
+    func flush(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
+        try await base.flush(submittedBy: submitter, in: namespace)
+    }
+    func cancel(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
+        try await base.cancel(submittedBy: submitter, in: namespace)
+    }
     func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         try await base.wait(in: namespace, after: mark, atMost: time)
     }

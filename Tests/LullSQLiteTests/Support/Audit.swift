@@ -23,6 +23,7 @@ extension SQLiteFile {
                 }
             }
             broken += try table.generationsBeyondBase().map { "\($0) may be given again" }
+            broken += try table.strayValues().map { "\($0) is a value that nobody waits for" }
             return broken
         }
     }
@@ -43,6 +44,28 @@ extension SQLiteTable {
         var ends: [ClosedRange<Int64>] = []
         while try statement.next() { ends.append(try statement.range(0, 1)) }
         return ends
+    }
+
+    /// The values of `collect` in no range that is pending, ready, in the run, dead, or to be deleted.
+    fileprivate func strayValues() throws(DurableError) -> [String] {
+        let statement = try connection.prepare(
+            """
+            SELECT value.key, generation FROM collected AS value WHERE NOT EXISTS (
+                SELECT 1 FROM work WHERE work.namespace = value.namespace AND work.key = value.key AND (
+                    value.generation BETWEEN ready_from AND ready_to OR value.generation BETWEEN run_from AND run_to
+                    OR value.generation > work.generation - pending_count AND value.generation <= work.generation)
+            ) AND NOT EXISTS (
+                SELECT 1 FROM dead WHERE dead.namespace = value.namespace AND dead.key = value.key
+                    AND value.generation BETWEEN first_submit AND last_submit
+            ) AND NOT EXISTS (
+                SELECT 1 FROM spent WHERE spent.namespace = value.namespace AND spent.key = value.key
+                    AND value.generation BETWEEN spent.first AND spent.last
+            )
+            """)
+        defer { statement.reset() }
+        var found: [String] = []
+        while try statement.next() { found.append("\(statement.text(0)) #\(statement.integer(1))") }
+        return found
     }
 
     /// The newest submits of keys at rest that the next row of the key would not come after.

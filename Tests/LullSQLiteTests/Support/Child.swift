@@ -11,6 +11,8 @@ final class Child {
 
     private let process: pid_t
     private var hasEnded = false
+    /// What it has ended with.
+    private(set) var status: Int32 = 0
 
     init(_ arguments: String...) throws {
         var strings = ([Self.path] + arguments).map { strdup($0) } + [nil]
@@ -38,7 +40,6 @@ final class Child {
     func wait() {
         guard !hasEnded else { return }
         hasEnded = true
-        var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
     }
 }

@@ -1,0 +1,40 @@
+internal import CLullSystem
+internal import LullDurable
+internal import LullSQLite
+
+/// `lull flush` and `lull cancel`: for the keys that are named, or for all of a namespace, in one step.
+enum KeysCommand {
+    static func run(
+        _ subcommand: Subcommand, _ operands: [Argument], _ settings: Settings
+    ) throws(Failure) -> Int32 {
+        let file = try settings.store(creates: false, for: subcommand)
+        let namespace = settings.namespace
+        let flushes = subcommand == .flush
+        let keys: [[UInt8]?] = operands.isEmpty ? [nil] : operands.map { Invocation.bytes($0) }
+        let counts = try file.write(for: subcommand) { transaction throws(DurableError) in
+            var counts: [Int] = []
+            for key in keys {
+                counts.append(
+                    flushes ? try transaction.flush(key, in: namespace) : try transaction.cancel(key, in: namespace))
+            }
+            return counts
+        }
+        var output = Outlet(STDOUT_FILENO)
+        var log = Outlet(STDERR_FILENO)
+        let total = counts.reduce(0, +)
+        if settings.format == .json {
+            output.text.append(string: "{\"\(flushes ? "flushed" : "cancelled")\":\(total)}\n")
+        } else {
+            let unit = flushes ? "key" : "submit"
+            output.text.append(
+                string: "\(flushes ? "flushed" : "cancelled") \(total) \(unit)\(total == 1 ? "" : "s")\n")
+        }
+        _ = try output.drain()
+        for (key, count) in zip(keys, counts) where count == 0 {
+            if let key { log.report("the key \(ShownText.of(key)) has nothing to \(subcommand.rawValue)") }
+        }
+        let isShort = !log.isEmpty
+        _ = try? log.drain()
+        return isShort ? ExitStatus.commandFailed : ExitStatus.success
+    }
+}

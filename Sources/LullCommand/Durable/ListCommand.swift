@@ -1,0 +1,81 @@
+internal import CLullSystem
+internal import Lull
+internal import LullCore
+internal import LullDurable
+internal import LullSQLite
+
+/// `lull list`: the keys of a namespace that are not at rest.
+enum ListCommand {
+    /// As many keys are asked for at once.
+    private static let page = 1000
+
+    static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
+        if let stranger = operands.first {
+            throw .usage("unexpected argument \(String(cString: stranger))", .list)
+        }
+        let file = try settings.storeToLookAt(for: .list)
+        let namespace = settings.namespace
+        var output = Outlet(STDOUT_FILENO)
+        var start: [UInt8] = []
+        var isFirst = true
+        while true {
+            let keys = try file.look(for: .list) { transaction throws(DurableError) in
+                try transaction.list(in: namespace, from: start, limit: page)
+            }
+            if settings.format == .json {
+                for key in keys { key.appendJSON(to: &output.text) }
+            } else {
+                Table.append((isFirst ? [DurableListing.columns] : []) + keys.map(\.cells), to: &output.text)
+            }
+            if case .closed = try output.drain() { return ExitStatus.success }
+            guard keys.count == page, let last = keys.last else { return ExitStatus.success }
+            // The next key in the order of bytes.
+            start = last.key + [0]
+            isFirst = false
+        }
+    }
+}
+
+extension DurableListing {
+    fileprivate static let columns = ["key", "state", "due in", "submits", "attempt"]
+
+    fileprivate var cells: [String] {
+        let states = [
+            run.map { $0.isClaimed ? "running" : "retrying" }, ready > 0 ? "ready" : nil, pending > 0 ? "pending" : nil,
+        ]
+        // What comes first.
+        let due = run?.retryIn ?? (ready > 0 ? nil : dueIn)
+        let submits = (run?.submits ?? 0) + ready + pending
+        return [
+            key.isEmpty ? "\"\"" : ShownText.of(key, atMost: 40), states.compactMap { $0 }.joined(separator: ","),
+            due.map { DurationText.rounded(CoreDuration($0).nanoseconds) } ?? "-", "\(submits)",
+            run.map { "\($0.attempt)" } ?? "-",
+        ]
+    }
+
+    /// One JSON object in a line.
+    fileprivate func appendJSON(to text: inout [UInt8]) {
+        text.append("{\"key\":")
+        JSONText.append(key, to: &text)
+        text.append(string: ",\"pending\":\(pending),\"dueIn\":")
+        Self.append(dueIn, to: &text)
+        text.append(string: ",\"ready\":\(ready),\"run\":")
+        if let run {
+            let state = run.isClaimed ? "running" : "retrying"
+            text.append(string: "{\"id\":\(run.id),\"state\":\"\(state)\",\"attempt\":\(run.attempt)")
+            text.append(string: ",\"submits\":\(run.submits),\"retryIn\":")
+            Self.append(run.retryIn, to: &text)
+            text.append(",\"error\":")
+            if let error = run.error { JSONText.append(Array(error.utf8), to: &text) } else { text.append("null") }
+            text.append("}")
+        } else {
+            text.append("null")
+        }
+        text.append("}\n")
+    }
+
+    private static func append(_ duration: Duration?, to text: inout [UInt8]) {
+        guard let duration else { return text.append("null") }
+        DecimalSeconds.append(CoreDuration(duration).nanoseconds, to: &text)
+    }
+}

@@ -1,0 +1,186 @@
+internal import Lull
+internal import LullCore
+internal import LullDurable
+internal import LullSQLite
+
+/// The policy that the options give for a namespace, which has one of its own from its first use on.
+///
+/// What is not given is what the store has. A difference is refused, as the policy holds for everybody who uses the namespace;
+/// unless it is meant to be changed.
+struct NamespacePolicy: Sendable {
+    private let subcommand: Subcommand
+    private let wait: CoreDuration?
+    private let throttle: CoreDuration?
+    private let maxWait: CoreDuration?
+    private let maxCount: Int?
+    private let edges: Edges?
+    private let delayRule: DelayRule?
+    private let combination: Combination?
+    private let maxBatch: Int?
+    private let changes: Bool
+
+    init(_ settings: Settings, _ subcommand: Subcommand) throws(Failure) {
+        self.subcommand = subcommand
+        wait = settings.wait
+        throttle = settings.throttle
+        maxWait = settings.maxWait
+        maxCount = settings.maxCount
+        edges = settings.edges
+        delayRule = settings.delayRule
+        combination = settings.combination
+        maxBatch = settings.maxBatch
+        changes = settings.changesPolicy
+        if wait != nil, throttle != nil { throw .usage("--wait and --throttle exclude each other", subcommand) }
+        if changes, isEmpty { throw .usage("--change-policy needs the policy that is to hold", subcommand) }
+    }
+
+    /// Whether the options say nothing of a policy.
+    private var isEmpty: Bool { !saysWhen && !saysMore }
+    /// Whether they say enough for a namespace that is new.
+    private var saysWhen: Bool { wait != nil || throttle != nil }
+    private var saysMore: Bool {
+        maxWait != nil || maxCount != nil || edges != nil || delayRule != nil || combination != nil || maxBatch != nil
+    }
+
+    // MARK: - Agreeing with a store
+
+    /// The rules to open a new namespace with; nil if the options do not say any.
+    func rulesOfNew() throws(Failure) -> DurableRules? {
+        if isEmpty { return nil }
+        if !saysWhen { throw .usage("a new namespace needs --wait or --throttle", subcommand) }
+        return try rules(Settings())
+    }
+
+    /// The rules to open a namespace with that has these; nil if they are to stay as they are.
+    func rules(over stored: DurableRules, of name: String) throws(Failure) -> DurableRules? {
+        if isEmpty { return nil }
+        var base = Settings()
+        let isSameKind = stored.policy.kind == .debounce ? throttle == nil : wait == nil
+        if isSameKind {
+            if stored.policy.kind == .debounce {
+                base.wait = stored.policy.wait
+                base.maxWait = stored.policy.maxWait
+                base.delayRule = stored.policy.delayRule
+            } else {
+                base.throttle = stored.policy.wait
+            }
+            base.edges = stored.policy.edges
+            base.maxCount = stored.policy.maxCount
+        }
+        base.combination = stored.combination
+        base.maxBatch = (combination ?? stored.combination) == .collect ? stored.maxBatch : nil
+        let given = try rules(base)
+        if given == stored { return nil }
+        let names = """
+            the namespace \(ShownText.of(name)) has \(stored.options(besides: given)), \
+            not \(given.options(besides: stored))
+            """
+        guard isSameKind, given.policy.edges == stored.policy.edges, given.combination == stored.combination else {
+            throw .usage(
+                "\(names): its kind, edges and combination never change, so take another namespace", subcommand)
+        }
+        guard changes else {
+            throw .usage("\(names): leave the policy out, or change it for everybody with --change-policy", subcommand)
+        }
+        return given
+    }
+
+    /// The given parts, and where there are none those of others.
+    private func rules(_ others: Settings) throws(Failure) -> DurableRules {
+        var all = others
+        all.wait = wait ?? all.wait
+        all.throttle = throttle ?? all.throttle
+        all.maxWait = maxWait ?? all.maxWait
+        all.maxCount = maxCount ?? all.maxCount
+        all.edges = edges ?? all.edges
+        all.delayRule = delayRule ?? all.delayRule
+        all.combination = combination ?? all.combination
+        all.maxBatch = maxBatch ?? all.maxBatch
+        try all.checkCombination(for: subcommand)
+        let policy = try all.policy(for: subcommand)
+        do {
+            return try DurableRules(policy, combination: all.combination ?? .latest, maxBatch: all.maxBatch)
+        } catch {
+            throw .usage("\(error)", subcommand)
+        }
+    }
+}
+
+extension SQLiteTransaction {
+    /// Opens a namespace as the options say.
+    ///
+    /// - Returns: The rules that hold, or why it is not opened.
+    mutating func open(
+        _ name: String, _ policy: NamespacePolicy
+    ) throws(DurableError) -> Result<DurableRules, Failure> {
+        let stored = try rules(of: name)
+        let given: DurableRules?
+        do throws(Failure) {
+            given = if let stored { try policy.rules(over: stored, of: name) } else { try policy.rulesOfNew() }
+        } catch {
+            return .failure(error)
+        }
+        return .success(try open(name, given))
+    }
+}
+
+/// A store with a namespace that is open: what is submitted and worked on from now on is its.
+struct OpenedNamespace {
+    let file: SQLiteFile
+    let rules: DurableRules
+
+    /// Opens the file, which is made if the options say enough of a policy for that.
+    init(_ settings: Settings, _ subcommand: Subcommand) throws(Failure) {
+        let policy = try NamespacePolicy(settings, subcommand)
+        let new: DurableRules?
+        do throws(Failure) {
+            new = try policy.rulesOfNew()
+        } catch {
+            // A store may have what is missing. Where there is none, this is the better message.
+            guard try settings.hasStore(for: subcommand) else { throw error }
+            new = nil
+        }
+        let file = try settings.store(creates: new != nil, for: subcommand)
+        let name = settings.namespace
+        let answer = try file.write(for: subcommand) { transaction throws(DurableError) in
+            try transaction.open(name, policy)
+        }
+        self.file = file
+        rules = try answer.get()
+    }
+}
+
+// MARK: - In the words of the options
+
+extension DurableRules {
+    /// `--wait 5s --max-wait 1m`: what is not as usual, or not as in other rules.
+    fileprivate func options(besides other: DurableRules) -> String {
+        let isDebounce = policy.kind == .debounce
+        var words = ["\(isDebounce ? "--wait" : "--throttle") \(DurationText.option(policy.wait))"]
+        if let maxWait = policy.maxWait { words.append("--max-wait \(DurationText.option(maxWait))") }
+        if let maxCount = policy.maxCount { words.append("--max-count \(maxCount)") }
+        let usual: Edges = isDebounce ? .trailing : [.leading, .trailing]
+        if policy.edges != usual || policy.kind == other.policy.kind && policy.edges != other.policy.edges {
+            let names = [(Edges.leading, "leading"), (.trailing, "trailing")].filter { policy.edges.contains($0.0) }
+            words.append("--edges \(names.map(\.1).joined(separator: ","))")
+        }
+        if isDebounce, policy.delayRule != .restart || policy.delayRule != other.policy.delayRule {
+            words.append("--delay-rule \(policy.delayRule == .restart ? "restart" : "extend")")
+        }
+        if combination != .latest || combination != other.combination {
+            words.append("--combine \(combination.name)")
+        }
+        if let maxBatch { words.append("--max-batch \(maxBatch)") }
+        return words.joined(separator: " ")
+    }
+}
+
+extension DurationText {
+    /// A duration as one would write it: `1m`, not `60s`.
+    fileprivate static func option(_ duration: CoreDuration) -> String {
+        for (name, length) in [("h", Int64(3_600_000_000_000)), ("m", 60_000_000_000)] where duration > .zero {
+            if duration.nanoseconds % length == 0 { return "\(duration.nanoseconds / length)\(name)" }
+        }
+        return exact(duration)
+    }
+}

@@ -1,0 +1,73 @@
+internal import Lull
+internal import LullCore
+internal import LullDurable
+
+/// The status of a store in the OpenMetrics text format, for what collects such files or scrapes them.
+enum OpenMetrics {
+    static func append(_ all: [DurableStatus], to text: inout [UInt8]) {
+        begin("lull_keys", "gauge", "Keys with a value or a run in a state; a key can be in several.", &text)
+        for status in all {
+            for (state, count) in [
+                ("pending", status.pending), ("ready", status.ready), ("running", status.running),
+                ("retrying", status.retrying),
+            ] {
+                sample("lull_keys", status, [("state", state)], &text)
+                text.append(string: "\(count)\n")
+            }
+        }
+        begin("lull_dead_runs", "gauge", "Runs that have failed for good, and are kept.", &text)
+        for status in all {
+            sample("lull_dead_runs", status, [], &text)
+            text.append(string: "\(status.dead)\n")
+        }
+        begin(
+            "lull_oldest_due_seconds", "gauge",
+            "For how long the oldest value that waits for a worker has been due; 0 if none waits.", unit: "seconds",
+            &text)
+        for status in all {
+            sample("lull_oldest_due_seconds", status, [], &text)
+            DecimalSeconds.append(CoreDuration(status.oldestDue ?? .zero).nanoseconds, to: &text)
+            text.append("\n")
+        }
+        begin("lull_attempts", "counter", "Attempts at runs that have begun.", &text)
+        for status in all {
+            sample("lull_attempts_total", status, [], &text)
+            text.append(string: "\(status.attempts)\n")
+        }
+        begin("lull_lost_leases", "counter", "Runs that were taken from a worker whose lease had ended.", &text)
+        for status in all {
+            sample("lull_lost_leases_total", status, [], &text)
+            text.append(string: "\(status.lostLeases)\n")
+        }
+        text.append("# EOF\n")
+    }
+
+    private static func begin(
+        _ family: String, _ type: String, _ help: String, unit: String? = nil, _ text: inout [UInt8]
+    ) {
+        text.append(string: "# TYPE \(family) \(type)\n")
+        if let unit { text.append(string: "# UNIT \(family) \(unit)\n") }
+        text.append(string: "# HELP \(family) \(help)\n")
+    }
+
+    /// All of a sample but its value.
+    private static func sample(
+        _ name: String, _ status: DurableStatus, _ labels: [(name: String, value: String)], _ text: inout [UInt8]
+    ) {
+        let labels = ([("namespace", status.namespace)] + labels).map { "\($0)=\"\(escaped($1))\"" }
+        text.append(string: "\(name){\(labels.joined(separator: ","))} ")
+    }
+
+    private static func escaped(_ value: String) -> String {
+        var text = ""
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "\\": text += "\\\\"
+            case "\"": text += "\\\""
+            case "\n": text += "\\n"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}

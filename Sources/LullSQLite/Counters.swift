@@ -1,0 +1,30 @@
+internal import LullDurable
+
+// What a namespace counts for ever: attempts at runs, and leases that were lost. Whoever measures wants the difference of two
+// looks, whichever process did the work in between; so they lie in the file, and are written once in a claim.
+
+extension Schema {
+    static let counters = """
+        ALTER TABLE namespaces ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE namespaces ADD COLUMN lost_leases INTEGER NOT NULL DEFAULT 0;
+        """
+}
+
+extension SQLiteTable {
+    func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError) {
+        let statement = try connection[.addToCounters]
+        statement.bind(1, Int64(attempts))
+        statement.bind(2, Int64(lostLeases))
+        statement.bind(3, namespace.id)
+        try statement.run()
+    }
+
+    func readCounters(of namespace: DurableNamespace, to status: inout DurableStatus) throws(DurableError) {
+        let statement = try connection[.readCounters]
+        defer { statement.reset() }
+        statement.bind(1, namespace.id)
+        guard try statement.next() else { return }
+        status.attempts = Int(try statement.number(0))
+        status.lostLeases = Int(try statement.number(1))
+    }
+}

@@ -1,0 +1,116 @@
+internal import CLullSQLite
+internal import LullCore
+package import LullDurable
+
+/// Looks at a store in one file, and changes nothing.
+///
+/// It takes no lock that a writer waits for, makes no file and needs no right to write: it answers on a full disk, on one that can
+/// only be read, and beside a writer that is stuck. Every question opens the file anew, so that the answer is that of the file
+/// which has the name now.
+package struct SQLiteReader: Sendable {
+    private let path: String
+    private let options: SQLiteFile.Options
+
+    /// A file that is there. Whether it is one of Lull's is found out by each question.
+    package init(_ path: String, _ options: SQLiteFile.Options = SQLiteFile.Options()) throws(DurableError) {
+        self.path = path
+        self.options = options
+        try SQLiteFile.inspect(path, creates: false, options)
+    }
+
+    /// Asks something.
+    ///
+    /// - Parameter body: May be asked again, if the file was changed meanwhile.
+    package func read<Answer>(
+        _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) throws(DurableError) -> Answer {
+        let end = ContinuousClock.now.advanced(by: options.patience)
+        while true {
+            guard let name = lull_full_name(path) else { throw .unusable("there is no file \(path)") }
+            let file = String(cString: name)
+            free(name)
+            guard lull_size(file + "-journal") == 0 else {
+                throw .unusable("\(path) was left half made: whatever works or submits there mends it")
+            }
+            let before = Marks(of: file)
+            if before.hasIndex { return try readShared(file, body) }
+            let result = readAtRest(file, before, body)
+            if before == Marks(of: file) { return try result.get() }
+            guard ContinuousClock.now < end else { throw .refused("\(path) changes again and again while it is read") }
+        }
+    }
+
+    /// Reads what others may be using: where the index of the log is, it says what has been committed.
+    private func readShared<Answer>(
+        _ file: String, _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) throws(DurableError) -> Answer {
+        let connection = try Connection(reading: file, "readonly_shm=1", options)
+        do throws(DurableError) {
+            return try ask(connection, body)
+        } catch {
+            // An index that no reader has used yet, or whose last writer was killed while it wrote, has to be put right first. That
+            // changes nothing that is kept, and needs the right to write the index.
+            guard connection.failedCode & 0xFF == SQLITE_READONLY else { throw error }
+        }
+        return try ask(try Connection(reading: file, "", options), body)
+    }
+
+    /// Reads what nobody is using: there is no index of the log, and none is made. Whoever comes to the file makes one, so that
+    /// what was read meanwhile is known not to count.
+    private func readAtRest<Answer>(
+        _ file: String, _ marks: Marks, _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) -> Result<Answer, DurableError> {
+        Result { () throws(DurableError) in
+            if marks.log.size == 0 { return try ask(try Connection(reading: file, "immutable=1", options), body) }
+            let connection = try Connection(reading: file, "", vfs: "unix-none", options)
+            // The index is then kept in memory.
+            try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            return try ask(connection, body)
+        }
+    }
+
+    private func ask<Answer>(
+        _ connection: Connection, _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) throws(DurableError) -> Answer {
+        defer { connection.close() }
+        try connection.execute("PRAGMA mmap_size = 0")
+        try connection[.beginReading].run()
+        defer { connection.rollBack() }
+        switch try connection.kind() {
+        case .empty: throw .unusable("\(path) is empty: nothing has been stored in it yet")
+        case .ours(let version) where version < options.migrations.count:
+            throw .unusable(
+                "\(path) was written by an older version of Lull: its schema is \(version), this version reads "
+                    + "\(options.migrations.count). Whatever works or submits there brings it up to date")
+        case .ours: break
+        }
+        let meta = try Meta(from: connection)
+        // The time goes on without being written.
+        var time = meta.time
+        let now = time.now(options.clock.read())
+        let table = SQLiteTable(connection, at: now, sequence: meta.sequence, base: meta.base)
+        var transaction = SQLiteTransaction(table, limits: options.limits)
+        return try body(&transaction)
+    }
+
+    /// What shows whether anybody has come to a file that was at rest.
+    private struct Marks: Equatable {
+        let file: FileMark
+        let log: FileMark
+        /// Whether somebody uses the file, or has left the index of its log.
+        let hasIndex: Bool
+
+        init(of file: String) {
+            self.file = FileMark(of: file)
+            log = FileMark(of: file + "-wal")
+            hasIndex = FileMark(of: file + "-shm").isThere
+        }
+    }
+}
+
+extension SQLiteTransaction {
+    /// The names of all namespaces, in order.
+    package func names() throws(DurableError) -> [String] {
+        try table.connection.namespaces().map(\.name)
+    }
+}

@@ -1,0 +1,106 @@
+internal import LullCore
+internal import LullDurable
+
+// The values of `collect`, each a row of its own under the generation of its submit: a submit costs the same however many there
+// are, and what falls due, is claimed or dies is a range that nobody need move.
+
+extension DurableNamespace {
+    /// Whether values lie in rows of their own.
+    var collects: Bool { rules.combination == .collect }
+}
+
+extension SQLiteTable {
+    /// So many values are deleted at the end of a range, and in each later transaction until none is left: a large range must not
+    /// hold everybody up.
+    static let mostDeleted = 1024
+
+    /// Keeps the values of a part that come from outside.
+    func insertValues(
+        _ batch: Batch<DurablePayload>?, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) {
+        guard let batch else { return }
+        for case .bytes(let value, let generation) in batch.values {
+            let statement = try connection[.insertValue]
+            statement.bind(1, namespace.id)
+            statement.bind(2, blob: key)
+            statement.bind(3, generation)
+            statement.bind(4, blob: value)
+            try statement.run()
+        }
+    }
+
+    /// Reads the values of a run.
+    func values(
+        of run: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) -> [[UInt8]] {
+        let statement = try range(.values, run.submits, of: key, namespace.id)
+        defer { statement.reset() }
+        var values: [[UInt8]] = []
+        while try statement.next() { values.append(statement.blob(0)) }
+        guard values.count == run.count else {
+            throw connection.damage("\(values.count) values of \(run.count) submits")
+        }
+        return values
+    }
+
+    mutating func generation(
+        ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) -> Int64? {
+        let statement = try range(.generationOfValue, ready.submits, of: key, namespace.id)
+        defer { statement.reset() }
+        statement.bind(5, index)
+        guard try statement.next() else { throw connection.damage("fewer than \(ready.count) values that are ready") }
+        return statement.integer(0)
+    }
+
+    mutating func dropValues(
+        of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) {
+        if namespace.collects { _ = try deleteValues(submits, of: key, namespace.id, limit: -1) }
+    }
+
+    /// Forgets the values of a range that has ended: all, or some now and the rest later.
+    func spendValues(
+        of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) {
+        guard namespace.collects, try !deleteValues(submits, of: key, namespace.id) else { return }
+        try range(.insertSpent, submits, of: key, namespace.id).run()
+    }
+
+    /// Deletes some of the values that were too many for the step in which they ended.
+    func deleteSpentValues() throws(DurableError) {
+        let spent = try connection[.spent]
+        defer { spent.reset() }
+        guard try spent.next() else { return }
+        let (id, namespace, key) = (spent.integer(0), spent.integer(1), spent.blob(2))
+        let submits = try spent.range(3, 4)
+        spent.reset()
+        guard try deleteValues(submits, of: key, namespace) else { return }
+        let statement = try connection[.deleteSpent]
+        statement.bind(1, id)
+        try statement.run()
+    }
+
+    /// - Returns: Whether none is left.
+    private func deleteValues(
+        _ submits: ClosedRange<Int64>, of key: [UInt8], _ namespace: Int64, limit: Int = mostDeleted
+    ) throws(DurableError) -> Bool {
+        let statement = try range(.deleteValues, submits, of: key, namespace)
+        statement.bind(5, limit)
+        let before = connection.writes
+        try statement.run()
+        return connection.writes &- before < Self.mostDeleted
+    }
+
+    /// A statement about a range of a key's values.
+    private func range(
+        _ query: Query, _ submits: ClosedRange<Int64>, of key: [UInt8], _ namespace: Int64
+    ) throws(DurableError) -> Statement {
+        let statement = try connection[query]
+        statement.bind(1, namespace)
+        statement.bind(2, blob: key)
+        statement.bind(3, submits.lowerBound)
+        statement.bind(4, submits.upperBound)
+        return statement
+    }
+}

@@ -1,0 +1,129 @@
+import CLullSystem
+import Foundation
+import TestSupport
+import Testing
+
+/// The end of the input, or a signal, ends a process; what is pending in the store is due when it is due, whoever works then.
+@Suite("The end of lull with a store", .ownThreads)
+struct StoreEndTests {
+    private let store: TestStore
+
+    init() throws {
+        store = try TestStore()
+    }
+
+    @Test(arguments: ["", " --at-end keep"])
+    func whatIsPendingStaysForWhoeverWorksWhenItIsDue(_ option: String) throws {
+        let outcome = try store.run("filter --wait 300ms --key-field 1\(option)", input: "lamp 1\nfan 1\nlamp 2\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.output == "")
+        #expect(outcome.errors == "")
+        let worker = try store.start("work --jobs 1", ["--", "cat"])
+        #expect(Set([try worker.line(), try worker.line()]) == ["lamp 2", "fan 1"])
+        worker.signal(SIGTERM)
+        _ = try worker.finish()
+        #expect(try store.status() == [:])
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func aSignalLeavesEverythingInTheStore(_ number: Int32) throws {
+        _ = try store.run("submit --wait 1h theirs 1")
+        for command in ["filter", "run"] {
+            let process = try store.start(
+                "\(command) --key-field 1", command == "run" ? ["--", "echo", "executed"] : [])
+            process.send("ours\(command) 1\n")
+            try eventually("the record is in the store") {
+                (try? store.run("list").output.contains("ours\(command)")) == true
+            }
+            process.signal(number)
+            let outcome = try process.finish()
+            #expect(outcome.ending == -number)
+            #expect(outcome.output == "")
+            #expect(outcome.errors == "")
+        }
+        #expect(try store.status() == ["pending": 3])
+    }
+
+    @Test func aFlushConcernsOnlyWhatThisProcessAloneHasSubmitted() throws {
+        _ = try store.run("submit --wait 1h theirs 1")
+        _ = try store.run("submit both 1")
+        let outcome = try store.run("filter --key-field 1 --at-end flush", input: "ours 1\nboth 2\nalso 1\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == ["ours 1", "also 1"])
+        #expect(
+            outcome.errors == "lull: 1 key stays in the store: other processes may have submitted to it too\n")
+        #expect(try store.run("list").lines.dropFirst().map { $0.prefix { $0 != " " } } == ["both", "theirs"])
+    }
+
+    @Test func aDropConcernsOnlyWhatThisProcessAloneHasSubmitted() throws {
+        _ = try store.run("submit --wait 1h theirs 1")
+        _ = try store.run("submit both 1")
+        _ = try store.run("submit again 1")
+        let outcome = try store.run(
+            "filter --key-field 1 --at-end drop", input: "ours 1\nboth 2\nours 2\nagain 2\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.output == "")
+        #expect(
+            outcome.errors == "lull: 2 keys stay in the store: other processes may have submitted to them too\n")
+        #expect(try store.run("list").lines.dropFirst().map { $0.prefix { $0 != " " } } == ["again", "both", "theirs"])
+    }
+
+    /// Who has a policy of an hour must not wait for one.
+    @Test func aWaitIsForWhatThisProcessHasSubmitted() throws {
+        _ = try store.run("submit --wait 100ms --after 1h theirs 1")
+        let outcome = try store.run("filter --key-field 1 --at-end wait", input: "ours 1\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == ["ours 1"])
+        #expect(try store.status() == ["pending": 1])
+    }
+
+    @Test func nothingMoreIsClaimedAndWhatRunsIsAwaitedBeyondAnyGrace() throws {
+        // Half of the lease would be half a second.
+        let process = try store.start(
+            "run --wait 0 --lease 1s --jobs 1 --key-field 1", ["--", "sh", "-c", "cat; sleep 2; echo done"])
+        process.send("a\nb\nc\n")
+        #expect(try process.line() == "a")
+        process.signal(SIGTERM)
+        let outcome = try process.finish()
+        #expect(outcome.ending == -SIGTERM)
+        #expect(outcome.lines == ["done"])
+        #expect(outcome.errors == "")
+        #expect(try store.status() == ["ready": 2])
+    }
+
+    @Test func whatHadFallenDueBeforeAFlushIsDoneToo() throws {
+        let outcome = try store.run(
+            "run --wait 0 --jobs 1 --key-field 1 --at-end flush", ["--", "cat"], input: "a\nb\nc\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == ["a", "b", "c"])
+        #expect(try store.status() == [:])
+    }
+
+    @Test func aFlushAwaitsWhatItFlushedAlsoWhereAnotherProcessHasIt() throws {
+        let (ours, theirs) = (try Gate(), try Gate())
+        let first = try store.start(
+            "run --wait 1h --jobs 1 --key-field 1 --at-end flush", ["--", "sh", "-c", "cat; \(ours.wait)"])
+        first.send("a 1\nb 1\n")
+        try eventually("the records are in the store") { (try? store.status()) == ["pending": 2] }
+        first.closeInput()
+        #expect(try first.line() == "a 1")
+        let second = try store.start(
+            "work", ["--", "sh", "-c", "cat; \(theirs.wait); sleep 0.3; kill -0 \(first.group) && echo awaited"])
+        #expect(try second.line() == "b 1")
+        try ours.open()
+        try eventually("the first command is over") { (try? store.status()) == ["running": 1] }
+        try theirs.open()
+        #expect(try second.line() == "awaited")
+        #expect(try first.finish().ending == 0)
+        second.signal(SIGTERM)
+        _ = try second.finish()
+        #expect(try store.status() == [:])
+    }
+
+    @Test func afterAFailureNothingMoreIsStartedAndTheRestStays() throws {
+        let outcome = try store.run(
+            "run --wait 0 --jobs 1 --key-field 1 --fail-fast --at-end flush", ["--", "false"], input: "a\nb\nc\n")
+        #expect(outcome.ending == 1)
+        #expect(try store.status() == ["ready": 2, "retrying": 1])
+    }
+}

@@ -1,0 +1,130 @@
+import CLullSystem
+import Foundation
+import TestSupport
+import Testing
+
+/// What a store tells of itself, and what can be done with all of it.
+@Suite("lull status, list, flush and cancel", .ownThreads)
+struct StoreLookTests {
+    private let store: TestStore
+
+    init() throws {
+        store = try TestStore()
+    }
+
+    @Test func aWatchGoesOnUntilASignalComes() throws {
+        _ = try store.run("submit --wait 1h k v")
+        let watch = try store.start("status --watch")
+        #expect(try watch.line().hasPrefix("namespace  pending"))
+        #expect(try watch.line().hasPrefix("default          1"))
+        _ = try store.run("submit other v")
+        #expect(try watch.line().hasPrefix("namespace  pending"))
+        #expect(try watch.line().hasPrefix("default          2"))
+        watch.signal(SIGINT)
+        #expect(try watch.finish().ending == -SIGINT)
+    }
+
+    @Test func namespacesAreApart() throws {
+        _ = try store.run("submit --namespace a --wait 1h k 1")
+        _ = try store.run("submit --namespace b --throttle 1h --edges trailing k 1")
+        let table = try store.run("status").lines
+        #expect(table.count == 3)
+        #expect(table[0].hasPrefix("namespace  pending  ready  running  retrying  dead  oldest"))
+        #expect(table[1].hasPrefix("a  "))
+        #expect(
+            try store.run("status --namespace b --json").output.hasPrefix(
+                #"{"namespace":"b","interval":3600,"pending":1,"#))
+    }
+
+    // MARK: - list
+
+    @Test func keysAreListedWithTheirStates() throws {
+        let gate = try Gate()
+        _ = try store.run("submit --wait 1h waiting 1")
+        _ = try store.run("submit waiting 2")
+        let worker = try store.start(
+            "work --jobs 2", ["--", "sh", "-c", "[ $0 = failing ] && exit 1; cat; \(gate.wait)", "{key}"])
+        _ = try store.run("submit --after 0 running 1")
+        #expect(try worker.line() == "1")
+        _ = try store.run("submit running 2")
+        _ = try store.run("submit --after 0 failing 1")
+        try eventually("the command has failed") { (try? store.status()["retrying"]) == 1 }
+        let lines = try store.run("list").lines
+        #expect(lines[0] == "key                state  due in  submits  attempt", "\(lines)")
+        #expect(
+            lines[1].hasPrefix("failing         retrying  ") && lines[1].hasSuffix("        1        1"), "\(lines)")
+        #expect(lines[2] == "running  running,pending   3600s        2        1", "\(lines)")
+        #expect(
+            lines[3].hasPrefix("waiting          pending   ") && lines[3].hasSuffix("s        2        -"), "\(lines)")
+        let objects = try store.run("list --json").lines
+        #expect(objects[0].hasPrefix(#"{"key":"failing","pending":0,"dueIn":null,"ready":0,"run":{"id":"#))
+        #expect(objects[0].contains(#""state":"retrying","attempt":1,"submits":1,"retryIn":0."#), "\(objects)")
+        #expect(objects[1].contains(#""state":"running","attempt":1,"submits":1,"retryIn":null,"error":null}"#))
+        #expect(
+            objects[2].hasPrefix(#"{"key":"waiting","pending":2,"dueIn":3"#) && objects[2].hasSuffix(#","run":null}"#))
+        try gate.open()
+        worker.signal(SIGTERM)
+        _ = try worker.finish()
+    }
+
+    @Test func anyNumberOfKeysIsListed() throws {
+        let keys = (0..<2500).map { "k\($0)" }
+        _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())
+        let listed = try store.run("list").lines.dropFirst().map { String($0.prefix { $0 != " " }) }
+        #expect(listed == keys.sorted())
+    }
+
+    @Test func whatIsShownOfAKeyHarmsNoTerminal() throws {
+        let long = String(repeating: "é", count: 500)
+        _ = try store.run("submit --wait 1h", ["\u{1B}[31mred\nline\u{9B}2J", ""])
+        _ = try store.run("submit", [long, ""])
+        let text = try store.run("list").output
+        #expect(text.contains("?[31mred?line?2J  "), "\(text)")
+        #expect(text.contains(String(repeating: "é", count: 39) + "…  "), "\(text)")
+        #expect(try store.run("cancel", ["\u{1B}[1m"]).errors == "lull: the key ?[1m has nothing to cancel\n")
+    }
+
+    // MARK: - flush and cancel
+
+    @Test func keysAreFlushedOneByOneOrAll() throws {
+        for key in ["a", "b", "c"] { _ = try store.run("submit --wait 1h \(key) \(key)") }
+        let one = try store.run("flush b")
+        #expect(one.output == "flushed 1 key\n")
+        #expect(one.ending == 0)
+        #expect(try store.status() == ["pending": 2, "ready": 1])
+        // What has nothing is said; the others are flushed all the same.
+        let missing = try store.run("flush b nothing a")
+        #expect(missing.ending == 1)
+        #expect(missing.output == "flushed 1 key\n")
+        #expect(
+            missing.errorLines == [
+                "lull: the key b has nothing to flush", "lull: the key nothing has nothing to flush",
+            ])
+        #expect(try store.run("flush --json").output == "{\"flushed\":1}\n")
+        #expect(try store.status() == ["ready": 3])
+        let none = try store.run("flush")
+        #expect(none.ending == 0)
+        #expect(none.output == "flushed 0 keys\n")
+    }
+
+    @Test func keysAreCancelledOneByOneOrAll() throws {
+        for key in ["a", "b", "c", "a", "-k"] { _ = try store.run("submit --wait 1h", ["--", key, "1"]) }
+        #expect(try store.run("cancel a").output == "cancelled 2 submits\n")
+        #expect(try store.run("cancel", ["--", "-k"]).output == "cancelled 1 submit\n")
+        #expect(try store.run("cancel a").ending == 1)
+        #expect(try store.run("cancel --json").output == "{\"cancelled\":2}\n")
+        #expect(try store.status() == [:])
+    }
+
+    @Test(arguments: ["status", "list", "flush", "cancel", "dead list", "dead retry 1", "submit k"])
+    func aNamespaceThatIsNotThereIsAnErrorThatNamesThoseThatAre(_ command: String) throws {
+        _ = try store.run("submit --namespace hooks --wait 1h k 1")
+        _ = try store.run("submit --namespace mail --wait 1h k 1")
+        let outcome = try store.run(command + " --namespace nope")
+        #expect(outcome.ending == 64)
+        #expect(outcome.output == "")
+        let what = command == "submit k" ? "the namespace nope is not there yet: " : "there is no namespace nope; "
+        #expect(outcome.errors.hasPrefix("lull: \(what)"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("the store has hooks, mail"), "\(outcome.errors)")
+    }
+}

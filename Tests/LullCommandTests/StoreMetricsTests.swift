@@ -1,0 +1,76 @@
+import CLullSystem
+import Foundation
+import TestSupport
+import Testing
+
+/// What collects metrics gets them from the file, whichever process did the work.
+@Suite("lull status --format openmetrics", .ownThreads)
+struct StoreMetricsTests {
+    private let store: TestStore
+
+    init() throws {
+        store = try TestStore()
+    }
+
+    private func metrics() throws -> OpenMetricsText {
+        let outcome = try store.run("status --format openmetrics")
+        #expect(outcome.ending == 0)
+        return try OpenMetricsText(outcome.output)
+    }
+
+    private func value(_ name: String, _ labels: [String: String] = [:]) throws -> Double? {
+        let labels = labels.merging(["namespace": "default"]) { $1 }
+        return try metrics().samples.first { $0.name == name && $0.labels == labels }?.value
+    }
+
+    @Test func everyStateHasItsCount() throws {
+        _ = try store.run(
+            "run --wait 0 --max-attempts 1 --key-field 1 --at-end flush", ["--", "false"], input: "a\nb\n")
+        _ = try store.run("run --key-field 1 --at-end flush", ["--", "false"], input: "c\n")
+        _ = try store.run("submit --after 1h d 1")
+        _ = try store.run("submit e 1")
+        #expect(try value("lull_keys", ["state": "pending"]) == 1)
+        #expect(try value("lull_keys", ["state": "ready"]) == 1)
+        #expect(try value("lull_keys", ["state": "running"]) == 0)
+        #expect(try value("lull_keys", ["state": "retrying"]) == 1)
+        #expect(try value("lull_dead_runs") == 2)
+        #expect(try value("lull_oldest_due_seconds") ?? 0 > 0)
+        #expect(try metrics().families.map(\.type) == ["gauge", "gauge", "gauge", "counter", "counter"])
+    }
+
+    @Test func namesOfNamespacesAreEscaped() throws {
+        let names = ["a\"b", "c\\d", "e\nf", "g{h=\"i\"} 1", "é"]
+        for name in names { _ = try store.run("submit --wait 1h --namespace", [name, "k", "v"]) }
+        let found = Set(try metrics().samples.compactMap { $0.labels["namespace"] })
+        #expect(found == Set(names))
+    }
+
+    @Test func attemptsOfAllProcessesAreCounted() throws {
+        _ = try store.run("submit --wait 0 k 1")
+        #expect(try value("lull_attempts_total") == 0)
+        for _ in 0..<3 {
+            _ = try store.run("flush")
+            _ = try store.run("run", ["--", "false"])
+        }
+        #expect(try value("lull_attempts_total") == 3)
+        #expect(try value("lull_lost_leases_total") == 0)
+        #expect(try store.object("status --json")["attempts"] as? Int == 3)
+    }
+
+    @Test func aLeaseIsLostWhenAnotherProcessTakesTheRunOver() throws {
+        let gate = try Gate()
+        let first = try store.start("run --wait 0 --lease 1s", ["--", "sh", "-c", "echo begun; \(gate.wait)"])
+        first.send("a\n")
+        #expect(try first.line() == "begun")
+        first.signal(SIGKILL)
+        _ = try first.end()
+        let second = try store.start("work", ["--", "sh", "-c", "echo $LULL_ATTEMPT"])
+        #expect(try second.line() == "2")
+        second.signal(SIGTERM)
+        _ = try second.finish()
+        try gate.open()
+        #expect(try value("lull_lost_leases_total") == 1)
+        #expect(try value("lull_attempts_total") == 2)
+        #expect(try store.object("status --json")["lostLeases"] as? Int == 1)
+    }
+}

@@ -1,0 +1,78 @@
+import CLullSystem
+import Foundation
+import TestSupport
+import Testing
+
+/// What does not go together, and files that are no store.
+@Suite("Usage of a store", .ownThreads)
+struct StoreUsageTests {
+    private let store: TestStore
+
+    init() throws {
+        store = try TestStore()
+    }
+
+    @Test(arguments: [
+        ("submit k v", 64, "the namespace default is not there yet: its first use has to say the policy"),
+        ("filter --key-field 1", 64, "the namespace default is not there yet: its first use has to say the policy"),
+        ("filter --wait 1s --delimiter ,", 64, "--delimiter needs --key-field"),
+        ("submit --edges leading k v", 64, "a new namespace needs --wait or --throttle"),
+        ("submit --max-batch 2 k v", 64, "a new namespace needs --wait or --throttle"),
+        ("submit --wait 1s --max-batch 2 k v", 64, "--max-batch needs --combine collect"),
+        ("filter --wait 1s --combine first --max-batch 2", 64, "--max-batch needs --combine collect"),
+        ("submit --wait 1s", 64, "KEY is missing"),
+        ("work --jobs 1", 64, "COMMAND is missing"),
+        ("dead", 64, "say what to do: list, retry or discard"),
+        ("dead retry", 64, "say which runs, by their numbers"),
+        ("dead retry x", 64, "a run has a number, not \"x\""),
+        ("filter --wait 1s --max-keys 3", 64, "--max-keys has no meaning with --store"),
+        ("run --wait 1s --while-running skip -- true", 64, "--while-running must be queue with --store"),
+        ("status --format json", 64, "--format must be openmetrics, not \"json\""),
+        ("status --watch --format openmetrics", 64, "--watch shows a table, or objects with --json"),
+        ("submit --change-policy k v", 64, "--change-policy needs the policy that is to hold"),
+        ("submit --wait 1s --throttle 1s k v", 64, "--wait and --throttle exclude each other"),
+        ("list k", 64, "unexpected argument k"),
+        ("run --wait 1s --lease 1ms -- true", 64, "--lease must be at least 1s, not 1ms"),
+    ])
+    func wrongUsageIsExplained(arguments: String, status: Int32, message: String) throws {
+        // A store that is there, without the namespace.
+        _ = try store.run("submit --namespace other --wait 1s k v")
+        let outcome = try store.run(arguments)
+        #expect(outcome.ending == status)
+        #expect(outcome.errorLines.count == 1)
+        #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    }
+
+    /// Without it they would look as if what is pending survived.
+    @Test(arguments: [
+        "--namespace n", "--lease 3s", "--max-attempts 3", "--change-policy", "--at-end keep",
+    ])
+    func whatOnlyAStoreGivesAMeaningIsRefusedWithoutOne(_ option: String) throws {
+        for command in ["filter", "run"] {
+            let options = "\(command) --wait 1s \(option)".split(separator: " ").map(String.init)
+            let outcome = try lull(options + (command == "run" ? ["--", "true"] : []), input: [])
+            #expect(outcome.ending == 64)
+            let name = option == "--at-end keep" ? option : String(option.prefix { $0 != " " })
+            #expect(outcome.errors == "lull: \(name) needs --store (see lull \(command) --help)\n")
+        }
+        #expect(try lull("simulate", "--wait", "1s", "--at-end", "keep", "-").ending == 64)
+    }
+
+    @Test func aStoreThatIsNoneIsLeftAlone() throws {
+        let file = try TemporaryFile("not a database, but long enough to be looked at as one\n")
+        for (store, message) in [
+            ("sqlite:\(file.path)", "is not a database of SQLite"),
+            ("sqlite:/nowhere/store.db", "there is no directory"),
+        ] {
+            let outcome = try lull(["submit", "--store", store, "--wait", "1s", "k", "v"], input: [])
+            #expect(outcome.ending == 74)
+            #expect(outcome.errorLines.count == 1)
+            #expect(outcome.errors.contains(message), "\(outcome.errors)")
+        }
+        #expect(file.text.hasPrefix("not a database"))
+        for store in ["store.db", "sqlite:", "postgres:x"] {
+            #expect(try lull(["status", "--store", store], input: []).ending == 64)
+        }
+        #expect(try lull(["status", "--store", "sqlite:\(file.path)-not-there"], input: []).ending == 74)
+    }
+}

@@ -1,0 +1,92 @@
+import CLullSystem
+import Foundation
+import TestSupport
+import Testing
+
+/// Who hands in and who works are different processes.
+@Suite("lull submit and lull work", .ownThreads)
+struct StoreWorkTests {
+    private let store: TestStore
+
+    init() throws {
+        store = try TestStore()
+    }
+
+    @Test func whatIsSubmittedIsDoneByAWorker() throws {
+        #expect(try store.run("submit --wait 50ms lamp 1").output == "")
+        let worker = try store.start("work", ["--", "sh", "-c", "echo $0 $LULL_COUNT $LULL_EDGE $(cat)", "{key}"])
+        #expect(try worker.line() == "lamp 1 trailing 1")
+        // The policy is known by now; another process' submit wakes the worker.
+        #expect(try store.run("submit fan on").ending == 0)
+        #expect(try worker.line() == "fan 1 trailing on")
+        worker.signal(SIGTERM)
+        let outcome = try worker.finish()
+        #expect(outcome.ending == -SIGTERM)
+        #expect(outcome.errors == "")
+        #expect(try store.status() == [:])
+    }
+
+    @Test func aReceiptSaysWhatWasRecorded() throws {
+        #expect(
+            try store.run("submit --wait 2s --json --token t lamp 1").lines == [
+                #"{"key":"lamp","generation":1,"dueIn":2}"#
+            ])
+        #expect(try store.run("submit --json lamp").output.hasPrefix(#"{"key":"lamp","generation":2,"#))
+        // Repeated with its token it counts once.
+        #expect(try store.run("submit --json --token t lamp 1").output.hasPrefix(#"{"key":"lamp","generation":1,"#))
+        let other = try store.run("submit --token t fan 1")
+        #expect(other.ending == 65)
+        #expect(other.errors == "lull: the token t was used for a submit of another key\n")
+        #expect(try store.status() == ["pending": 1])
+    }
+
+    @Test func aWorkerThatIsToldToStopLetsItsCommandEnd() throws {
+        let gate = try Gate()
+        _ = try store.run("submit --wait 0 lamp 1")
+        let worker = try store.start("work", ["--", "sh", "-c", "echo begun; \(gate.wait); echo ended"])
+        #expect(try worker.line() == "begun")
+        _ = try store.run("submit lamp 2")
+        worker.signal(SIGTERM)
+        try gate.open()
+        let outcome = try worker.finish()
+        #expect(outcome.lines == ["ended"])
+        #expect(outcome.ending == -SIGTERM)
+        // Nothing more was claimed.
+        #expect(try store.status() == ["ready": 1])
+    }
+
+    @Test func aWorkerMayBeTheFirstAndSayThePolicy() throws {
+        let worker = try store.start("work --wait 50ms --combine collect", ["--", "cat"])
+        try eventually("the namespace is there") { (try? store.run("submit lamp on").ending) == 0 }
+        #expect(try worker.line() == "on")
+        worker.signal(SIGTERM)
+        #expect(try worker.finish().ending == -SIGTERM)
+        #expect(try store.object("status --json")["wait"] as? Double == 0.05)
+    }
+
+    // MARK: - Values from standard input
+
+    @Test func aValueFromStandardInputIsTakenAsItIs() throws {
+        let value = "a\0b\n\nc\n"
+        #expect(try store.run("submit --wait 0 k -", input: value).ending == 0)
+        let worker = try store.start("work", ["--", "sh", "-c", "cat | od -An -tx1 | tr -d ' \n'; echo"])
+        // With the newline that ends a record.
+        #expect(try worker.line() == "6100620a0a630a0a")
+        worker.signal(SIGTERM)
+        _ = try worker.finish()
+    }
+
+    @Test func aValueFromStandardInputMayHave16MiBAndNoMore() throws {
+        let value = String(repeating: "x", count: 16 << 20)
+        #expect(try store.run("submit --wait 1h k -", input: value).ending == 0)
+        let refused = try store.run("submit k -", input: value + "y")
+        #expect(refused.ending == 65)
+        #expect(refused.errors == "lull: the value is longer than 16 MiB, and was not submitted\n")
+        #expect(try store.object("list --json")["pending"] as? Int == 1)
+    }
+
+    @Test func aValueThatIsADashComesFromStandardInput() throws {
+        _ = try store.run("submit --wait 0 k -", input: "-")
+        #expect(try store.run("filter").output == "-\n")
+    }
+}

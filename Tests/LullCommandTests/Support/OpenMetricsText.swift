@@ -1,0 +1,109 @@
+/// Reads the OpenMetrics text format, and refuses what its grammar does.
+struct OpenMetricsText {
+    struct Fault: Error {
+        let line: String
+        let why: String
+    }
+
+    struct Sample: Hashable {
+        var name: String
+        var labels: [String: String]
+        var value: Double
+    }
+
+    private(set) var samples: [Sample] = []
+    /// The type of each family, in order.
+    private(set) var families: [(name: String, type: String)] = []
+
+    init(_ text: String) throws {
+        guard text.hasSuffix("\n# EOF\n") || text == "# EOF\n" else {
+            throw Fault(line: text, why: "no # EOF at the end")
+        }
+        var metadata: Set<String> = []
+        var hasSamples = false
+        for line in text.dropLast("# EOF\n".count).split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+            func refuse(_ why: String) -> Fault { Fault(line: String(line), why: why) }
+            guard line.hasPrefix("#") else {
+                let sample = try Self.sample(line, refuse)
+                guard let (family, type) = families.last else { throw refuse("a sample without a family") }
+                let isOfFamily = type == "counter" ? sample.name == family + "_total" : sample.name == family
+                guard isOfFamily else { throw refuse("a sample of another family than \(family)") }
+                guard !samples.contains(where: { $0.name == sample.name && $0.labels == sample.labels }) else {
+                    throw refuse("the sample comes twice")
+                }
+                samples.append(sample)
+                hasSamples = true
+                continue
+            }
+            let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+            guard words.count == 4, words[0] == "#" else { throw refuse("neither metadata nor a sample") }
+            let name = words[2]
+            guard Self.isName(name) else { throw refuse("no name of a metric") }
+            if families.last?.name != name {
+                guard !families.contains(where: { $0.name == name }) else { throw refuse("a family in two places") }
+                families.append((name, "unknown"))
+                metadata = []
+                hasSamples = false
+            }
+            guard !hasSamples, metadata.insert(words[1]).inserted else { throw refuse("metadata too late, or twice") }
+            switch words[1] {
+            case "TYPE":
+                guard ["gauge", "counter"].contains(words[3]) else { throw refuse("an unknown type") }
+                guard words[3] != "counter" || !name.hasSuffix("_total") else { throw refuse("a family named _total") }
+                families[families.count - 1].type = words[3]
+            case "UNIT": guard name.hasSuffix("_" + words[3]) else { throw refuse("the unit is not in the name") }
+            case "HELP": guard !words[3].isEmpty, !words[3].contains("\\") else { throw refuse("help to be escaped") }
+            default: throw refuse("unknown metadata")
+            }
+        }
+    }
+
+    private static func isName(_ name: some StringProtocol) -> Bool {
+        guard let first = name.unicodeScalars.first, first.value < 0x80, !("0"..."9").contains(first) else {
+            return false
+        }
+        return name.unicodeScalars.allSatisfy {
+            ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0) || $0 == "_" || $0 == ":"
+        }
+    }
+
+    private static func sample(_ line: Substring, _ refuse: (String) -> Fault) throws -> Sample {
+        var rest = line[...]
+        let name = rest.prefix { $0 != "{" && $0 != " " }
+        guard isName(name) else { throw refuse("no name of a metric") }
+        rest = rest.dropFirst(name.count)
+        var labels: [String: String] = [:]
+        if rest.first == "{" {
+            repeat {
+                rest = rest.dropFirst()
+                let label = rest.prefix { $0 != "=" }
+                guard isName(label), labels[String(label)] == nil else { throw refuse("no name of a label") }
+                rest = rest.dropFirst(label.count)
+                guard rest.hasPrefix("=\"") else { throw refuse("no value of a label") }
+                rest = rest.dropFirst(2)
+                var value = ""
+                while let character = rest.first, character != "\"" {
+                    rest = rest.dropFirst()
+                    guard character == "\\" else {
+                        value.append(character)
+                        continue
+                    }
+                    switch rest.first {
+                    case "\\": value.append("\\")
+                    case "\"": value.append("\"")
+                    case "n": value.append("\n")
+                    default: throw refuse("an unknown escape")
+                    }
+                    rest = rest.dropFirst()
+                }
+                guard rest.first == "\"" else { throw refuse("a label without an end") }
+                rest = rest.dropFirst()
+                labels[String(label)] = value
+            } while rest.first == ","
+            guard rest.first == "}" else { throw refuse("labels without an end") }
+            rest = rest.dropFirst()
+        }
+        guard rest.first == " ", let value = Double(rest.dropFirst()) else { throw refuse("no value") }
+        return Sample(name: String(name), labels: labels, value: value)
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// A store in a folder of its own, which goes away with the test, and the tool on it.
+final class TestStore {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID().uuidString)").path
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    var option: [String] { ["--store", "sqlite:\(path)/store.db"] }
+
+    private func arguments(_ options: String, _ rest: [String]) -> [String] {
+        var arguments = options.split(separator: " ").map(String.init)
+        arguments.insert(contentsOf: option, at: 1)
+        return arguments + rest
+    }
+
+    /// Runs the tool from beginning to end.
+    func run(_ options: String, _ rest: [String] = [], input: String = "") throws -> ToolProcess.Outcome {
+        try lull(arguments(options, rest), input: Array(input.utf8))
+    }
+
+    /// Starts the tool.
+    func start(_ options: String, _ rest: [String] = []) throws -> ToolProcess {
+        try ToolProcess(arguments(options, rest))
+    }
+
+    /// The object that a command writes.
+    func object(_ options: String) throws -> [String: Any] {
+        let line = try run(options).output
+        return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+    }
+
+    /// What there is to do in the only namespace: the counts that are not 0.
+    func status() throws -> [String: Int] {
+        let known = ["pending", "ready", "running", "retrying", "dead"]
+        return try object("status --json").compactMapValues { $0 as? Int }
+            .filter { known.contains($0.key) && $0.value != 0 }
+    }
+}
+
+/// A command waits at a gate until it is opened.
+final class Gate {
+    private let file: TemporaryFile
+
+    init() throws {
+        file = try TemporaryFile()
+    }
+
+    /// For a shell.
+    var wait: String { "while ! [ -s \(file.path) ]; do sleep 0.01; done" }
+
+    func open() throws {
+        try Data("x".utf8).write(to: URL(fileURLWithPath: file.path))
+    }
+}

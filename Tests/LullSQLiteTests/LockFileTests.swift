@@ -1,0 +1,81 @@
+import FaultVFS
+import Foundation
+import LullDurable
+import TestSupport
+import Testing
+
+@testable import LullSQLite
+
+/// Whoever may not write to a store cannot hold its locks either.
+@Suite(.ownThreads) struct LockFileTests {
+    private let place: Place
+    private let machine = Machine()
+
+    init() throws {
+        place = try Place()
+    }
+
+    private func rights(_ suffix: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: place.path + suffix)
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1
+    }
+
+    private func open() throws -> SQLiteFile { try SQLiteFile(place.path, SQLiteFile.Options(machine)) }
+
+    private func set(_ rights: Int, of suffix: String = "") throws {
+        try FileManager.default.setAttributes([.posixPermissions: rights], ofItemAtPath: place.path + suffix)
+    }
+
+    @Test(arguments: [(0o644, 0o600), (0o600, 0o600), (0o664, 0o660), (0o660, 0o660), (0o666, 0o666)])
+    func whoMayWriteTheFileMayLock(_ file: Int, _ locks: Int) throws {
+        #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
+        try set(file)
+        _ = try open()
+        #expect(try rights("-want") == locks)
+        #expect(try rights("-write") == locks)
+    }
+
+    @Test func filesOfAnEarlierVersionAreMended() throws {
+        _ = try open()
+        try set(0o644)
+        for suffix in ["-want", "-write"] { try set(0o644, of: suffix) }
+        _ = try open()
+        #expect(try rights("-want") == 0o600)
+        #expect(try rights("-write") == 0o600)
+    }
+
+    @Test func whoMayOnlyReadTheFileCannotLock() throws {
+        _ = try open()
+        try set(0o644)
+        _ = try open()
+        guard geteuid() == 0, fault_act_as_nobody(true) else { return }
+        let descriptors = ["", "-want", "-write"].map { Foundation.open(place.path + $0, O_RDONLY) }
+        _ = fault_act_as_nobody(false)
+        #expect(descriptors.map { $0 >= 0 } == [true, false, false])
+        for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
+    }
+
+    @Test func locksThatStrangersHoldAreRefused() throws {
+        _ = try open()
+        // The file is another user's now, who cannot mend what is not hers.
+        guard geteuid() == 0 else { return }
+        for suffix in ["", "-wal", "-shm"] { #expect(chown(place.path + suffix, 65534, 65534) == 0) }
+        for suffix in ["-want", "-write"] { try set(0o666, of: suffix) }
+        guard fault_act_as_nobody(true) else { return }
+        let error = #expect(throws: DurableError.self) { try open() }
+        _ = fault_act_as_nobody(false)
+        #expect(
+            error?.description.contains("-want can be locked by users who may not write") == true, "\(error as Any)")
+        // Its owner or root can mend it.
+        _ = try open()
+        #expect(try rights("-want") == 0o600)
+    }
+
+    @Test func aLinkIsNotFollowed() throws {
+        let other = place.directory + "/other"
+        #expect(FileManager.default.createFile(atPath: other, contents: nil))
+        try FileManager.default.createSymbolicLink(atPath: place.path + "-want", withDestinationPath: other)
+        let error = #expect(throws: DurableError.self) { try open() }
+        #expect(error?.description.contains("-want cannot be opened for writing: ") == true, "\(error as Any)")
+    }
+}

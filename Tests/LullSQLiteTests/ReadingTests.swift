@@ -1,0 +1,201 @@
+import FaultVFS
+import Foundation
+import LullCore
+import LullDurable
+import TestSupport
+import Testing
+
+@testable import LullSQLite
+
+/// Whoever only looks changes nothing, needs nothing but to be able to read, and waits for nobody.
+@Suite(.ownThreads) struct ReadingTests {
+    private let disk = FaultyDisk()
+    private let place: Place
+    private let machine = Machine()
+    private let options: SQLiteFile.Options
+
+    init() throws {
+        place = try Place()
+        options = SQLiteFile.Options(machine, patience: .milliseconds(20))
+    }
+
+    private func make(vfs: String? = nil) throws -> SQLiteFile {
+        var options = options
+        options.vfs = vfs
+        let file = try SQLiteFile(place.path, options)
+        try file.open(try debounce(2))
+        try file.submit(submission("a", "one"))
+        return file
+    }
+
+    private func status(vfs: String? = nil) throws -> DurableStatus {
+        var options = options
+        options.vfs = vfs
+        return try SQLiteReader(place.path, options).read { transaction throws(DurableError) in
+            try transaction.status(of: "n")
+        }
+    }
+
+    /// Everything in the directory.
+    ///
+    /// - Parameter index: Whether with what the index of the log says: connections of one process share it.
+    private func contents(index: Bool = true) throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.directory)
+            .filter { index || !$0.hasSuffix("-shm") }
+        return Dictionary(
+            uniqueKeysWithValues: names.map { name in
+                (name, FileManager.default.contents(atPath: place.directory + "/" + name) ?? Data())
+            })
+    }
+
+    /// Looks at the file as somebody who owns nothing, in a directory in which nothing can be made.
+    private func statusAsNobody() throws -> DurableStatus? {
+        let files = FileManager.default
+        for name in try files.contentsOfDirectory(atPath: place.directory) where !name.hasSuffix("-want") {
+            try files.setAttributes([.posixPermissions: 0o444], ofItemAtPath: place.directory + "/" + name)
+        }
+        try files.setAttributes([.posixPermissions: 0o555], ofItemAtPath: place.directory)
+        defer { try? files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.directory) }
+        guard fault_act_as_nobody(true) else { return nil }
+        defer { _ = fault_act_as_nobody(false) }
+        return try status()
+    }
+
+    @Test func nothingIsChangedAndNoFileIsMade() throws {
+        let file = try make()
+        let before = try contents(index: false)
+        #expect(try status().pending == 1)
+        #expect(try contents(index: false) == before)
+        machine.reboot(as: "second", wallPasses: 10)
+        #expect(try status().ready == 1)
+        #expect(try contents(index: false) == before)
+        #expect(try file.status()?.ready == 1)
+    }
+
+    @Test func theTimeGoesOnWithoutBeingWritten() throws {
+        let file = try make()
+        machine.pass(1)
+        #expect(try status().pending == 1)
+        machine.pass(4)
+        #expect(try status().ready == 1)
+        #expect(try status().oldestDue == .seconds(3))
+        let highest = try place.number("SELECT highest FROM meta")
+        #expect(highest == 0)
+        withExtendedLifetime(file) {}
+    }
+
+    @Test func noCallThatWritesIsMadeSoThatAFullOrBrokenDiskIsNoHindrance() throws {
+        let file = try make(vfs: disk.name)
+        let writing: FaultyDisk.Calls = [.write, .sync, .truncate, .delete]
+        let before = disk.calls(writing)
+        for effect in [FaultyDisk.Effect.full, .error] {
+            disk.arm(effect, at: writing, lasts: true)
+            #expect(try status(vfs: disk.name).pending == 1)
+            #expect(throws: DurableError.self) { try file.submit(submission("a", "two")) }
+            let afterSubmit = disk.calls(writing)
+            #expect(try status(vfs: disk.name).pending == 1)
+            #expect(disk.calls(writing) == afterSubmit)
+            disk.mend()
+        }
+        #expect(disk.calls(writing) > before)
+    }
+
+    @Test func nobodyWhoIsStuckWhileWritingIsInTheWay() throws {
+        let file = try make()
+        let turnstile = try Turnstile(besides: place.path)
+        try turnstile.enter(within: .zero)
+        defer { turnstile.leave() }
+        let other = try RawConnection(place.path)
+        try other.execute("BEGIN IMMEDIATE; DELETE FROM work")
+        #expect(try status().pending == 1)
+        try other.execute("ROLLBACK")
+        withExtendedLifetime(file) {}
+    }
+
+    @Test func whoMayOnlyReadLooksWhileOthersUseTheFile() throws {
+        let file = try make()
+        let status = try statusAsNobody()
+        #expect(status == nil || status?.pending == 1)
+        withExtendedLifetime(file) {}
+    }
+
+    @Test(arguments: [true, false])
+    func whoMayOnlyReadLooksAfterAllOthersHaveGone(_ isAtRest: Bool) throws {
+        var file: SQLiteFile? = try make()
+        if isAtRest { file?.rest() }
+        file = nil
+        let before = try contents()
+        let status = try statusAsNobody()
+        #expect(status == nil || status?.pending == 1)
+        #expect(try contents() == before)
+    }
+
+    @Test(arguments: [true, false])
+    func aCopyWithoutTheIndexOfTheLogCanBeRead(_ hasLog: Bool) throws {
+        var file: SQLiteFile? = try make()
+        if !hasLog { file?.rest() }
+        file = nil
+        try FileManager.default.removeItem(atPath: place.path + "-shm")
+        if !hasLog { try FileManager.default.removeItem(atPath: place.path + "-wal") }
+        let before = try contents()
+        #expect(try status().pending == 1)
+        #expect(try contents() == before)
+        let unprivileged = try statusAsNobody()
+        #expect(unprivileged == nil || unprivileged?.pending == 1)
+        #expect(try contents() == before)
+    }
+
+    @Test func whatWasReadWhileSomebodyCameToAFileAtRestIsReadAgain() throws {
+        try make().rest()
+        for suffix in ["-shm", "-wal"] { try FileManager.default.removeItem(atPath: place.path + suffix) }
+        var answers: [Int] = []
+        let pending = try SQLiteReader(place.path, options).read { transaction throws(DurableError) in
+            let pending = try transaction.status(of: "n").pending
+            answers.append(pending)
+            if answers.count == 1 {
+                let file = try SQLiteFile(place.path, options)
+                try file.submit(submission("b", "two"))
+                file.rest()
+            }
+            return pending
+        }
+        #expect(pending == 2)
+        #expect(answers == [1, 2])
+    }
+
+    @Test func anOlderFileIsNotChangedButRefused() throws {
+        try place.execute(Version1.dump)
+        try place.execute("PRAGMA journal_mode = WAL")
+        let before = try contents()
+        let error = #expect(throws: DurableError.self) { try status() }
+        #expect(error?.description.contains("was written by an older version of Lull: its schema is 1") == true)
+        #expect(try contents() == before)
+    }
+
+    @Test func whatIsNoStoreIsRefused() throws {
+        #expect(throws: DurableError.unusable("there is no file \(place.path)")) { try status() }
+        #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
+        #expect(throws: DurableError.unusable("\(place.path) is empty: nothing has been stored in it yet")) {
+            try status()
+        }
+        try place.execute("CREATE TABLE theirs (x)")
+        #expect(throws: DurableError.unusable("\(place.path) is a database, but not one of Lull's")) { try status() }
+    }
+
+    @Test func anUnknownNamespaceIsAnError() throws {
+        _ = try make()
+        let reader = try SQLiteReader(place.path, options)
+        #expect(throws: DurableError.noPolicy(namespace: "m")) {
+            try reader.read { transaction throws(DurableError) in try transaction.status(of: "m") }
+        }
+        #expect(try reader.read { transaction throws(DurableError) in try transaction.names() } == ["n"])
+    }
+
+    @Test func aNameWithSignsOfItsOwnInAURIIsAName() throws {
+        let path = place.directory + "/a?b#c%20 ü.db"
+        let file = try SQLiteFile(path, options)
+        try file.open(try debounce(2))
+        let names = try SQLiteReader(path, options).read { transaction throws(DurableError) in try transaction.names() }
+        #expect(names == ["n"])
+    }
+}

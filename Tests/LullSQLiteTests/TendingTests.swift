@@ -1,0 +1,83 @@
+import Foundation
+import LullCore
+import LullDurable
+import TestSupport
+import Testing
+
+@testable import LullSQLite
+
+/// What is done at a file while nobody has anything to do.
+@Suite(.ownThreads, .timeLimit(.minutes(2))) struct TendingTests {
+    private let place: Place
+    private let machine = Machine()
+
+    init() throws {
+        place = try Place()
+    }
+
+    private var limits: DurableLimits { DurableLimits(retention: .seconds(60), tokenLifetime: .seconds(60)) }
+
+    private func rows() throws -> Int64 {
+        try place.number("SELECT (SELECT count(*) FROM ended) + (SELECT count(*) FROM tokens)")
+    }
+
+    /// A store in which much has ended, all of it long ago.
+    private func fill() throws -> SQLiteFile {
+        let file = try SQLiteFile(place.path, SQLiteFile.Options(machine, limits: limits))
+        try file.open(try debounce(0))
+        let jobs = (0..<700).map { number in
+            Job { transaction throws(DurableError) in
+                _ = try transaction.submit(submission("key \(number)", "value", token: "\(number)"))
+            } answer: { result, _ in
+                #expect(throws: Never.self) { try result.get() }
+            }
+        }
+        file.write(jobs)
+        for run in try file.claim(claim(700)) { try file.report(report(run)) }
+        #expect(try rows() == 1400)
+        machine.pass(120)
+        return file
+    }
+
+    @Test func whatIsOldIsForgottenByAWorkerThatWaitsALittleAtATime() async throws {
+        try fill().rest()
+        let store = try await SQLiteStore(place.path, SQLiteFile.Options(machine, limits: limits))
+        let mark = try await store.claim(claim()).mark
+        let waiting = Task { try await store.wait(in: "n", after: mark, atMost: .seconds(60)) }
+        var seen: [Int64] = []
+        while seen.last != 0 {
+            seen.append(try rows())
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        // Each transaction takes some of both.
+        #expect(Set(seen).count > 2, "\(seen)")
+        waiting.cancel()
+        try await waiting.value
+        await store.close()
+    }
+
+    @Test func whoWritesGoesFirst() throws {
+        let file = try fill()
+        let turnstile = try Turnstile(besides: place.path)
+        try turnstile.enter(within: .zero)
+        let start = ContinuousClock.now
+        file.tend()
+        #expect(ContinuousClock.now - start < .seconds(2))
+        #expect(try rows() == 1400)
+        turnstile.leave()
+    }
+
+    @Test func theLogIsEmptiedWhenNobodyHasWrittenForAWhile() throws {
+        let file = try fill()
+        func log() -> Int {
+            (try? FileManager.default.attributesOfItem(atPath: place.path + "-wal")[.size] as? Int) ?? -1
+        }
+        #expect(log() > 0)
+        while log() > 0 {
+            file.tend()
+            usleep(10_000)
+        }
+        #expect(log() == 0)
+        #expect(try rows() == 0)
+    }
+}

@@ -129,7 +129,7 @@ extension DurableSession {
 
     mutating func reportStatistics() {
         do throws(DurableError) {
-            streams.log.report("\(try namespaceStatus().line), skipped \(streams.skipped)")
+            streams.log.report("\(try namespaceStatus().line), skipped \(streams.skipped)", isCut: false)
         } catch {
             streams.log.report("\(error)")
         }

@@ -67,18 +67,25 @@ struct Outlet {
 }
 
 extension Outlet {
-    /// What a message may take: two lines of a screen.
-    private static var limit: Int { 160 }
+    /// What a message may take: two lines of a screen, three of a narrow one.
+    private static var limit: Int { 240 }
+    /// What a word of it may take, which is most often not ours.
+    private static var wordLimit: Int { 80 }
 
     /// Appends a message: one line, with the program's name in front.
     ///
-    /// A message quotes arguments, file names and keys, which may have anything in them and any length. What goes beyond two
-    /// lines of a screen is taken out of its middle: it begins with what is wrong, and ends with what to do.
+    /// A message quotes arguments, file names and keys, which may have anything in them and any length. What is too long is taken
+    /// out of the middle: a message begins with what is wrong, and ends with what to do.
     ///
     /// - Parameter isCut: False for what is made of our own words and numbers, all of which matter.
     mutating func report(_ message: String, isCut: Bool = true) {
-        let line = "lull: " + Terminal.plain(message)
-        text.append(string: (isCut ? Terminal.cutInTheMiddle(line, to: Self.limit) : line) + "\n")
+        var line = "lull: " + Terminal.plain(message)
+        if isCut, line.utf8.count > Self.wordLimit {
+            let words = line.split(separator: " ", omittingEmptySubsequences: false)
+            line = words.map { Terminal.cutInTheMiddle(String($0), to: Self.wordLimit) }.joined(separator: " ")
+            line = Terminal.cutInTheMiddle(line, to: Self.limit)
+        }
+        text.append(string: line + "\n")
     }
 }
 

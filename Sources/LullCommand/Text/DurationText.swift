@@ -81,10 +81,9 @@ extension DurationText {
     /// From where on they are used: nobody counts 9,140,000 seconds.
     private static let longUnits: [(name: String, length: Int64, from: Int64)] = [
         ("d", 86_400_000_000_000, 172_800_000_000_000), ("h", 3_600_000_000_000, 7_200_000_000_000),
-        ("m", 60_000_000_000, 1_000_000_000_000),
     ]
 
-    /// A length in a unit that suits it, with up to three digits after the point; from 1000 seconds on, three digits in all.
+    /// A length in a unit that suits it, with up to three digits after the point; from two hours on, three digits in all.
     static func shown(_ nanoseconds: Int64) -> String {
         long(nanoseconds) ?? short(nanoseconds)
     }

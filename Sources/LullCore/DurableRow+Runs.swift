@@ -164,7 +164,7 @@ extension DurableRow.Ready {
         } else if let known {
             cut = known
         } else {
-            preconditionFailure("nobody knows where to divide the values of \(submits)")
+            preconditionFailure("nobody knows where to divide what is ready")
         }
         let (first, last) = (submits.lowerBound, submits.upperBound)
         submits = first...cut - 1

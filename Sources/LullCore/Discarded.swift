@@ -2,7 +2,7 @@
 ///
 /// To free a small block can take long: it may be all that has kept half a gigabyte beside it from going back to the system.
 /// The blocks are linked through their own first words, so adding one costs nothing. A shell that never takes them leaves no
-/// more than ``limit`` of them behind.
+/// more than 16 of them behind.
 @frozen
 public struct Discarded: ~Copyable {
     @usableFromInline var first: UnsafeMutableRawPointer?

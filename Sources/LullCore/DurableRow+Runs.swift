@@ -27,10 +27,14 @@ extension DurableRow {
     /// A new run freezes what is ready, or with ``DurableRules/maxBatch`` the first values of it; then the rest stays ready. A
     /// run that is taken over keeps its id, its range and its values; one that has had all its attempts is dead.
     ///
-    /// Fences and run ids come from `sequence`: one number for the whole store.
-    ///
-    /// - Parameter rest: Where what is ready is to be divided (``DurableRules/splits(_:)``) and the store holds the values beside
-    ///   the row: the generation of the first value of the rest.
+    /// - Parameters:
+    ///   - claim: Who asks, and for how long.
+    ///   - now: The instant of the store's time.
+    ///   - rules: Of the row's namespace.
+    ///   - sequence: Where fences and run ids come from: one number for the whole store.
+    ///   - rest: Where what is ready is to be divided (``DurableRules/splits(_:)``) and the store holds the values beside the
+    ///     row: the generation of the first value of the rest.
+    ///   - endings: Gets what ends with this.
     /// - Returns: Whether ``run`` is now the worker's.
     public mutating func claim(
         _ claim: Claim, at now: CoreInstant, by rules: DurableRules, sequence: inout Int64, rest: Int64? = nil,

@@ -88,8 +88,9 @@ extension Help {
                                  place
 
         Example:
-          lull status --store sqlite:hooks.db --format openmetrics > lull.prom.new &&
-            mv lull.prom.new /var/lib/node_exporter/lull.prom
+          cd /var/lib/node_exporter
+          lull status --store sqlite:/srv/hooks.db --format openmetrics > lull.new &&
+            mv lull.new lull.prom
 
         """
 
@@ -138,7 +139,7 @@ extension Help {
                lull dead discard --store sqlite:PATH [--namespace NAME] RUN…
 
         A run whose every attempt has failed is dead: it is kept with its values, and
-        keeps nobody. It can be forgotten, or be given another series of attempts, ahead
+        no longer blocks its key. It can be forgotten, or be given another series of attempts, ahead
         of anything newer of its key: unless the key has another run now, or, with
         --combine latest, has had a newer value since. list shows the oldest 1000;
         --json with the values. The status is 1 if a run could not be retried or

@@ -28,12 +28,30 @@ extension SQLiteFile {
             rest()
         }
     }
+
+    /// Deletes values that have ended, in steps between which others write, until none is left or a moment has passed.
+    ///
+    /// - Parameter patience: How long to wait for others at each step.
+    func deleteSpentValues(for time: Duration, patience: Duration) throws(DurableError) {
+        let end = ContinuousClock.now.advanced(by: time)
+        while ContinuousClock.now < end {
+            guard try read({ transaction throws(DurableError) in try transaction.hasSpentValues() }) else { return }
+            try answer(to: { transaction throws(DurableError) in
+                try transaction.table.deleteSpentValues(atMost: 4 * SQLiteTable.mostDeleted)
+            }) { write([$0], within: patience) }
+        }
+    }
 }
 
 extension SQLiteTransaction {
+    /// Whether there are values that have ended and are still there.
+    fileprivate func hasSpentValues() throws(DurableError) -> Bool {
+        try table.connection.number("SELECT EXISTS (SELECT 1 FROM spent)") == 1
+    }
+
     /// Whether there are ends or tokens that are older than they have to be, or values that have ended.
     fileprivate func remembersTooMuch() throws(DurableError) -> Bool {
-        if try table.connection.number("SELECT EXISTS (SELECT 1 FROM spent)") == 1 { return true }
+        if try hasSpentValues() { return true }
         if try isOld("recorded", ofFirstIn: "ended", limits.retention) { return true }
         return try isOld("at", ofFirstIn: "tokens", limits.tokenLifetime)
     }

@@ -152,6 +152,7 @@ package final class SQLiteFile {
             endings.append(job.perform(&transaction))
             if connection.failed != nil { break }
         }
+        if connection.failed == nil { try? transaction.deleteSpentValues(afterWriting: connection.writes &- writes) }
         meta.base = transaction.table.base
         meta.sequence = transaction.table.sequence
         let isUnchanged = connection.writes == writes && !transaction.hasMovedPages
@@ -217,9 +218,11 @@ package final class SQLiteFile {
         checkpointAt = pages + options.longLog / 4
     }
 
-    /// Leaves an empty log, if nobody else is at the file.
+    /// Leaves an empty log, if nobody else is at the file, and few values that have ended.
     package func rest() {
         guard let connection, connection.hasLog else { return }
+        // It is left to others if they are at the file, and if it takes long.
+        try? deleteSpentValues(for: .milliseconds(250), patience: .zero)
         guard (try? turnstile.enter(within: .zero)) != nil else { return }
         defer { turnstile.leave() }
         _ = try? connection.checkpoint(truncates: true, within: .zero)
@@ -277,7 +280,7 @@ package final class SQLiteFile {
         return SQLiteTransaction(table, limits: options.limits)
     }
 
-    private func answer<Answer: Sendable>(
+    func answer<Answer: Sendable>(
         to body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer, _ pass: (Job) -> Void
     ) throws(DurableError) -> Answer {
         let result = Guarded<Result<Answer, DurableError>?>(nil)

@@ -199,7 +199,6 @@ extension SQLiteTable {
     mutating func forget(
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
-        if namespace.collects { try deleteSpentValues() }
         let oldest = try connection[.oldEnds]
         defer { oldest.reset() }
         oldest.bind(1, ended)

@@ -63,33 +63,40 @@ extension SQLiteTable {
     func spendValues(
         of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) {
-        guard namespace.collects, try !deleteValues(submits, of: key, namespace.id) else { return }
+        guard namespace.collects else { return }
+        let deleted = try deleteValues(submits, of: key, namespace.id, limit: Self.mostDeleted)
+        if deleted < Self.mostDeleted { return }
         try range(.insertSpent, submits, of: key, namespace.id).run()
     }
 
     /// Deletes some of the values that were too many for the step in which they ended.
-    func deleteSpentValues() throws(DurableError) {
-        let spent = try connection[.spent]
-        defer { spent.reset() }
-        guard try spent.next() else { return }
-        let (id, namespace, key) = (spent.integer(0), spent.integer(1), spent.blob(2))
-        let submits = try spent.range(3, 4)
-        spent.reset()
-        guard try deleteValues(submits, of: key, namespace) else { return }
-        let statement = try connection[.deleteSpent]
-        statement.bind(1, id)
-        try statement.run()
+    func deleteSpentValues(atMost limit: Int = mostDeleted) throws(DurableError) {
+        var left = limit
+        while left > 0 {
+            let spent = try connection[.spent]
+            defer { spent.reset() }
+            guard try spent.next() else { return }
+            let (id, namespace, key) = (spent.integer(0), spent.integer(1), spent.blob(2))
+            let submits = try spent.range(3, 4)
+            spent.reset()
+            let deleted = try deleteValues(submits, of: key, namespace, limit: left)
+            if deleted == left { return }
+            let statement = try connection[.deleteSpent]
+            statement.bind(1, id)
+            try statement.run()
+            left -= max(1, deleted)
+        }
     }
 
-    /// - Returns: Whether none is left.
+    /// - Returns: How many there were, at most `limit`.
     private func deleteValues(
-        _ submits: ClosedRange<Int64>, of key: [UInt8], _ namespace: Int64, limit: Int = mostDeleted
-    ) throws(DurableError) -> Bool {
+        _ submits: ClosedRange<Int64>, of key: [UInt8], _ namespace: Int64, limit: Int
+    ) throws(DurableError) -> Int {
         let statement = try range(.deleteValues, submits, of: key, namespace)
         statement.bind(5, limit)
         let before = connection.writes
         try statement.run()
-        return connection.writes &- before < Self.mostDeleted
+        return Int(connection.writes &- before)
     }
 
     /// A statement about a range of a key's values.

@@ -10,6 +10,8 @@ package struct SQLiteTransaction {
     /// The namespace that the calls of this transaction were about so far: mostly the same one.
     private var latest: DurableNamespace?
     private var hasForgotten = false
+    /// Whether it had to do with values in rows of their own.
+    private var collects = false
     /// Whether pages of the file were moved, which changes no row.
     var hasMovedPages = false
 
@@ -24,6 +26,7 @@ package struct SQLiteTransaction {
         if let latest, latest.name == name { return latest }
         guard let found = try table.connection.knownNamespace(name) else { throw .noPolicy(namespace: name) }
         latest = found
+        if found.collects { collects = true }
         return found
     }
 
@@ -32,6 +35,12 @@ package struct SQLiteTransaction {
         if hasForgotten { return }
         hasForgotten = true
         try table.forget(beyond: limits, in: namespace, at: now)
+    }
+
+    /// Deletes values that have ended, twice as many rows as the transaction has written: so they never pile up, however busy
+    /// everybody is.
+    mutating func deleteSpentValues(afterWriting rows: Int32) throws(DurableError) {
+        if collects, rows > 0 { try table.deleteSpentValues(atMost: max(SQLiteTable.mostDeleted, 2 * Int(rows))) }
     }
 
     // MARK: - Producers

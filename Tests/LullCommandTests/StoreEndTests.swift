@@ -44,6 +44,26 @@ struct StoreEndTests {
         #expect(try store.status() == ["pending": 3])
     }
 
+    @Test(.timeLimit(.minutes(1))) func aSecondSignalEndsTheProgramThoughNobodyReadsItsMessages() throws {
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        // Nothing more fits into the pipe.
+        let flags = fcntl(ends[1], F_GETFL)
+        _ = fcntl(ends[1], F_SETFL, flags | O_NONBLOCK)
+        let page = [UInt8](repeating: 0x2E, count: 4096)
+        while write(ends[1], page, page.count) > 0 {}
+        _ = fcntl(ends[1], F_SETFL, flags)
+        let process = try store.start("filter --wait 1h --stats", errors: .file("/dev/fd/\(ends[1])", O_WRONLY))
+        process.closeInput()
+        // The first one may come before the end of the input or after it.
+        for _ in 0..<3 {
+            usleep(300_000)
+            process.signal(SIGTERM)
+        }
+        #expect(try process.end().ending == -SIGTERM)
+    }
+
     @Test func aFlushConcernsOnlyWhatThisProcessAloneHasSubmitted() throws {
         _ = try store.run("submit --wait 1h theirs 1")
         _ = try store.run("submit both 1")

@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import LullCommand
+
 @Suite("Usage", .ownThreads)
 struct UsageTests {
     @Test(arguments: [
@@ -175,5 +177,15 @@ struct UsageTests {
         let outcome = try silent.finish()
         #expect(outcome.ending == 0)
         #expect(outcome.output == "a\n")
+    }
+
+    @Test(arguments: ["token", "namespace", "store"])
+    func textThatIsNotUTF8IsRefusedRatherThanRepaired(_ option: String) {
+        // Two such names would become one, and a submit would count as the repetition of another.
+        let words: [[UInt8]] = [Array("submit".utf8), Array("--\(option)".utf8), [0xFF], Array("key".utf8)]
+        let refusal = CStrings.with(words) { strings in
+            Result { () throws(Failure) in try Invocation(.submit, strings.compactMap { $0 }).operands.count }
+        }
+        #expect(refusal == .failure(.usage("--\(option) must be UTF-8", .submit)))
     }
 }

@@ -111,10 +111,23 @@ extension DurableSession {
         stop(.stopped, at: clock.now)
     }
 
-    /// Writes what is left to be said, waiting as long as it takes.
+    /// Writes what is left to be said, waiting as long as it takes; a second signal ends the program all the same.
     mutating func drainStreams() {
-        _ = try? streams.output.drain()
-        _ = try? streams.log.drain()
+        while !streams.areEmpty {
+            var interests = streams.interests(
+                signals: signals.descriptor, alarm: -1, input: -1, watchesOutput: false)
+            guard poll(&interests, nfds_t(interests.count), -1) >= 0 else { continue }
+            if interests[0].revents != 0 {
+                for number in signals.received() where Signals.isEnding(number) {
+                    if endingSignal != nil { Signals.end(by: number) }
+                    endingSignal = number
+                }
+            }
+            if interests[3].revents != 0, (try? streams.writeOutput(interests[3].revents)) != .some(.some) {
+                streams.output.clear()
+            }
+            if interests[4].revents != 0 { streams.writeLog() }
+        }
     }
 
     mutating func fail(_ failure: Failure) {

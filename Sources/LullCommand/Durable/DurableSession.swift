@@ -11,7 +11,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
     let settings: Settings
     let subcommand: Subcommand
     let keyRule: KeyRule
-    private let signals: Signals
+    let signals: Signals
     let clock: Clock
     private var alarm: Alarm
     let file: SQLiteFile
@@ -105,10 +105,10 @@ struct DurableSession<Work: Performer>: ~Copyable {
         if hasFailed { reportRetries() }
         streams.tellCounts()
         if settings.showsStatistics { reportStatistics() }
-        drainStreams()
         // Nothing runs any more; but commands may have left something behind.
         work.kill()
         file.rest()
+        drainStreams()
         if let endingSignal { Signals.end(by: endingSignal) }
         return status == ExitStatus.success && hasFailed ? ExitStatus.commandFailed : status
     }

@@ -28,6 +28,10 @@ enum StoreURL {
     /// - Parameter creates: Whether a file that is not there is made.
     static func open(_ text: String, creates: Bool, _ subcommand: Subcommand) throws(Failure) -> SQLiteFile {
         let path = try path(text, subcommand)
+        if !creates, Option.wait.belongs(to: subcommand), access(path, F_OK) != 0 {
+            let how = "its first use has to say the policy, such as --wait 5s"
+            throw .usage("there is no file \(path) yet: \(how)", subcommand)
+        }
         var options = SQLiteFile.Options()
         options.creates = creates
         // What can be read as a record can be kept.

@@ -119,13 +119,13 @@ struct Invocation {
         case .record: settings.recording = argument
         case .recordValues: settings.recordsValues = true
         case .hashKeys: settings.hashesKeys = true
-        case .store: settings.store = text
-        case .namespace: settings.givenNamespace = try name(option, text)
+        case .store: settings.store = try unchanged(option, argument)
+        case .namespace: settings.givenNamespace = try name(option, argument)
         case .changePolicy: settings.changesPolicy = true
         case .lease: settings.lease = try lease(option, text)
         case .maxAttempts: settings.maxAttempts = try number(option, text)
         case .after: settings.after = try duration(option, text)
-        case .token: settings.token = try name(option, text)
+        case .token: settings.token = try name(option, argument)
         case .json: settings.format = .json
         case .watch: settings.watches = true
         }
@@ -141,7 +141,16 @@ struct Invocation {
         }
     }
 
-    private func name(_ option: Option, _ text: String) throws(Failure) -> String {
+    /// Text that must not be repaired: what two arguments differ in would be lost.
+    private func unchanged(_ option: Option, _ argument: Argument?) throws(Failure) -> String {
+        guard let text = String(validating: Self.bytes(argument), as: UTF8.self) else {
+            throw .usage("--\(option.name) must be UTF-8", subcommand)
+        }
+        return text
+    }
+
+    private func name(_ option: Option, _ argument: Argument?) throws(Failure) -> String {
+        let text = try unchanged(option, argument)
         if text.isEmpty { throw .usage("--\(option.name) must not be empty", subcommand) }
         return text
     }

@@ -80,7 +80,13 @@ struct SupervisorProcess {
         }
         var words = [CChar](repeating: 0, count: request.length)
         let rest = words.withUnsafeMutableBytes { Link.receive(into: $0, from: requests) }
-        guard descriptors.count == 2, rest != nil else { return false }
+        guard rest != nil else { return false }
+        guard descriptors.count == 2 else {
+            // What does not fit among the descriptors of this process is dropped on the way.
+            untold.append(Supervisor.Answer(command: request.command, status: EMFILE))
+            tell()
+            return true
+        }
         var process: pid_t = 0
         let code = start(&words, Int(request.arguments), descriptors[0], descriptors[1], &process)
         if code == 0 {

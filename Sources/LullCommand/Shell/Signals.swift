@@ -24,9 +24,10 @@ struct Signals {
         #endif
     }
 
-    /// Lets SIGQUIT end the program at once, as it ends others. The runtime's handler prints where each thread is, and goes on.
+    /// Lets SIGQUIT and SIGABRT end the program at once, as they end others. The runtime's handler prints where each thread is, and
+    /// goes on.
     static func restoreQuit() {
-        if lull_is_ignored(SIGQUIT) == 0 { lull_default(SIGQUIT) }
+        for number in [SIGQUIT, SIGABRT] where lull_is_ignored(number) == 0 { lull_default(number) }
     }
 
     /// Starts to collect signals.

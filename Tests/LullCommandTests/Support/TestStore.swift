@@ -26,8 +26,10 @@ final class TestStore {
     }
 
     /// Starts the tool.
-    func start(_ options: String, _ rest: [String] = []) throws -> ToolProcess {
-        try ToolProcess(arguments(options, rest))
+    func start(
+        _ options: String, _ rest: [String] = [], errors: ToolProcess.Standard = .pipe
+    ) throws -> ToolProcess {
+        try ToolProcess(arguments(options, rest), errors: errors)
     }
 
     /// The object that a command writes.

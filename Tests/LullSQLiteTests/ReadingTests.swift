@@ -162,8 +162,15 @@ import Testing
         let child = try Child("work", place.path, log, "1")
         var lines = Lines(log)
         try await lines.wait(for: 1)
-        // It has the file open, and does not put it right itself.
-        child.signal(SIGSTOP)
+        // It has the file open, and does not put it right itself. In the middle of a commit or a checkpoint it would keep a lock
+        // that is needed to put the index right.
+        let others = try RawConnection(place.path)
+        child.stop()
+        while try (try? others.execute("BEGIN IMMEDIATE; ROLLBACK")) == nil || others.number("PRAGMA wal_checkpoint") != 0 {
+            child.signal(SIGCONT)
+            try await Task.sleep(for: .milliseconds(10))
+            child.stop()
+        }
         let index = try FileHandle(forUpdating: URL(fileURLWithPath: place.path + "-shm"))
         try index.write(contentsOf: Data(repeating: 0x5A, count: 96))
         try index.close()

@@ -29,6 +29,12 @@ final class Child {
     /// Sends it a signal.
     func signal(_ number: Int32) { _ = Foundation.kill(process, number) }
 
+    /// Stops it, and waits until it stands still.
+    func stop() {
+        signal(SIGSTOP)
+        while waitpid(process, &status, WUNTRACED) < 0, errno == EINTR {}
+    }
+
     /// Kills it, and waits until it is gone.
     func kill() {
         guard !hasEnded else { return }

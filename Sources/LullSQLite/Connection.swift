@@ -222,7 +222,8 @@ final class Connection {
         let error: DurableError =
             switch code & 0xFF {
             case SQLITE_FULL: .refused("the disk of \(path) is full")
-            case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .refused("\(path) is locked by another program for too long")
+            case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
+                .refused("\(path) is locked by another program for too long")
             case SQLITE_READONLY: .refused("\(path) cannot be written: \(why)")
             case SQLITE_TOOBIG: .refused("the values of the key have together become larger than SQLite can take")
             case SQLITE_NOTADB: .unusable("\(path) is not a database of SQLite")

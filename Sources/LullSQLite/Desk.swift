@@ -20,6 +20,14 @@ final class Desk: Sendable {
         var traffic = Traffic()
         /// Who waits for the end.
         var closers: [CheckedContinuation<Void, Never>] = []
+
+        /// Takes the calls that have waited longest.
+        mutating func takeWrites(atMost count: Int) -> [Job] {
+            let taken = Array(writes.prefix(count))
+            writes.removeFirst(taken.count)
+            traffic.calls += taken.count
+            return taken
+        }
     }
 
     /// How many calls have written, and in how many transactions.
@@ -32,6 +40,8 @@ final class Desk: Sendable {
     static let most = 256
     /// While workers sleep, other processes' commits are looked for this often.
     static let look = DispatchTimeInterval.milliseconds(80)
+    /// The next call is looked for so long without sleeping, if the one before came as soon.
+    static let comeback = DispatchTimeInterval.microseconds(150)
     /// After so long without a call the log is emptied.
     static let calm = DispatchTimeInterval.seconds(1)
 
@@ -118,9 +128,7 @@ final class Desk: Sendable {
             state.isParked = false
             let hasSleepers = state.bell.hasSleepers
             guard state.reads.isEmpty, state.writes.isEmpty else {
-                let writes = Array(state.writes.prefix(Self.most))
-                state.writes.removeFirst(writes.count)
-                state.traffic.calls += writes.count
+                let writes = state.takeWrites(atMost: Self.most)
                 state.traffic.transactions += writes.isEmpty ? 0 : 1
                 defer { state.reads = [] }
                 return (.work(reads: state.reads, writes: writes), hasSleepers)
@@ -135,23 +143,33 @@ final class Desk: Sendable {
     func run(_ file: SQLiteFile) {
         var isCalm = true
         var lastCall = DispatchTime.now()
+        var lastAnswer = lastCall
         var lastLook = lastCall
+        // Whether the latest call came so soon after an answer that it was worth waiting for.
+        var lingers = false
         while true {
             let (turn, hasSleepers) = next()
             switch turn {
             case .work(let reads, let writes):
                 if !reads.isEmpty { file.read(reads) }
                 if !writes.isEmpty {
-                    let start = DispatchTime.now()
-                    file.write(writes)
+                    var room = Self.most - writes.count
+                    file.write(writes) {
+                        let more = state.change { $0.takeWrites(atMost: room) }
+                        room -= more.count
+                        return more
+                    }
                     isCalm = false
                     lastCall = .now()
-                    gather(writes.count, within: lastCall.uptimeNanoseconds - start.uptimeNanoseconds)
                 }
+                lastAnswer = .now()
+                if lingers { lingers = linger() }
             case .park:
                 var end = isCalm ? DispatchTime.distantFuture : lastCall + Self.calm
                 if hasSleepers { end = min(end, lastLook + Self.look) }
-                if signal.wait(timeout: end) == .timedOut, !isCalm, .now() >= lastCall + Self.calm {
+                if signal.wait(timeout: end) == .success {
+                    lingers = .now() < lastAnswer + Self.comeback
+                } else if !isCalm, .now() >= lastCall + Self.calm {
                     file.rest()
                     isCalm = true
                 }
@@ -168,24 +186,15 @@ final class Desk: Sendable {
         }
     }
 
-    /// Lets the callers that were just answered come back with their next call, so that they share a commit again.
+    /// Waits a little for the next call without sleeping: to be woken takes longer than all else in a short transaction.
     ///
-    /// Otherwise the first of them would get one alone, and the others the next: half as many to each.
-    ///
-    /// - Parameters:
-    ///   - count: How many were answered.
-    ///   - nanoseconds: How long their transaction took, a small part of which is worth waiting.
-    private func gather(_ count: Int, within nanoseconds: UInt64) {
-        guard count > 1 else { return }
-        let end = DispatchTime.now().uptimeNanoseconds + nanoseconds / 8
-        var waiting = 0
-        while DispatchTime.now().uptimeNanoseconds < end {
-            let now = state.change { $0.writes.count }
-            // Nobody more has come: those who were answered have something else to do.
-            if now >= count || now == waiting && now > 0 { return }
-            waiting = now
-            lull_pause(20_000)
-        }
+    /// - Returns: Whether there is one.
+    private func linger() -> Bool {
+        let end = DispatchTime.now() + Self.comeback
+        repeat {
+            if state.change({ !$0.reads.isEmpty || !$0.writes.isEmpty }) { return true }
+        } while .now() < end
+        return false
     }
 
     /// Tells those who wait that the thread has ended, and the file is closed.

@@ -2,12 +2,15 @@ internal import LullCore
 internal import LullDurable
 
 /// What a file holds once: its numbers and its time.
-struct Meta: Equatable {
+struct Meta {
     var base: Int64
     var sequence: Int64
-    /// The number that the latest transaction has drawn: tells whether a commit that failed is in the file.
+    /// The number that the latest transaction to write this has drawn.
     var lastCommit: Int64
     var time: StoreTime
+
+    /// The latest instant is not written more often than this: that would be one more page in each commit. See ``catchUp(in:)``.
+    private static let lag = CoreDuration.milliseconds(10)
 
     /// Reads it in an open transaction.
     init(from connection: Connection) throws(DurableError) {
@@ -29,13 +32,20 @@ struct Meta: Equatable {
         try StoreTime(at: reading).writeAnchor(to: connection)
     }
 
-    /// The same, with the time and the commit of another: whether anything else differs decides whether there is something
-    /// to write.
-    func with(highest other: Meta) -> Meta {
-        var meta = self
-        meta.lastCommit = other.lastCommit
-        if time.anchor == other.time.anchor { meta.time = other.time }
-        return meta
+    /// Finds the latest instant, which was not written here if it is that of a submit. Reads all rows.
+    mutating func catchUp(in connection: Connection) throws(DurableError) {
+        let latest = try connection.number("SELECT max(pending_last) FROM work")
+        time.note(CoreInstant(nanoseconds: latest))
+    }
+
+    /// Whether anything differs but how late it is.
+    func differs(from old: Meta) -> Bool {
+        base != old.base || sequence != old.sequence || time.anchor != old.time.anchor
+    }
+
+    /// Whether a transaction that has written something can leave this as it was.
+    func canLag(behind old: Meta) -> Bool {
+        !differs(from: old) && time.highest < old.time.highest.advanced(by: Self.lag)
     }
 
     /// Writes what has changed.

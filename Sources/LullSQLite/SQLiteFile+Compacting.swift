@@ -42,7 +42,7 @@ extension SQLiteFile {
             try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
         } catch {
             // Its commit may have failed: what lies in the log is made certain, as after any other.
-            _ = resolve(0, after: error)
+            _ = resolve(.number(0), after: error)
             throw error
         }
     }

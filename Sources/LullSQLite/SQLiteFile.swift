@@ -116,8 +116,10 @@ package final class SQLiteFile {
 
     /// Does what several callers want in one transaction, and answers each.
     ///
-    /// - Parameter patience: How long to wait for others; that of the options if it is left out.
-    func write(_ jobs: [Job], within patience: Duration? = nil) {
+    /// - Parameters:
+    ///   - patience: How long to wait for others; that of the options if it is left out.
+    ///   - more: Returns the calls that have come meanwhile, if there are any, and if they should share the transaction.
+    func write(_ jobs: [Job], within patience: Duration? = nil, more: () -> [Job] = { [] }) {
         do throws(DurableError) {
             try turnstile.enter(within: patience ?? options.patience)
         } catch {
@@ -125,11 +127,11 @@ package final class SQLiteFile {
             return
         }
         defer { turnstile.leave() }
-        attempt(jobs)
+        attempt(jobs, more: more)
         shortenLog()
     }
 
-    private func attempt(_ jobs: [Job]) {
+    private func attempt(_ jobs: [Job], more: () -> [Job] = { [] }) {
         let connection: Connection
         let old: Meta
         do throws(DurableError) {
@@ -137,7 +139,9 @@ package final class SQLiteFile {
             try check()
             connection.failed = nil
             try connection[.begin].run()
-            old = try Meta(from: connection)
+            var meta = try Meta(from: connection)
+            if !meta.time.isTied(to: options.clock.read()) { try meta.catchUp(in: connection) }
+            old = meta
         } catch {
             self.connection?.rollBack()
             for job in jobs { job.refuse(error) }
@@ -147,21 +151,33 @@ package final class SQLiteFile {
         var meta = old
         let writes = connection.writes
         var transaction = transaction(connection, &meta)
+        var jobs = jobs
         var endings: [Job.Ending] = []
-        for job in jobs {
-            endings.append(job.perform(&transaction))
-            if connection.failed != nil { break }
+        while connection.failed == nil {
+            if endings.count == jobs.count {
+                let new = more()
+                if new.isEmpty { break }
+                jobs += new
+                transaction.table.now = meta.time.now(options.clock.read())
+            }
+            endings.append(jobs[endings.count].perform(&transaction))
         }
         if connection.failed == nil { try? transaction.deleteSpentValues(afterWriting: connection.writes &- writes) }
         meta.base = transaction.table.base
         meta.sequence = transaction.table.sequence
         let isUnchanged = connection.writes == writes && !transaction.hasMovedPages
-        if connection.failed == nil, isUnchanged, meta == old.with(highest: meta) {
+        if connection.failed == nil, isUnchanged, !meta.differs(from: old) {
             connection.rollBack()
             return finish(endings, nil)
         }
-        meta.lastCommit = .random(in: .min ... .max)
-        if connection.failed == nil { try? meta.write(to: connection, since: old) }
+        let mark: CommitMark
+        if let submitted = transaction.table.submitted, meta.canLag(behind: old) {
+            mark = submitted
+        } else {
+            meta.lastCommit = .random(in: .min ... .max)
+            mark = .number(meta.lastCommit)
+            if connection.failed == nil { try? meta.write(to: connection, since: old) }
+        }
         if let failed = connection.failed {
             // One of them, or the disk. Who is not to blame gets through alone.
             connection.rollBack()
@@ -181,7 +197,7 @@ package final class SQLiteFile {
                 connection.rollBack()
                 return finish(endings, error)
             }
-            finish(endings, resolve(meta.lastCommit, after: error))
+            finish(endings, resolve(mark, after: error))
         }
     }
 
@@ -192,14 +208,13 @@ package final class SQLiteFile {
     /// Finds out whether a commit that failed has been made.
     ///
     /// - Returns: Nil if it has.
-    func resolve(_ id: Int64, after error: DurableError) -> DurableError? {
+    func resolve(_ mark: CommitMark, after error: DurableError) -> DurableError? {
         connection?.close()
         connection = nil
         isUnsettled = true
         do throws(DurableError) {
             let connection = try usable()
-            let last = try connection.number("SELECT last_commit FROM meta")
-            if last == id { return nil }
+            if try connection.has(mark) { return nil }
             if case .refused = error { return error }
             return .refused("\(error)")
         } catch let second {

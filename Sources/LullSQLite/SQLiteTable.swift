@@ -4,10 +4,12 @@ internal import LullDurable
 /// The rows of a file, as a step in a transaction sees them.
 struct SQLiteTable: DurableTable {
     let connection: Connection
-    /// The instant of the transaction.
-    let now: CoreInstant
+    /// The present instant: that of the transaction, or of the calls that came while it was open.
+    var now: CoreInstant
     var sequence: Int64
     var base: Int64
+    /// The latest row that a submit has written and left something pending in, if it is still there.
+    private(set) var submitted: CommitMark?
     /// The earliest `wake` that was written in each namespace since it was last asked.
     private var touched: [String: CoreInstant] = [:]
 
@@ -58,8 +60,14 @@ struct SQLiteTable: DurableTable {
         statement.bind(35, namespace.id)
         statement.bind(36, blob: key)
         try statement.run()
+        note(row, connection.inserted)
         if namespace.collects { for batch in batches { try insertValues(batch, of: key, in: namespace) } }
         touch(wake, in: namespace)
+    }
+
+    /// A row that has the present instant makes up for ``Meta`` having an earlier one.
+    private mutating func note(_ row: DurableRow, _ handle: Int64) {
+        if row.pending?.last == now { submitted = .submit(row: handle, generation: row.generation) }
     }
 
     mutating func update(
@@ -92,6 +100,7 @@ struct SQLiteTable: DurableTable {
         if let added { statement.bind(Change.bytes, blob: added) }
         statement.bind(Change.id, new.handle)
         try statement.run()
+        if row.generation != before.generation { note(row, old.handle) }
         if change.groups.contains(.wake) { touch(new.wake, in: namespace) }
     }
 
@@ -99,6 +108,7 @@ struct SQLiteTable: DurableTable {
         let statement = try connection[.deleteRow]
         statement.bind(1, entry.handle)
         try statement.run()
+        submitted = nil
     }
 
     // MARK: - Values

@@ -1,11 +1,11 @@
 package import LullCore
 package import LullDurable
 
-/// The calls of a store, within one transaction, all at one instant.
+/// The calls of a store, within one transaction.
 package struct SQLiteTransaction {
     var table: SQLiteTable
-    /// The instant of the transaction, read when nobody else could write any more.
-    package let now: CoreInstant
+    /// The present instant, read when nobody else could write any more.
+    package var now: CoreInstant { table.now }
     let limits: DurableLimits
     /// The namespace that the calls of this transaction were about so far: mostly the same one.
     private var latest: DurableNamespace?
@@ -18,7 +18,6 @@ package struct SQLiteTransaction {
     init(_ table: SQLiteTable, limits: DurableLimits) {
         self.table = table
         self.limits = limits
-        now = table.now
     }
 
     /// A namespace, with the rules that hold for all processes.

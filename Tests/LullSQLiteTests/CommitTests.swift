@@ -35,7 +35,6 @@ import Testing
 
     @Test func eachCallerGetsItsOwnAnswer() throws {
         try file.submit(submission("x", "one", token: "t"))
-        let before = try place.number("SELECT last_commit FROM meta")
         let watcher = try RawConnection(place.path)
         let version = try watcher.number("PRAGMA data_version")
         let answers = submit([
@@ -49,8 +48,28 @@ import Testing
                 .failure(.tooLarge(bytes: 13, limit: 8)), .failure(.noPolicy(namespace: "none")), .success(1),
                 .success(1),
             ])
-        #expect(try place.number("SELECT last_commit FROM meta") != before)
         #expect(try watcher.number("PRAGMA data_version") == version + 1, "they shared one commit")
+    }
+
+    @Test func callsThatComeMeanwhileShareTheTransactionAtAnInstantOfTheirOwn() throws {
+        let watcher = try RawConnection(place.path)
+        let version = try watcher.number("PRAGMA data_version")
+        let dues = Guarded<[String: Int64?]>([:])
+        func job(_ key: String) -> LullSQLite.Job {
+            LullSQLite.Job { transaction throws(DurableError) in
+                try transaction.submit(submission(key, "one"))
+            } answer: { result, _ in
+                dues.change { $0[key] = try? result.get().due }
+            }
+        }
+        var later = ["b", "c"]
+        file.write([job("a")]) {
+            guard !later.isEmpty else { return [] }
+            machine.pass(1)
+            return [job(later.removeFirst())]
+        }
+        #expect(dues.value == ["a": 2_000_000_000, "b": 3_000_000_000, "c": 4_000_000_000])
+        #expect(try watcher.number("PRAGMA data_version") == version + 1)
     }
 
     @Test func oneThatSQLiteFailsAtFailsAlone() throws {
@@ -107,16 +126,19 @@ import Testing
         #expect(submit([submission("when there is room", "12345678")]) == [.success(1)])
     }
 
-    @Test func aCommitThatWasNotMadeIsRefused() throws {
+    @Test(arguments: [true, false])
+    func aCommitThatWasNotMadeIsRefused(_ isTheFirstForASecond: Bool) throws {
+        try file.submit(submission("b", "one"))
+        if isTheFirstForASecond { machine.pass(10) }
         let connection = try #require(file.connection)
-        let before = try place.number("SELECT last_commit FROM meta")
+        let before = try place.number("SELECT count(*) FROM work")
         sqlite3_commit_hook(connection.handle, { _ in 1 }, nil)
         let error = #expect(throws: DurableError.self) { try submit([submission("a", "one")])[0].get() }
         guard case .refused? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(try place.number("SELECT last_commit FROM meta") == before)
+        #expect(try place.number("SELECT count(*) FROM work") == before)
         #expect(file.connection !== connection, "the file was opened again")
         #expect(submit([submission("a", "one")]) == [.success(1)])
     }
@@ -124,9 +146,13 @@ import Testing
     @Test func theFileSaysWhetherACommitWasMade() throws {
         try file.submit(submission("a", "one"))
         let last = try place.number("SELECT last_commit FROM meta")
+        let row = try place.number("SELECT id FROM work")
         let why = DurableError.refused("the disk failed")
-        #expect(file.resolve(last, after: why) == nil)
-        #expect(file.resolve(last &+ 1, after: why) == why)
+        #expect(file.resolve(.number(last), after: why) == nil)
+        #expect(file.resolve(.number(last &+ 1), after: why) == why)
+        #expect(file.resolve(.submit(row: row, generation: 1), after: why) == nil)
+        #expect(file.resolve(.submit(row: row, generation: 2), after: why) == why)
+        #expect(file.resolve(.submit(row: row + 1, generation: 1), after: why) == why)
         #expect(try place.number("SELECT count(*) FROM work") == 1)
         #expect(FileManager.default.size(place.path + "-wal") == 0, "what was in the log is in the file")
     }
@@ -136,7 +162,7 @@ import Testing
         let last = try place.number("SELECT last_commit FROM meta")
         let away = place.directory + "-away"
         try FileManager.default.moveItem(atPath: place.directory, toPath: away)
-        let error = file.resolve(last, after: .refused("the disk failed"))
+        let error = file.resolve(.number(last), after: .refused("the disk failed"))
         guard case .unknown(let text)? = error else {
             Issue.record("\(String(describing: error))")
             return

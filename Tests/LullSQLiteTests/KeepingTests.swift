@@ -95,6 +95,36 @@ import Testing
         #expect(try file.submit(submission("a", "two")).generation == 1)
     }
 
+    @Test func theTimeOfTheFileIsNotWrittenByEachSubmitAndNeverRunsBack() throws {
+        let file = try file()
+        try file.open(try debounce(100))
+        machine.pass(5)
+        try file.submit(submission("a", "one"))
+        let highest = try place.number("SELECT highest FROM meta")
+        machine.pass(nanoseconds: 9_999_999)
+        let last = try file.submit(submission("a", "two"))
+        #expect(try place.number("SELECT highest FROM meta") == highest, "only the row was written")
+        machine.reboot(as: "second", wallPasses: -86_400)
+        let next = try file.submit(submission("a", "three"))
+        #expect(next.due == last.due)
+        #expect(try place.number("SELECT highest FROM meta") == highest + 9_999_999)
+        machine.pass(nanoseconds: 10_000_000)
+        try file.submit(submission("a", "four"))
+        #expect(try place.number("SELECT highest FROM meta") == highest + 19_999_999)
+    }
+
+    @Test func aSubmitThatWasCancelledInItsTransactionLeavesNoMark() throws {
+        let file = try file()
+        try file.open(try debounce(100))
+        try file.submit(submission("a", "one"))
+        let before = try place.number("SELECT last_commit FROM meta")
+        try file.write { transaction throws(DurableError) in
+            _ = try transaction.submit(submission("b", "one"))
+            _ = try transaction.cancel(bytes("b"), in: "n")
+        }
+        #expect(try place.number("SELECT last_commit FROM meta") != before)
+    }
+
     @Test func theTimeOfTheFileGoesOnOverABoot() throws {
         var file: SQLiteFile? = try file()
         try file?.open(try debounce(100))

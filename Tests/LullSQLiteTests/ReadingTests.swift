@@ -166,7 +166,9 @@ import Testing
         // that is needed to put the index right.
         let others = try RawConnection(place.path)
         child.stop()
-        while try (try? others.execute("BEGIN IMMEDIATE; ROLLBACK")) == nil || others.number("PRAGMA wal_checkpoint") != 0 {
+        while try (try? others.execute("BEGIN IMMEDIATE; ROLLBACK")) == nil
+            || others.number("PRAGMA wal_checkpoint") != 0
+        {
             child.signal(SIGCONT)
             try await Task.sleep(for: .milliseconds(10))
             child.stop()

@@ -49,13 +49,23 @@ public struct StoreTime: Hashable, Sendable {
     ///
     /// To be asked when nobody else can change the store, so that what is handled later has no earlier instant.
     public mutating func now(_ reading: Reading) -> CoreInstant {
-        if reading.boot != anchor.boot || instant(of: reading) < highest {
+        if !isTied(to: reading) {
             let passed = max(.zero, anchor.wall.duration(to: reading.wall))
             start = max(highest, start.advanced(by: passed))
             anchor = reading
         }
         highest = instant(of: reading)
         return highest
+    }
+
+    /// Whether a reading is of the same boot, and its clock has not gone back.
+    public func isTied(to reading: Reading) -> Bool {
+        reading.boot == anchor.boot && instant(of: reading) >= highest
+    }
+
+    /// Takes note of an instant that was read, if it is later than the latest that was kept.
+    public mutating func note(_ instant: CoreInstant) {
+        highest = max(highest, instant)
     }
 
     private func instant(of reading: Reading) -> CoreInstant {

@@ -32,10 +32,12 @@ final class Machine: Sendable {
         StoreClock(read: { self.reading.value }, sleep: { try await Task.sleep(for: $0) })
     }
 
-    func pass(_ seconds: Int64) {
+    func pass(_ seconds: Int64) { pass(nanoseconds: seconds * 1_000_000_000) }
+
+    func pass(nanoseconds: Int64) {
         reading.change { reading in
-            reading.sinceBoot.nanoseconds += seconds * 1_000_000_000
-            reading.wall = reading.wall.advanced(by: .seconds(seconds))
+            reading.sinceBoot.nanoseconds += nanoseconds
+            reading.wall = reading.wall.advanced(by: .nanoseconds(nanoseconds))
         }
     }
 

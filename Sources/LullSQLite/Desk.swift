@@ -39,7 +39,7 @@ final class Desk: Sendable {
     /// No more calls than this share a transaction: an answer should not have to wait for too many others.
     static let most = 256
     /// While workers sleep, other processes' commits are looked for this often.
-    static let look = DispatchTimeInterval.milliseconds(80)
+    static let look = DispatchTimeInterval.milliseconds(90)
     /// The next call is looked for so long without sleeping, if the one before came as soon.
     static let comeback = DispatchTimeInterval.microseconds(150)
     /// After so long without a call the log is emptied.

@@ -35,7 +35,7 @@ struct OpenFiles {
         if connection.hasMoved { throw Self.gone(path) }
     }
 
-    /// Throws if any of the files is gone, those beside the database among them. Looks a few times a second.
+    /// Throws if any of the files is gone, those beside the database among them. Looks twice a second.
     mutating func check(_ connection: Connection?, _ turnstile: Turnstile) throws(DurableError) {
         let now = ContinuousClock.now
         guard now >= nextCheck else { return }
@@ -47,7 +47,7 @@ struct OpenFiles {
             for (name, (old, new)) in zip(names, zip(log, found)) where old != new { throw Self.gone(name) }
             log = found
         }
-        nextCheck = now.advanced(by: .milliseconds(200))
+        nextCheck = now.advanced(by: .milliseconds(400))
     }
 
     private static func gone(_ path: String, found name: String? = nil) -> DurableError {

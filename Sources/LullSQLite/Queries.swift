@@ -11,8 +11,8 @@ enum Query: Int, CaseIterable {
     case earliestRows, nextWake, rowsOfWorker, allKeys, keysOfSubmitter, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead, deadCount
-    case oldEnds, keepEnds, forgetEnds
-    case answerToToken, insertToken, forgetTokens
+    case firstEnd, oldEnds, keepEnds, forgetEnds
+    case firstToken, answerToToken, insertToken, forgetTokens
     case dataVersion
 
     /// The columns of a row, in the order in which ``Statement/entry(key:)`` reads them.
@@ -145,6 +145,7 @@ enum Query: Int, CaseIterable {
         case .deleteDead: "DELETE FROM dead WHERE run = ?1 AND namespace = ?2"
         case .deadCount: "SELECT count(*) FROM dead WHERE namespace = ?1"
 
+        case .firstEnd: "SELECT recorded FROM ended ORDER BY id LIMIT 1"
         case .oldEnds:
             "SELECT max(id) FROM (SELECT id, recorded FROM ended ORDER BY id LIMIT 256) WHERE recorded < ?1"
         case .keepEnds:
@@ -158,6 +159,7 @@ enum Query: Int, CaseIterable {
             """
         case .forgetEnds: "DELETE FROM ended WHERE id <= ?1"
 
+        case .firstToken: "SELECT at FROM tokens ORDER BY id LIMIT 1"
         case .answerToToken: "SELECT key, generation, due FROM tokens WHERE namespace = ?1 AND token = ?2"
         case .insertToken:
             "INSERT INTO tokens (namespace, token, key, generation, due, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"

@@ -21,7 +21,7 @@ extension SQLiteFile {
     package func compact() throws(DurableError) -> Sizes {
         let before = try size()
         if try setting("auto_vacuum") != 2 { try rewrite() }
-        try deleteSpentValues(for: .seconds(3600), patience: options.patience)
+        try deleteSpentValues(patience: options.patience)
         // Others may make as much room as is given back, for ever: what is there now is enough.
         var left = try setting("freelist_count")
         while left > 0 {

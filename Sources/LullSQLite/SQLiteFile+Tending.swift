@@ -29,12 +29,14 @@ extension SQLiteFile {
         }
     }
 
-    /// Deletes values that have ended, in steps between which others write, until none is left or a moment has passed.
+    /// Deletes values that have ended, in steps between which others write, until none is left.
     ///
-    /// - Parameter patience: How long to wait for others at each step.
-    func deleteSpentValues(for time: Duration, patience: Duration) throws(DurableError) {
-        let end = ContinuousClock.now.advanced(by: time)
-        while ContinuousClock.now < end {
+    /// - Parameters:
+    ///   - time: How long it may take; as long as it takes, if it is left out.
+    ///   - patience: How long to wait for others at each step.
+    func deleteSpentValues(for time: Duration? = nil, patience: Duration) throws(DurableError) {
+        let end = time.map { ContinuousClock.now.advanced(by: $0) }
+        while end.map({ ContinuousClock.now < $0 }) ?? true {
             guard try read({ transaction throws(DurableError) in try transaction.hasSpentValues() }) else { return }
             try answer(to: { transaction throws(DurableError) in
                 try transaction.table.deleteSpentValues(atMost: 4 * SQLiteTable.mostDeleted)
@@ -46,25 +48,24 @@ extension SQLiteFile {
 extension SQLiteTransaction {
     /// Whether there are values that have ended and are still there.
     fileprivate func hasSpentValues() throws(DurableError) -> Bool {
-        try table.connection.number("SELECT EXISTS (SELECT 1 FROM spent)") == 1
+        let statement = try table.connection[.spent]
+        defer { statement.reset() }
+        return try statement.next()
     }
 
     /// Whether there are ends or tokens that are older than they have to be, or values that have ended.
     fileprivate func remembersTooMuch() throws(DurableError) -> Bool {
         if try hasSpentValues() { return true }
-        if try isOld("recorded", ofFirstIn: "ended", limits.retention) { return true }
-        return try isOld("at", ofFirstIn: "tokens", limits.tokenLifetime)
+        if try isOld(.firstEnd, limits.retention) { return true }
+        return try isOld(.firstToken, limits.tokenLifetime)
     }
 
-    /// Whether the oldest row of a table has been kept for longer than it has to be.
-    private func isOld(
-        _ column: String, ofFirstIn table: String, _ time: Duration
-    ) throws(DurableError) -> Bool {
-        let statement = try self.table.connection.prepare(
-            "SELECT 1 FROM (SELECT \(column) AS since FROM \(table) ORDER BY id LIMIT 1) WHERE since < ?1")
+    /// Whether the oldest row has been kept for longer than it has to be.
+    private func isOld(_ oldest: Query, _ time: Duration) throws(DurableError) -> Bool {
+        let statement = try table.connection[oldest]
         defer { statement.reset() }
-        statement.bind(1, now.advanced(by: .nanoseconds(-CoreDuration(time).nanoseconds)))
-        return try statement.next()
+        guard try statement.next() else { return false }
+        return statement.instant(0) < now.advanced(by: .nanoseconds(-CoreDuration(time).nanoseconds))
     }
 
     /// Forgets some of them.

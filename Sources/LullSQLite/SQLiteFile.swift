@@ -100,7 +100,7 @@ package final class SQLiteFile {
 
     /// Throws if the file, or one beside it, has been deleted or replaced: what is written then is lost.
     ///
-    /// To be called as often as one likes: it looks a few times a second.
+    /// To be called as often as one likes: it looks twice a second.
     package func check() throws(DurableError) {
         try files.check(connection, turnstile)
     }

@@ -5,7 +5,6 @@ enum Tool {
     /// Runs, and says how to end.
     static func run(_ arguments: [Argument]) -> Int32 {
         keepStandardDescriptors()
-        Signals.restoreQuit()
         // A write to a closed pipe is an error like others.
         lull_ignore(SIGPIPE)
         do {

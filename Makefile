@@ -5,7 +5,9 @@ FLAGS ?=
 # Where the command is installed; DESTDIR is put in front of it.
 PREFIX ?= /usr/local
 DESTDIR ?=
-export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR
+# A command to install that is built already; without it, it is built first.
+BINARY ?=
+export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY
 
 .PHONY: help run install uninstall dist test bench check format lint embedded playground test-playground docs ci clean
 
@@ -17,10 +19,11 @@ run: ## Install what is missing, build the lull command, and show it at work.
 	@swift build -c release --product lull --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/demo "$$(swift build -c release --scratch-path $(SCRATCH) --show-bin-path)/lull"
 
-install: ## Install the command, its manual and shell completions under PREFIX, /usr/local unless given.
+install: ## Install the command, its manual and completions under PREFIX=/usr/local; BINARY=path takes a command that is built already.
+	@# Under $(DESTDIR)$(PREFIX): the command, its manual and completions, as listed at the top of scripts/install.
 	@scripts/install
 
-uninstall: ## Take away what was installed there.
+uninstall: ## Remove what was installed there.
 	@scripts/install --remove
 
 dist: ## Pack the command for machines without a toolchain, and try it in a bare root folder.

@@ -35,7 +35,7 @@ let package = Package(
             name: "LullSQLite", dependencies: ["LullDurable", "CLullSQLite"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
-        .systemLibrary(name: "CLullSystem"),
+        .target(name: "CLullSystem"),
         .executableTarget(
             name: "LullCommand",
             dependencies: ["Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "CLullSystem"],

@@ -24,6 +24,22 @@ struct Failure: Error, Equatable {
         return Failure(status: ExitStatus.wrongUsage, message: "\(message) (see \(page))")
     }
 
+    /// A first argument that is neither a command nor an option.
+    static func unknown(_ name: String) -> Failure {
+        guard name.hasPrefix("-") else {
+            let hint = Spelling.nearest(to: name, among: Help.commands).map { ": did you mean '\($0)'?" } ?? ""
+            return .usage("unknown command '\(name)'\(hint)")
+        }
+        let option = name.prefix { $0 != "=" }
+        if let known = Option.allCases.first(where: { "--\($0.name)" == option }),
+            let owner = Subcommand.allCases.first(where: { known.belongs(to: $0) })
+        {
+            return .usage("\(option) comes after a command, as in lull \(owner.rawValue) \(option)")
+        }
+        let hint = Spelling.nearest(to: name, among: ["--help", "--version"]).map { ": did you mean \($0)?" } ?? ""
+        return .usage("unknown option \(name)\(hint)")
+    }
+
     /// Something that the operating system refused, with the reason it gave last.
     static func system(_ what: String, _ code: Int32 = lull_errno()) -> Failure {
         Failure(status: ExitStatus.inputOutput, message: "\(what): \(reason(code))")

@@ -10,18 +10,21 @@ extension Help {
     static let submit = """
         Usage: lull submit --store sqlite:PATH [OPTION…] KEY [VALUE|-]
 
-        Hands a value to a store, and ends when it has been recorded: from then on it
-        will be executed, by any lull work, run or filter at that store, or by an app.
-        VALUE is empty if it is left out. With - it is all that standard input has,
-        up to 16 MiB, whatever its bytes: nobody sees it among the processes.
+        Hands a value to a store, and ends when the value has been recorded. From then
+        on it will be executed: by any lull work, run or filter with that store, or by
+        an app. VALUE is empty if it is left out. With - it is all of standard input,
+        up to 16 MiB of any bytes, and does not show in the list of processes.
 
         \(place)
           --after D              the delay of this call alone
-          --token TOKEN          names this submit: repeated with the same token, it
-                                 counts once
-          --json                 print the receipt
+          --token TOKEN          a submit that is repeated with the same token counts
+                                 once
+          --json                 print the receipt: the key, the generation (which
+                                 grows with each submit of the key) and dueIn (the
+                                 delay in seconds)
 
-        The first use of a namespace says its policy; later ones may leave it out.
+        The first use of a namespace must give its policy, with --wait or --throttle.
+        Later uses may leave the policy out.
 
         \(policy)
         \(change)
@@ -38,27 +41,28 @@ extension Help {
         Usage: lull work --store sqlite:PATH [OPTION…] -- COMMAND [ARG…]
 
         Runs COMMAND for what falls due in a store, until a signal ends it. Any number
-        of these may work on one file. Arguments and environment are as for lull run;
-        LULL_RUN is the same in every attempt at a run, LULL_ATTEMPT counts them, and
-        LULL_FENCE grows from each attempt to the next, so that a stale one can be told.
+        of workers may share one file. Arguments and environment are as for lull run.
+        LULL_RUN is the same in every attempt at a run, and LULL_ATTEMPT counts the
+        attempts. LULL_FENCE grows with each attempt, to tell a stale one by.
 
           --store sqlite:PATH    the file; made if a policy is given
-          --namespace NAME       what to work on (default: default)
-          --jobs N               run at most N commands at once (default: one a core)
-          --lease D              how long a run is this process's without a sign of
-                                 life (default 30s)
-          --max-attempts N       how often a run that fails is tried (default 20)
-          --kill-after D         how long a command that is stopped has after SIGTERM
-                                 until SIGKILL (default 5s)
+          --namespace NAME       the namespace to work on (default: default)
+          --jobs N               run at most N commands at once (default: one per core)
+          --lease D              another process takes over the runs of this one after D
+                                 without a sign of life (default 30s)
+          --max-attempts N       how often a run that fails is attempted (default 20)
+          --kill-after D         how long after SIGTERM a command that is stopped gets
+                                 SIGKILL (default 5s)
           --null                 records for COMMAND end in a NUL byte
           --fail-fast            end when a command has failed
 
-        The first use of a namespace says its policy; later ones may leave it out.
+        The first use of a namespace must give its policy, with --wait or --throttle.
+        Later uses may leave the policy out.
 
         \(policy)
         \(change)
-        SIGINT and SIGTERM: nothing more is claimed, running commands have half of the
-        lease to end, and what they leave goes back to the store.
+        After SIGINT or SIGTERM, no more runs are claimed. Running commands have half of
+        the lease to end; runs that have not ended then go back to the store.
 
         Example:
           lull work --store sqlite:hooks.db -- ./rebuild {key}
@@ -66,26 +70,26 @@ extension Help {
         """
 
     static let change = """
-        Everybody who uses a namespace shares its policy. What is not given is as it is
-        there; what differs is refused:
-          --change-policy        change it for everybody, from the next submit on: the
-                                 durations, counts and the delay rule. --wait or
-                                 --throttle, --edges and --combine never change
+        All users of a namespace share its policy. An option that is not given keeps its
+        value. One that differs from the policy is an error, except with:
+          --change-policy        change the policy for everybody, from the next submit
+                                 on. Only durations, counts and the delay rule can
+                                 change: a debounce stays one, and so does a throttle;
+                                 --edges and --combine stay too
 
         """
 
     static let status = """
         Usage: lull status --store sqlite:PATH [--namespace NAME] [OPTION…]
 
-        Says for each namespace how many keys have a value that is pending, ready (due,
-        and waiting for a worker), running, or waiting for another attempt, how many
-        runs are dead, and for how long the oldest ready value has been due. Changes
-        nothing.
+        Counts, for each namespace, the keys with a value that is pending, ready (due,
+        and waiting for a worker), running, or retrying (waiting for another attempt),
+        and the dead runs. Also prints for how long the oldest ready value has been due.
+        Changes nothing.
 
           --json                 an object for each namespace, in a line
-          --format openmetrics   for what collects or scrapes metrics
-          --watch                say it every second, on a terminal always in the same
-                                 place
+          --format openmetrics   print metrics in the OpenMetrics text format
+          --watch                print it every second; on a terminal, in one place
 
         Example:
           cd /var/lib/node_exporter
@@ -97,9 +101,9 @@ extension Help {
     static let list = """
         Usage: lull list --store sqlite:PATH [OPTION…]
 
-        Shows the keys that have something to do, in the order of their bytes: what
-        state it is in (running, retrying, ready, pending), when it is due, how many
-        submits are behind it, and which attempt it has come to. Changes nothing.
+        Lists the keys that have work, in the order of their bytes. For each it prints
+        the state of the work (running, retrying, ready, pending), when it is due, how
+        many submits are behind it, and the number of the attempt. Changes nothing.
 
         \(place)
           --json                 an object for each key, in a line
@@ -109,27 +113,29 @@ extension Help {
     static let flush = """
         Usage: lull flush --store sqlite:PATH [OPTION…] [KEY…]
 
-        Makes due now what is pending or waits for another attempt: of these keys, or
-        of all. It ends when that is recorded; workers do the rest. Says how many keys
-        had something.
+        Makes values due now that are pending or wait for another attempt: those of the
+        given keys, or of all keys. It ends when that is recorded; workers do the rest.
+        Prints how many keys were flushed.
 
         \(place)
-          --json                 say it as an object
+          --json                 print the number in a JSON object
 
-        The status is 1 if a KEY had nothing; the others are flushed all the same.
+        The exit status is 1 if a KEY had no such value. The others are flushed all the
+        same.
 
         """
 
     static let cancel = """
         Usage: lull cancel --store sqlite:PATH [OPTION…] [KEY…]
 
-        Drops what no worker has: of these keys, or of all. What is running is not
-        touched. Says how many submits were dropped.
+        Drops the values that no worker has: those of the given keys, or of all keys.
+        Running values are not touched. Prints how many submits were dropped.
 
         \(place)
-          --json                 say it as an object
+          --json                 print the number in a JSON object
 
-        The status is 1 if a KEY had nothing; the others are cancelled all the same.
+        The exit status is 1 if a KEY had no such value. The others are cancelled all
+        the same.
 
         """
 
@@ -138,12 +144,12 @@ extension Help {
                lull dead retry   --store sqlite:PATH [--namespace NAME] RUN…
                lull dead discard --store sqlite:PATH [--namespace NAME] RUN…
 
-        A run whose every attempt has failed is dead: it is kept with its values, and
-        no longer blocks its key. It can be forgotten, or be given another series of attempts, ahead
-        of anything newer of its key: unless the key has another run now, or, with
-        --combine latest, has had a newer value since. list shows the oldest 1000;
-        --json with the values. The status is 1 if a run could not be retried or
-        discarded.
+        A run is dead when all of its attempts have failed. The store keeps it with its
+        values, and its key goes on without it. list shows the 1000 oldest dead runs;
+        with --json also their values. retry gives a run another series of attempts,
+        ahead of newer values of its key. It is refused while the key has another run,
+        and, with --combine latest, if the key has had a newer value since. discard
+        forgets a run. The exit status is 1 if a run could not be retried or discarded.
 
         """
 }

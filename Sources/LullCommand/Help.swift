@@ -3,26 +3,29 @@ enum Help {
     static let version = "0.1.0"
 
     static let overview = """
-        lull: runs things in the lull after a burst (debounce), or at a steady pace
+        lull: runs work in the lull after a burst (debounce), or at a limited rate
         (throttle).
 
         Usage:
-          lull filter   OPTION…                    records in, each burst's last one out
+          lull filter   OPTION…                    passes on the last record of a burst
           lull run      OPTION… -- COMMAND [ARG…]  runs COMMAND when a burst is over
           lull simulate OPTION… TRACE              tries a policy on a recorded trace
-          lull tune     OPTION… TRACE              says which wait to choose for a trace
+          lull tune     [OPTION…] TRACE            suggests a wait for a recorded trace
           lull submit   --store URL KEY [VALUE|-]  hands a value to a store
-          lull work     --store URL -- COMMAND…    does what falls due in a store
-          lull status   --store URL                says what there is to do in a store
-          lull list     --store URL                shows its keys
-          lull flush    --store URL [KEY…]         makes what is pending due now
-          lull cancel   --store URL [KEY…]         drops what no worker has
-          lull dead     list|retry|discard …       looks after what has failed for good
+          lull work     --store URL -- COMMAND…    runs COMMAND for what falls due
+          lull status   --store URL                counts the work in a store
+          lull list     --store URL                lists the keys of a store
+          lull flush    --store URL [KEY…]         makes pending values due now
+          lull cancel   --store URL [KEY…]         drops values that no worker has
+          lull dead     list|retry|discard …       handles runs that failed for good
           lull compact  --store URL                gives unused space of a store back
-          lull COMMAND --help                      explains one of these
           lull completions bash|zsh|fish           prints completions for a shell
           lull man [COMMAND]                       prints a page of the manual
-          lull --version
+          lull help [COMMAND]                      explains a command
+          lull COMMAND --help                      does the same
+          lull --version                           prints the version
+
+        A store is a file that keeps pending work: URL is sqlite:PATH.
 
         Examples:
           tail -F app.log | lull filter --wait 500ms
@@ -31,6 +34,28 @@ enum Help {
           lull tune trace.jsonl
 
         """
+
+    /// Everything that can be the first argument, options aside.
+    static let commands = pages + ["help"]
+    /// The commands that have a page.
+    static let pages = Subcommand.allCases.map(\.rawValue) + ["completions", "man"]
+
+    /// `lull help`: the overview, or the page of a command.
+    static func make(_ arguments: [String]) throws(Failure) -> String {
+        guard arguments.count <= 1 else { throw .usage("unexpected argument \(arguments[1])") }
+        guard let name = arguments.first, !["--help", "-h", "help"].contains(name) else { return overview }
+        guard let page = page(named: name) else { throw .unknown(name) }
+        return page
+    }
+
+    /// The page of a command; nil if there is none.
+    static func page(named name: String) -> String? {
+        switch name {
+        case "completions": Completions.help
+        case "man": Manual.help
+        default: Subcommand(rawValue: name).map { page(for: $0) }
+        }
+    }
 
     static func page(for subcommand: Subcommand) -> String {
         switch subcommand {
@@ -50,69 +75,85 @@ enum Help {
     }
 
     static let policy = """
-        When (exactly one of the first two; durations are 500ns, 250us, 300ms, 1.5s, 2m,
-        1h):
-          --wait D               debounce: when nothing has come for D
-          --throttle D           throttle: at most once in D
-          --max-wait D           with --wait: let nothing wait longer than D
-          --max-count N          at once when N are pending
-          --edges EDGES          leading, trailing or both; the default is trailing with
-                                 --wait, and both with --throttle
-          --delay-rule RULE      restart (default) or extend: whether a shorter delay of
-                                 a single call replaces a longer one
-          --combine RULE         latest (default), first or collect: what is left of
-                                 the values behind one execution
-          --max-batch N          with --combine collect: at most N values at once;
-                                 the rest follows
+        Policy:
+          --wait D               debounce: execute when no value has come for D
+          --throttle D           throttle: execute at most once every D; not with --wait
+          --max-wait D           with --wait: no value waits longer than D
+          --max-count N          execute at once when N values are pending
+          --edges EDGES          execute at the leading edge of a burst, the trailing
+                                 edge, or both. The default is trailing with --wait,
+                                 and both with --throttle
+          --delay-rule RULE      whether a shorter delay replaces a longer one (restart,
+                                 the default) or not (extend); for values with delays
+                                 of their own, from lull submit --after or "wait" in a
+                                 trace
+          --combine RULE         what an execution gets of the values of a burst: the
+                                 latest (default), the first, or all of them (collect)
+          --max-batch N          with --combine collect: at most N values for one
+                                 execution; the next one gets the rest
+
+        A duration D is a number with a unit: 500ns, 250us, 300ms, 1.5s, 2m, 1h.
 
         """
 
     private static let records = """
-        Records (lines; a key's records are coalesced with each other only):
+        Records:
           --null                 records end in a NUL byte, not in a newline
-          --key-field N          the N-th field is the key, separated by blanks
-          --delimiter C          fields are separated by the character C (\\t: a tab)
-          --key-json POINTER     the key is a value of a JSON record, such as /device/id
+          --key-field N          the key is the N-th field; blanks separate fields
+          --delimiter C          with --key-field: C separates fields (\\t is a tab)
+          --key-json POINTER     records are JSON, and the key is the value at a JSON
+                                 pointer, such as /device/id
           --max-keys N           skip records that would open more than N keys
-          --strict               end with status 65 at a bad record, don't skip it
-          --record FILE          write what comes in as a trace for lull tune, without
-                                 the values; FILE must not be there already
-          --record-values        with --record: the values too
-          --hash-keys            with --record: each key is replaced by a number
+          --strict               end with status 65 at a bad record; do not skip it
+          --record FILE          write a trace of the input, for lull simulate and lull
+                                 tune. It has the times and keys. FILE must not exist
+          --record-values        with --record: write the values too
+          --hash-keys            with --record: replace each key by a number
+
+        A record is a line. Only records with the same key are coalesced. If no option
+        gives a key, all records have the same one.
+
+        """
+
+    private static let atEnd = """
+          --at-end RULE          what happens to pending values at the end of the input:
+                                 flush (default) executes them at once, drop discards
+                                 them, and wait executes them when they are due. With
+                                 --store the default is keep: they stay in the store
+          --stats                print counters at the end; SIGUSR1 prints them any time
 
         """
 
     private static let store = """
-        Pending work that survives (a crash, a kill, a reboot):
-          --store sqlite:PATH    keep what is pending in this file; made if need be
-          --namespace NAME       what the keys belong to there (default: default)
-          --change-policy        the policy given here is to hold for everybody there,
-                                 though another one does now; otherwise an error
-          --lease D              how long a run is this process's without a sign of
-                                 life (default 30s)
-          --max-attempts N       how often a run that fails is tried (default 20)
-        With a store, flush and drop concern what this process alone has submitted and
-        is not due yet, and a policy may be left out where the store has one.
+        Pending work that survives a crash, a kill or a reboot:
+          --store sqlite:PATH    keep pending values in this file; made if it is missing
+          --namespace NAME       the namespace of the keys there (default: default)
+          --change-policy        change the policy of the namespace, for everybody.
+                                 Without this option, a policy that differs from it is
+                                 an error
+          --lease D              another process takes over the runs of this one after D
+                                 without a sign of life (default 30s)
+          --max-attempts N       how often a run that fails is attempted (default 20)
+
+        With a store, the policy may be left out if the namespace has one. --at-end
+        flush and drop affect only values that this process alone has submitted and
+        that are not due yet.
 
         """
 
     private static let filter = """
         Usage: lull filter (--wait D | --throttle D) [OPTION…] < RECORDS
 
-        Copies records from standard input to standard output: of each burst the last,
-        when the burst is over. Each line is written as soon as it is due.
+        Copies records from standard input to standard output: of each burst only the
+        last record, as soon as the burst is over.
 
         \(policy)
         \(records)
         Output:
-          --format FORMAT        lines (default), or jsonl: an object for an execution
-          --at-end RULE          at the end of the input: flush (default) what is
-                                 pending, drop it, or wait until it is due; with
-                                 --store keep (default): it stays there
-          --stats                print the counters at the end (any time: SIGUSR1)
-
+          --format FORMAT        lines (default), or jsonl: a JSON object per execution
+        \(atEnd)
         \(store)
-        SIGINT and SIGTERM end the input; a second one ends the program at once.
+        SIGINT and SIGTERM end the input. A second signal ends the program at once.
 
         Examples:
           tail -F app.log | lull filter --throttle 1s
@@ -124,31 +165,31 @@ enum Help {
     private static let run = """
         Usage: lull run (--wait D | --throttle D) [OPTION…] -- COMMAND [ARG…] < RECORDS
 
-        Runs COMMAND when a burst of records is over, with the burst's last record on
-        its standard input. In the arguments {key}, {value} (the last record), {count}
-        and {edge} are replaced; {{key}} is a literal {key}. The environment has
-        LULL_KEY, LULL_COUNT and LULL_EDGE, with a store also LULL_RUN, LULL_ATTEMPT and
-        LULL_FENCE. There is no shell in between, and no terminal.
+        Runs COMMAND when a burst of records is over. The last record of the burst is
+        on its standard input. In the arguments, {key}, {value} (the last record),
+        {count} and {edge} are replaced; {{key}} is a literal {key}. The environment has
+        LULL_KEY, LULL_COUNT and LULL_EDGE, and with --store also LULL_RUN, LULL_ATTEMPT
+        and LULL_FENCE. COMMAND is started without a shell and without a terminal.
 
         \(policy)
         \(records)
         Commands:
-          --while-running RULE   what to do when a key's command is still running: queue
-                                 (default), cancel, concurrent or skip
-          --kill-after D         how long a cancelled command has after SIGTERM until
-                                 SIGKILL (default 5s)
-          --jobs N               run at most N commands at once (default: one a core)
-          --fail-fast            start nothing more when a command has failed
-          --at-end RULE          at the end of the input: flush (default) what is
-                                 pending, drop it, or wait until it is due; with
-                                 --store keep (default): it stays there
-          --stats                print the counters at the end (any time: SIGUSR1)
-
+          --while-running RULE   what happens to a value that falls due while a command
+                                 of its key runs: queue (default) lets the value wait,
+                                 cancel stops the command, concurrent starts another
+                                 one, and skip drops the value
+          --kill-after D         how long after SIGTERM a cancelled command gets SIGKILL
+                                 (default 5s)
+          --jobs N               run at most N commands at once (default: one per core)
+          --fail-fast            start no more commands after one has failed
+        \(atEnd)
         \(store)
-        All commands are awaited. SIGINT and SIGTERM end the input; a second one kills
-        the commands. What they have started ends with lull, however that ends. The
-        status is 1 if a command failed, 126 or 127 if COMMAND cannot be executed or
-        found.
+        At the end, lull waits for all commands. SIGINT and SIGTERM end the input. A
+        second signal kills the commands. When lull has ended, for whatever reason,
+        everything that the commands have started ends too.
+
+        The exit status is 1 if a command failed, 126 if COMMAND cannot be executed, and
+        127 if it cannot be found.
 
         Examples:
           inotifywait -mr src | lull run --wait 300ms --while-running cancel -- make
@@ -160,21 +201,24 @@ enum Help {
     private static let simulate = """
         Usage: lull simulate (--wait D | --throttle D) [OPTION…] TRACE
 
-        Replays a recorded trace (a file, or - for standard input) in virtual time, and
-        says what would have been executed. A trace is JSON Lines in order of time:
+        Replays a recorded trace in virtual time, and reports what would have been
+        executed. TRACE is a file, or - for standard input. It is JSON Lines, ordered by
+        time:
           {"at":12.5,"key":"lamp","value":7}
-        "at" is in seconds, or an RFC 3339 time; key and value are any JSON. Optional:
-        "op":"submit", "flush" or "cancel" (without a key: all keys), and
-        "wait":"500ms", the delay of this call alone.
+        "at" is a number of seconds, or an RFC 3339 time. "key" and "value" are any
+        JSON. Two more members are optional: "op" is "submit" (default), "flush" or
+        "cancel", and the last two are for all keys if there is no "key"; "wait", such
+        as "500ms", is the delay of this submit alone.
 
         \(policy)
         Output:
-          --format FORMAT        summary (default), json (the summary as an object), or
-                                 jsonl: a line for each execution
-          --at-end RULE          after the last record: wait (default) until nothing is
-                                 pending, flush what is, or drop it
-          --diagram              a stretch of the trace as a marble diagram, in text
-          --svg FILE             the same as a picture
+          --format FORMAT        summary (default), json (the summary as one object), or
+                                 jsonl: a JSON object per execution
+          --at-end RULE          what happens to pending values after the last record:
+                                 wait (default) executes them when they are due, flush
+                                 executes them at once, and drop discards them
+          --diagram              add a marble diagram of a part of the trace, in text
+          --svg FILE             draw the same as a picture
 
         Examples:
           lull simulate --wait 300ms trace.jsonl
@@ -186,23 +230,40 @@ enum Help {
     private static let tune = """
         Usage: lull tune [OPTION…] TRACE
 
-        Replays a recorded trace (see lull simulate --help) with a ladder of waits at
-        once, as debounce and as throttle, and says what each would have cost and saved:
-        executions, the share of the submits that needed none, the delays, how many
-        executions came too early to last, and the longest time without one. Then it
-        suggests a wait.
+        Replays a recorded trace (see lull simulate --help) with many waits at once. It
+        shows what each of them costs and saves, as debounce and as throttle, and
+        suggests one of each. Without a target it suggests the knee: up to that wait,
+        more waiting saves much; beyond it, little. For a trace of fewer than 20
+        submits, or of submits at one instant, it suggests nothing.
 
-          --waits LADDER         50ms..5s (default), or a list such as 100ms,300ms,1s
+          --waits LADDER         the waits to try: a range such as 50ms..5s (default),
+                                 or a list such as 100ms,300ms,1s
           --target-saving P      suggest the shortest wait that saves P, such as 90%
-          --target-delay D       … with nine of ten executions within D of the last
-                                 submit; alone: the one that saves most within D
+          --target-delay D       suggest the wait that saves most, of those with nine of
+                                 ten executions within D of the last submit. With
+                                 --target-saving: the shortest that meets both
           --by-key               name the keys that would save more with a wait of their
-                                 own, if chance does not explain it
+                                 own, by more than chance explains
           --max-wait D, --max-count N, --edges EDGES, --delay-rule RULE
                                  the rest of the policy, as for lull simulate
           --format FORMAT        summary (default), or json
-          --diagram              what some waits do to a stretch of the trace, in text
-          --svg FILE             the same, and saving against delay, as a picture
+          --diagram              add a marble diagram of a part of the trace, in text,
+                                 under several waits
+          --svg FILE             draw the same, and saving over delay, as a picture
+
+        Columns of the tables:
+          debounce, throttle     the wait of the debounce, the interval of the throttle
+          *                      efficient: no other wait saves as much with less delay
+          <                      the suggestion
+          executions             how often the work would have been done
+          saved                  the share of submits that needed no execution
+          after last             the delay from the last submit behind an execution to
+                                 it, as percentiles: p50/p90/p99, or fewer if they do
+                                 not fit the terminal
+          after first            the same delay from the first submit
+          premature              executions that the next submit of the burst followed
+                                 within the wait, so that their value did not last
+          longest                the longest time from a first submit to its execution
 
         Examples:
           lull tune typing.jsonl

@@ -5,7 +5,6 @@ enum Tool {
     /// Runs, and says how to end.
     static func run(_ arguments: [Argument]) -> Int32 {
         keepStandardDescriptors()
-        Signals.restoreQuit()
         // A write to a closed pipe is an error like others.
         lull_ignore(SIGPIPE)
         do {
@@ -18,16 +17,16 @@ enum Tool {
     private static func dispatch(_ arguments: [Argument]) throws(Failure) -> Int32 {
         guard arguments.count > 1 else { return explainUsage("no command was given") }
         let name = String(cString: arguments[1])
+        let words = arguments.dropFirst(2).map { String(cString: $0) }
         switch name {
         case "--help", "-h": return try show(Help.overview)
-        case "--version": return try show("lull \(Help.version)\n")
-        case "completions": return try show(Completions.make(arguments.dropFirst(2).map { String(cString: $0) }))
-        case "man": return try show(Manual.make(arguments.dropFirst(2).map { String(cString: $0) }))
+        case "--version", "-V": return try show("lull \(Help.version)\n")
+        case "help": return try show(Help.make(words))
+        case "completions": return try show(Completions.make(words))
+        case "man": return try show(Manual.make(words))
         default: break
         }
-        guard let subcommand = Subcommand(rawValue: name) else {
-            return explainUsage("there is no \(name.hasPrefix("-") ? "option" : "command") \(name)")
-        }
+        guard let subcommand = Subcommand(rawValue: name) else { throw .unknown(name) }
         let invocation = try Invocation(subcommand, Array(arguments.dropFirst()))
         if invocation.asksForHelp { return try show(Help.page(for: subcommand)) }
         let settings = invocation.settings

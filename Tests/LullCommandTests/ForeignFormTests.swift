@@ -19,6 +19,8 @@ struct ForeignFormTests {
             ([0x00, 0x7B, 0x00, 0x22, 0x00, 0x0A], "it is UTF-16: iconv -f UTF-16 -t UTF-8 "),
             (Array("\u{FEFF}{\"at\":1}\n".utf8), "it begins with a byte order mark: tail -c +4 "),
             (Array("at,key\n1,a\n".utf8), "it looks like CSV, but a trace has a JSON object in each line"),
+            (Array("[{\"at\":1},\n".utf8), "it is a JSON array, but a trace has an object in each line: jq -c '.[]' "),
+            (Array("[".utf8), "it is a JSON array, but a trace has an object in each line: jq -c '.[]' "),
             (Array("1714560000;a\n".utf8), "it looks like CSV, but a trace has a JSON object in each line"),
         ] as [([UInt8], String)])
     func otherFormsAreNamedWithWhatToDo(_ bytes: [UInt8], _ hint: String) throws {

@@ -73,6 +73,8 @@ struct MessageTests {
         #expect(Terminal.cut("abcdefg", to: 6) == "abcde…")
         #expect(Terminal.cut("木木木木", to: 6) == "木木…")
         #expect(Terminal.cutInTheMiddle("abcdefghij", to: 7) == "abc…hij")
+        #expect(Terminal.end(of: "abcdefghij", upTo: 4) == "…hij")
+        #expect(Terminal.end(of: "abcdefghij", upTo: 10) == "abcdefghij")
         #expect(Terminal.wrap("one two three", to: 8) == ["one two", "three"])
     }
 

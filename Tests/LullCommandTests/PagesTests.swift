@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Manual and completions", .ownThreads)
 struct PagesTests {
-    private static let names = Subcommand.allCases.map(\.rawValue)
+    private static let names = Help.pages
 
     /// Runs a program that may not be installed; nil then.
     private func run(_ program: String, _ arguments: [String], input: String = "") throws -> ToolProcess.Outcome? {
@@ -25,7 +25,7 @@ struct PagesTests {
     // MARK: - The overview and the pages
 
     @Test func everyCommandIsInTheOverview() {
-        for name in Self.names { #expect(!HelpPage.summary(of: name).isEmpty, "\(name)") }
+        for name in Help.commands { #expect(!HelpPage.summary(of: name).isEmpty, "\(name)") }
     }
 
     @Test func everyOptionIsExplainedOnItsPageOrOnOneThatItRefersTo() {
@@ -115,7 +115,7 @@ struct PagesTests {
     }
 
     @Test func bashCompletesCommandsAndOptions() throws {
-        #expect(try bash("lull", "") == Self.names + ["completions", "man", "--help", "--version"])
+        #expect(try bash("lull", "") == Help.commands + ["--help", "--version"])
         #expect(try bash("lull", "fi") == ["filter"])
         for subcommand in Subcommand.allCases {
             let known = Option.allCases.filter { $0.belongs(to: subcommand) }.map { "--\($0.name)" }
@@ -133,6 +133,7 @@ struct PagesTests {
         #expect(try bash("lull", "filter", "--wait", "") == [])
         #expect(try bash("lull", "dead", "r") == ["retry"])
         #expect(try bash("lull", "completions", "") == ["bash", "zsh", "fish"])
+        for command in ["man", "help"] { #expect(try bash("lull", command, "") == Help.pages) }
     }
 
     @Test func bashCompletesFilesStoresAndPrograms() throws {

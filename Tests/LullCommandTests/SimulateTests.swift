@@ -167,6 +167,16 @@ struct SimulateTests {
         #expect(try simulate("--wait 1s", "").output.contains("none"))
     }
 
+    @Test func lengthsOfTimeInTheTableHaveThreeDigits() throws {
+        let trace = #"{"at":0}"# + "\n" + #"{"at":0.1234567}"# + "\n" + #"{"at":7.654321}"#
+        let table = try simulate("--wait 333333us", trace).output
+        #expect(table.contains("delay from the last submit   p50 333ms, p90 333ms, p99 333ms, max 333ms\n"))
+        #expect(table.contains("delay from the first submit  p50 333ms, p90 457ms, p99 457ms, max 457ms\n"))
+        #expect(table.contains("span of the trace            7.65s\n"))
+        let object = try simulate("--wait 333333us --format json", trace).output
+        #expect(object.contains(#""delayFromFirst":{"p50":0.333333,"p90":0.4567897,"#))
+    }
+
     @Test func theDelayFromTheLastSubmitIsThatUnderEveryRule() throws {
         let trace = #"{"at":0,"value":1}"# + "\n" + #"{"at":0.9,"value":2}"#
         for rule in ["latest", "first", "collect"] {
@@ -182,7 +192,7 @@ struct SimulateTests {
         (#"{"at":null}"#, 1, "\"at\" must be a number of seconds or an RFC 3339 time, not null"),
         (#"{"at":"12.5"}"#, 1, "RFC 3339"),
         (#"{"at":1e10}"#, 1, "292 years"), (#"{"at":"2500-01-01T00:00:00Z"}"#, 1, "292 years"),
-        ("\n\n[1]", 3, "an object is missing"),
+        ("\n\n5", 3, "an object is missing"),
         ("{\"at\":1}\n{\"at\":", 2, "a value is missing at column 7"), (#"{"at":1,"op":"frob"}"#, 1, #"not "frob""#),
         (#"{"at":1,"wait":5}"#, 1, "\"wait\" must be a string"),
         (#"{"at":1,"wait":"5"}"#, 1, "has no unit: write 5s or 5ms"),

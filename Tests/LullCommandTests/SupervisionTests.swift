@@ -208,4 +208,16 @@ struct SupervisionTests {
         #expect(outcome.ending == -SIGQUIT)
         #expect(outcome.errors == "")
     }
+
+    /// The runtime installs its handler before `main`. Without one of our own before that, one quit of twenty was lost.
+    @Test func aQuitEndsTheProgramHoweverEarlyItComes() throws {
+        for number in 0..<80 {
+            let process = try ToolProcess(["filter", "--wait", "1h"])
+            usleep(UInt32(number) * 150)
+            process.signal(SIGQUIT)
+            let outcome = try process.finish()
+            #expect(outcome.ending == -SIGQUIT)
+            #expect(outcome.errors == "")
+        }
+    }
 }

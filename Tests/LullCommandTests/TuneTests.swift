@@ -38,10 +38,10 @@ struct TuneTests {
             var wait: Double
             var executions: Int
             var saved: Double
-            var delayFromLast: [String: Double]
-            var delayFromFirst: [String: Double]
+            var delayFromLast: [String: Double]?
+            var delayFromFirst: [String: Double]?
             var premature: Int
-            var longest: Double
+            var longest: Double?
             var efficient: Bool
         }
 
@@ -93,10 +93,10 @@ struct TuneTests {
                     let expected = try JSONDecoder().decode(Simulated.self, from: Data(outcome.output.utf8))
                     #expect(row.executions == expected.executions, "\(arguments)")
                     #expect(abs(row.saved - expected.saved) < 1e-9)
-                    #expect(abs(row.longest - expected.delayFromFirst["max", default: 0]) < 1e-9)
+                    #expect(row.longest == expected.delayFromFirst["max"])
                     for name in leading ? [] : ["p50", "p90", "p99"] {
-                        #expect(row.delayFromLast[name] == expected.delayFromLast[name], "\(arguments)")
-                        #expect(row.delayFromFirst[name] == expected.delayFromFirst[name], "\(arguments)")
+                        #expect(row.delayFromLast?[name] == expected.delayFromLast[name], "\(arguments)")
+                        #expect(row.delayFromFirst?[name] == expected.delayFromFirst[name], "\(arguments)")
                     }
                 }
             }
@@ -167,9 +167,52 @@ struct TuneTests {
     }
 
     @Test func whereNothingCanBeSavedThatIsSaid() throws {
-        let output = try tune("--waits 10ms,20ms", trace([0, 1, 2])).output
+        let output = try tune("--waits 10ms,20ms", trace((0..<20).map(Double.init))).output
         #expect(output.contains("no debounce of the table saves anything\n"))
-        #expect(try tune("", "").output == "0 submits of 0 keys in 0ns. Delays are p50/p90/p99.\n")
+    }
+
+    @Test func aTraceThatSaysNothingAboutWaitsGetsNoSuggestion() throws {
+        let few = "No suggestion: at least 20 submits are needed for one\n"
+        for (instants, reason) in [
+            ([0], few), ([0, 0.1, 5], few), ((1...19).map(Double.init), few),
+            (Array(repeating: 7, count: 30), "No suggestion: all submits came at one instant\n"),
+        ] as [([Double], String)] {
+            for options in ["", "--target-saving 50% ", "--target-delay 1s --by-key "] {
+                let found = try report(options, trace(instants))
+                #expect(found.debounce.suggested == nil && found.throttle.suggested == nil)
+                let output = try tune(options, trace(instants)).output
+                #expect(output.hasSuffix("\n\n\(reason)"), "\(output)")
+                #expect(!output.contains("<"))
+            }
+        }
+        #expect(try tune("", trace([0])).output.hasPrefix("1 submit of 1 key in 0ns."))
+        // What there is can be drawn all the same.
+        #expect(try tune("--diagram", trace([0, 0.1])).output.contains("\nsubmits "))
+    }
+
+    @Test func whereNothingWasExecutedThereAreNoDelays() throws {
+        #expect(try tune("", "").output == "0 submits of 0 keys.\n")
+        let cancelled = "{\"at\":1}\n{\"at\":1,\"op\":\"cancel\"}\n"
+        for trace in ["", cancelled] {
+            for row in try report("--edges trailing", trace).debounce.waits {
+                #expect(row.executions == 0)
+                #expect(row.delayFromLast == nil && row.delayFromFirst == nil && row.longest == nil)
+            }
+        }
+        let lines = try tune("--edges trailing --waits 1s", cancelled).output.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("1s ") && $0.hasSuffix("  -            -          0        -") })
+    }
+
+    @Test func everyColumnIsExplained() throws {
+        let help = try lull("tune", "--help").output
+        let table = try tune("", bursts).output.split(separator: "\n", omittingEmptySubsequences: false)
+        for head in table where head.hasPrefix("debounce ") || head.hasPrefix("throttle ") {
+            for column in head.split(separator: "  ").map({ $0.trimmingCharacters(in: .whitespaces) }) {
+                #expect(help.contains("\n  \(column)") || help.contains(", \(column) "), "\(column)")
+            }
+        }
+        for mark in ["*", "<"] { #expect(help.contains("\n  \(mark)  ")) }
+        #expect(help.contains("knee"))
     }
 
     @Test func keysThatNeedAWaitOfTheirOwnAreNamed() throws {
@@ -254,7 +297,7 @@ struct TuneTests {
             ["simulate", "--wait", "300ms", "--diagram", "-"], input: Array(trace([0, 0.1, 0.2, 2]).utf8))
         #expect(
             outcome.lines.suffix(4) == [
-                #"key "k" from -0.1s on; a column is 113ms"#,
+                #"key "k" from 0s on; a column is 113ms"#,
                 "submits         ooo...............o.............................................",
                 "debounce 300ms  -----x............---x..........................................",
                 "(o a submit, 2 two in one column; - a value waits, x it is executed)",

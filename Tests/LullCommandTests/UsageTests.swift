@@ -8,7 +8,8 @@ import Testing
 @Suite("Usage", .ownThreads)
 struct UsageTests {
     @Test(arguments: [
-        ["--help"], ["filter", "--help"], ["run", "--help"], ["simulate", "--help"], ["filter", "-h"], ["-h"],
+        ["--help"], ["filter", "--help"], ["run", "--help"], ["simulate", "--help"], ["-h"], ["help"],
+        ["help", "help"], ["help", "-h"], ["help", "run"], ["filter", "--wait", "1s", "-h"],
     ])
     func helpIsOnStandardOutput(_ arguments: [String]) throws {
         let outcome = try lull(arguments, input: [])
@@ -33,20 +34,70 @@ struct UsageTests {
         }
     }
 
-    @Test func versionIsOneLine() throws {
-        let outcome = try lull("--version")
+    @Test(arguments: Help.pages)
+    func everyWayToAskForHelpShowsThePageOfTheCommand(_ name: String) throws {
+        let page = try #require(Help.page(named: name))
+        #expect(page.hasPrefix("Usage: lull \(name)"))
+        for arguments in [[name, "--help"], [name, "-h"], ["help", name]] {
+            let outcome = try lull(arguments, input: [])
+            #expect(outcome.ending == 0)
+            #expect(outcome.output == page)
+            #expect(outcome.lines.allSatisfy { $0.count <= 80 }, "\(outcome.lines.filter { $0.count > 80 })")
+        }
+    }
+
+    @Test(arguments: ["--version", "-V"])
+    func versionIsOneLine(_ option: String) throws {
+        let outcome = try lull(option)
         #expect(outcome.ending == 0)
         #expect(outcome.lines.count == 1 && outcome.output.hasPrefix("lull "))
     }
 
-    @Test(arguments: [[], ["frobnicate"], ["--frobnicate"], ["help"], [""]])
-    func withoutACommandUsageIsOnStandardError(_ arguments: [String]) throws {
-        let outcome = try lull(arguments, input: [])
+    @Test func withoutACommandUsageIsOnStandardError() throws {
+        let outcome = try lull([], input: [])
         #expect(outcome.ending == 64)
         #expect(outcome.output == "")
-        #expect(outcome.errors.hasPrefix("lull: "))
+        #expect(outcome.errors.hasPrefix("lull: no command was given\n"))
         #expect(outcome.errors.contains("Usage:"))
     }
+
+    // MARK: - Mistyped words
+
+    @Test(arguments: [
+        ("filtre", "unknown command 'filtre': did you mean 'filter'?"),
+        ("lsit", "unknown command 'lsit': did you mean 'list'?"),
+        ("frobnicate", "unknown command 'frobnicate'"), ("", "unknown command ''"),
+        ("help filtre", "unknown command 'filtre': did you mean 'filter'?"),
+        ("man filtre", "unknown command 'filtre': did you mean 'filter'?"),
+        ("help run it", "unexpected argument it"),
+        ("--frobnicate", "unknown option --frobnicate"), ("-x", "unknown option -x"),
+        ("--hlep", "unknown option --hlep: did you mean --help?"),
+        ("--wait=1s", "--wait comes after a command, as in lull filter --wait"),
+    ])
+    func anUnknownCommandIsOneLineWithTheNearest(_ arguments: String, _ message: String) throws {
+        let words = arguments.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let outcome = try lull(words, input: [])
+        #expect(outcome.ending == 64)
+        #expect(outcome.output == "")
+        #expect(outcome.errors == "lull: \(message) (see lull --help)\n")
+    }
+
+    @Test(arguments: [
+        ("filter", "filter", 0), ("filtre", "filter", 1), ("fliter", "filter", 1), ("filer", "filter", 1),
+        ("filterr", "filter", 1), ("filler", "filter", 1), ("", "run", 3), ("run", "", 3), ("abc", "xyz", 3),
+        ("ab", "ba", 1), ("kitten", "sitting", 3),
+    ])
+    func wordsDifferByTheEditsBetweenThem(_ one: String, _ other: String, _ distance: Int) {
+        #expect(Spelling.distance(one, other) == distance)
+    }
+
+    @Test func whatDiffersTooMuchIsNotGuessed() {
+        #expect(Spelling.nearest(to: "rnu", among: Help.commands) == "run")
+        #expect(Spelling.nearest(to: "xxx", among: Help.commands) == nil)
+        #expect(Spelling.nearest(to: "x", among: Help.commands) == nil)
+    }
+
+    // MARK: - Wrong usage
 
     @Test(arguments: [
         ("filter", "--wait or --throttle"), ("filter", "give a quiet period with --wait"),
@@ -87,6 +138,9 @@ struct UsageTests {
         ("filter --wait 1s --key-field 1 --key-json /a", "--key-field and --key-json exclude each other"),
         ("filter --wait 1s --key-json a", "no JSON pointer"), ("filter --wait 1s --max-keys 0", "--max-keys"),
         ("filter --wait 1s --frobnicate", "lull filter has no option --frobnicate"),
+        ("filter --wiat 1s", "lull filter has no option --wiat: did you mean --wait?"),
+        ("filter --maxwait=1s", "lull filter has no option --maxwait: did you mean --max-wait?"),
+        ("submit --tokn x", "lull submit has no option --tokn: did you mean --token?"),
         ("filter --wait 1s -x", "there is no option -x"),
         ("filter --wait 1s --jobs 2", "lull filter has no option --jobs; lull run has one"),
         ("filter --wait 1s --m 2", "--m could be --max-wait or --max-count"),

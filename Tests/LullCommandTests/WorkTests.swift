@@ -45,12 +45,17 @@ final class WorkTests {
         #expect(outcome.output == "none\n")
     }
 
-    @Test func theRecipeRefusesAnOlderFence() throws {
+    /// A recipe of the page, by its place among them.
+    private func recipe(_ number: Int) throws -> String {
         let page = try String(
             contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                 .appendingPathComponent("../../docs/command.md"), encoding: .utf8)
         let blocks = page.components(separatedBy: "```sh\n").dropFirst()
-        let recipe = try #require(blocks.first?.components(separatedBy: "```").first)
+        return try #require(blocks.dropFirst(number).first?.components(separatedBy: "```").first)
+    }
+
+    @Test func theRecipeRefusesAnOlderFence() throws {
+        let recipe = try recipe(0)
         #expect(recipe.contains("LULL_FENCE"))
         let script = try TemporaryFile(recipe.replacingOccurrences(of: "/var/lib/lamps", with: folder.path))
         for (fence, value, left) in [("5", "a", "a"), ("3", "b", "a"), ("5", "c", "c"), ("11", "d", "d")] {
@@ -60,6 +65,25 @@ final class WorkTests {
             #expect(try outcome.finish().ending == 0)
             #expect(try String(contentsOf: folder.appendingPathComponent("hall"), encoding: .utf8) == left)
         }
+    }
+
+    @Test(.enabled(if: access("/usr/bin/curl", X_OK) == 0))
+    func theRecipeWithAServiceEscapesTheKey() throws {
+        let text = try recipe(1)
+        let start = try #require(text.range(of: "sh -c '")).upperBound
+        let end = try #require(text.lastIndex(of: "'"))
+        // Nobody listens there; curl says all the same what it would have asked for.
+        let command = String(text[start..<end]).replacing("https://example.com", with: "http://127.0.0.1:1")
+        try "write-out = \"%{url_effective}\"\n".write(
+            to: folder.appendingPathComponent(".curlrc"), atomically: true, encoding: .utf8)
+        let outcome = try ToolProcess(
+            ["-c", command],
+            environment: [
+                "LULL_KEY": "a/b?c&d=e #ü%\n@x", "LULL_RUN": "7", "LULL_FENCE": "9", "CURL_HOME": folder.path,
+                "PATH": "/usr/bin:/bin",
+            ], program: "/bin/sh"
+        ).finish()
+        #expect(outcome.output.lowercased() == "http://127.0.0.1:1/hooks?key=a%2fb%3fc%26d%3de+%23%c3%bc%25%0a%40x")
     }
 
     @Test func aSecondAttemptNeverRunsBesideTheFirst() throws {

@@ -72,7 +72,9 @@ struct Invocation {
             return .usage("\(name) could be \(list)", subcommand)
         }
         let owners = Subcommand.allCases.filter { owner in meant.contains { $0.belongs(to: owner) } }
-        let hint = owners.map { "; lull \($0.rawValue) has one" }.first ?? operandHint
+        let known = Option.allCases.filter { $0.belongs(to: subcommand) }.map { "--\($0.name)" }
+        let nearest = Spelling.nearest(to: String(name), among: known).map { ": did you mean \($0)?" }
+        let hint = owners.map { "; lull \($0.rawValue) has one" }.first ?? nearest ?? operandHint
         return .usage("lull \(subcommand.rawValue) has no option \(name)\(hint)", subcommand)
     }
 

@@ -24,8 +24,8 @@ extension Completions {
             cases += "    \(subcommand.rawValue))\n        _arguments -S \\\n            "
             cases += specs.joined(separator: " \\\n            ") + "\n        ;;\n"
         }
-        let commands = Subcommand.allCases.map { subcommand in
-            "        '\(subcommand.rawValue):\(zshEscaped(HelpPage.summary(of: subcommand.rawValue)))'\n"
+        let commands = Help.commands.map { name in
+            "        '\(name):\(zshEscaped(HelpPage.summary(of: name)))'\n"
         }.joined()
         return """
             #compdef lull
@@ -38,15 +38,13 @@ extension Completions {
                 [[ $state == arguments ]] || return
                 case $words[1] in
             \(cases)    completions) _arguments '1:shell:(\(shells.joined(separator: " ")))' ;;
-                man) _arguments '1:command:(\(Subcommand.allCases.map(\.rawValue).joined(separator: " ")))' ;;
+                man|help) _arguments '1:command:(\(Help.pages.joined(separator: " ")))' ;;
                 esac
             }
             _lull_commands() {
                 local -a commands
                 commands=(
-            \(commands)        'completions:print completions for a shell'
-                    'man:print a page of the manual'
-                )
+            \(commands)    )
                 _describe command commands
             }
             _lull_stores() {
@@ -70,7 +68,7 @@ extension Completions {
     }
 
     static var fish: String {
-        let all = (Subcommand.allCases.map(\.rawValue) + others).joined(separator: " ")
+        let all = Help.commands.joined(separator: " ")
         var lines = [
             "# Completions of lull for fish; written by \"lull completions fish\".",
             "complete -c lull -f",
@@ -110,12 +108,13 @@ extension Completions {
             case .words(let names): lines.append("\(seen) -a '\(names.joined(separator: " "))'")
             }
         }
-        lines.append("complete -c lull \(none) -a completions -d 'print completions for a shell'")
-        lines.append("complete -c lull \(none) -a man -d 'print a page of the manual'")
+        for name in Help.commands where Subcommand(rawValue: name) == nil {
+            lines.append("complete -c lull \(none) -a \(name) -d \(fishQuoted(HelpPage.summary(of: name)))")
+        }
         let shells = shells.joined(separator: " ")
         lines.append("complete -c lull -n '__fish_seen_subcommand_from completions' -a '\(shells)'")
-        let pages = Subcommand.allCases.map(\.rawValue).joined(separator: " ")
-        lines.append("complete -c lull -n '__fish_seen_subcommand_from man' -a '\(pages)'")
+        let pages = Help.pages.joined(separator: " ")
+        lines.append("complete -c lull -n '__fish_seen_subcommand_from man help' -a '\(pages)'")
         return lines.joined(separator: "\n") + "\n"
     }
 

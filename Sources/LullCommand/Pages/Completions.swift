@@ -3,8 +3,6 @@
 /// All of it comes from the tables that the options are read with, and from the texts of `--help`.
 enum Completions {
     static let shells = ["bash", "zsh", "fish"]
-    /// What is no subcommand with options of its own.
-    static let others = ["completions", "man"]
 
     static func make(_ arguments: [String]) throws(Failure) -> String {
         switch arguments {
@@ -16,12 +14,12 @@ enum Completions {
         }
     }
 
-    private static let help = """
+    static let help = """
         Usage: lull completions bash|zsh|fish
 
-        Prints a script with which a shell completes the names of options and of their
-        values. make install puts them where the shells look for them; for one that was
-        not installed so:
+        Prints a script with which a shell completes commands, options and their values.
+        make install puts the scripts where the shells look for them. To use one that is
+        not installed:
 
           bash                   source <(lull completions bash), in ~/.bashrc
           zsh                    lull completions zsh > _lull, in a folder of $fpath
@@ -50,10 +48,15 @@ enum Completions {
         }
     }
 
-    /// As much of an explanation as fits beside a name.
+    /// As much of an explanation as fits beside a name: its first sentence, or what stands before a colon in it.
     private static func short(_ text: String) -> String {
-        let end = text.indices.first { ";:".contains(text[$0]) && text[$0...].dropFirst().hasPrefix(" ") }
-        return Terminal.cut(String(text[..<(end ?? text.endIndex)]), to: 60)
+        let limit = 60
+        let ends = [text.firstRange(of: "; "), text.firstRange(of: ". ")].compactMap { $0?.lowerBound }
+        let sentence = String(text[..<(ends.min() ?? text.endIndex)])
+        guard sentence.count > limit, let colon = sentence.prefix(limit).ranges(of: ": ").last?.lowerBound else {
+            return Terminal.cut(sentence, to: limit)
+        }
+        return String(sentence[..<colon])
     }
 }
 
@@ -85,7 +88,7 @@ extension Completions {
             case .words(let names): operands += "        \(name)) words='\(names.joined(separator: " "))' ;;\n"
             }
         }
-        let commands = (Subcommand.allCases.map(\.rawValue) + others).joined(separator: " ")
+        let commands = Help.commands.joined(separator: " ")
         return """
             # Completions of lull for bash; written by "lull completions bash".
             _lull() {
@@ -138,7 +141,7 @@ extension Completions {
                 if [[ -z $words$kind ]]; then
                     case $command in
             \(options)        completions) words='\(shells.joined(separator: " "))' ;;
-                    man) words='\(Subcommand.allCases.map(\.rawValue).joined(separator: " "))' ;;
+                    man | help) words='\(Help.pages.joined(separator: " "))' ;;
                     esac
                     if [[ $current == -* ]]; then
                         words=$options

@@ -5,34 +5,32 @@ enum Manual {
         if arguments == ["--help"] || arguments == ["-h"] { return help }
         guard arguments.count <= 1 else { throw .usage("unexpected argument \(arguments[1])") }
         guard let name = arguments.first else { return overview }
-        // The names of all pages, for who installs them.
-        if name == "--list" { return Subcommand.allCases.map { "\($0.rawValue)\n" }.joined() }
-        guard let subcommand = Subcommand(rawValue: name) else { throw .usage("there is no command \(name)") }
-        return page(for: subcommand)
+        // The names of all pages, for the script that installs them.
+        if name == "--list" { return Help.pages.map { "\($0)\n" }.joined() }
+        guard let help = Help.page(named: name) else { throw .unknown(name) }
+        return page(of: name, help)
     }
 
-    private static let help = """
+    static let help = """
         Usage: lull man [COMMAND] > FILE
 
-        Prints the page of the manual for a command, or for lull as a whole, to be shown
-        by man. make install puts them all where man finds them.
+        Prints the manual page of a command, or of lull as a whole, in the format that
+        man reads. make install puts all of them where man finds them.
 
           --list                 print the names of the commands that have a page
 
         """
 
-    static func page(for subcommand: Subcommand) -> String {
-        let name = subcommand.rawValue
-        let summary = HelpPage.summary(of: name)
-        var roff = head("lull-\(name)", summary)
-        append(HelpPage(Help.page(for: subcommand)), to: &roff)
+    private static func page(of name: String, _ help: String) -> String {
+        var roff = head("lull-\(name)", HelpPage.summary(of: name))
+        append(HelpPage(help), to: &roff)
         roff += ".SH SEE ALSO\n"
-        let others = Subcommand.allCases.filter { $0 != subcommand }.map { reference("lull-\($0.rawValue)") }
+        let others = Help.pages.filter { $0 != name }.map { reference("lull-\($0)") }
         roff += ([reference("lull")] + others).joined(separator: ",\n") + "\n"
         return roff
     }
 
-    static var overview: String {
+    private static var overview: String {
         let page = HelpPage(Help.overview)
         var summary = ""
         if case .paragraph(let text) = page.blocks.first {
@@ -42,7 +40,7 @@ enum Manual {
         var roff = head("lull", summary)
         append(HelpPage(Help.overview), to: &roff)
         roff += ".SH SEE ALSO\n"
-        roff += Subcommand.allCases.map { reference("lull-\($0.rawValue)") }.joined(separator: ",\n") + "\n"
+        roff += Help.pages.map { reference("lull-\($0)") }.joined(separator: ",\n") + "\n"
         return roff
     }
 

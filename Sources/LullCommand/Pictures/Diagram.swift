@@ -24,9 +24,7 @@ enum Diagram {
             text.append(string: marks + "\n")
         }
 
-        var start: [UInt8] = []
-        DecimalSeconds.append(stretch.from.nanoseconds / 1_000_000 * 1_000_000, to: &start)
-        let rest = " from \(String(decoding: start, as: UTF8.self))s on; a column is \(DurationText.rounded(step))"
+        let rest = " from \(stretch.startText)s on; a column is \(DurationText.rounded(step))"
         let head = "key \(Terminal.shown(key, upTo: max(12, screen - rest.count - 4)))\(rest)"
         for line in Terminal.wrap(head, to: screen) { text.append(string: line + "\n") }
         appendRow("submits", submits.map { $0 == 0 ? "." : $0 == 1 ? "o" : $0 < 10 ? "\($0)" : "+" }.joined())

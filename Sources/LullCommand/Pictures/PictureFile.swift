@@ -33,12 +33,10 @@ extension Timeline {
         _ stretch: Stretch, of key: [UInt8], title: String,
         _ policies: [(name: String, policy: Policy, colour: Int)]
     ) {
-        var start: [UInt8] = []
-        DecimalSeconds.append(stretch.from.nanoseconds / 1_000_000 * 1_000_000, to: &start)
         let key = Terminal.shown(key)
         self.init(
             title: title,
-            subtitle: "A stretch of the trace, from \(String(decoding: start, as: UTF8.self)) s on, key \(key).",
+            subtitle: "A stretch of the trace, from \(stretch.startText) s on, key \(key).",
             bounds: Double(stretch.from.nanoseconds)...Double(stretch.to.nanoseconds),
             submits: stretch.submits.map { Double($0.nanoseconds) },
             rows: policies.map { name, policy, colour in

@@ -10,6 +10,8 @@ struct Stretch {
     }
 
     let key: Int
+    /// Its first submit.
+    let start: CoreInstant
     /// What is shown.
     let from: CoreInstant
     let to: CoreInstant
@@ -42,13 +44,21 @@ struct Stretch {
             if score > best.score { best = (score, start) }
         }
         // A little room in front, so that the first submit does not stick to the edge.
-        from = best.start.advanced(by: .nanoseconds(-(span.nanoseconds / 72)))
+        start = best.start
+        from = start.advanced(by: .nanoseconds(-(span.nanoseconds / 72)))
         to = from.advanced(by: span)
     }
 
     /// The submits that are shown.
     var submits: [CoreInstant] {
         calls.filter { $0.operation == .submit && $0.at >= from && $0.at < to }.map(\.at)
+    }
+
+    /// The instant of its first submit in seconds, to the millisecond.
+    var startText: String {
+        var text: [UInt8] = []
+        DecimalSeconds.append(start.nanoseconds / 1_000_000 * 1_000_000, to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// What is executed in it under a policy, with what is still waiting at its end.

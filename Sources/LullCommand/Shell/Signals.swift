@@ -24,12 +24,6 @@ struct Signals {
         #endif
     }
 
-    /// Lets SIGQUIT and SIGABRT end the program at once, as they end others. The runtime's handler prints where each thread is, and
-    /// goes on.
-    static func restoreQuit() {
-        for number in [SIGQUIT, SIGABRT] where lull_is_ignored(number) == 0 { lull_default(number) }
-    }
-
     /// Starts to collect signals.
     init() throws(Failure) {
         let (reading, writing) = try Pipe.make()

@@ -21,6 +21,8 @@ enum ForeignForm {
         case _ where head.starts(with: [0xEF, 0xBB, 0xBF]):
             return "it begins with a byte order mark: tail -c +4 \(file) | lull … -"
         case _ where isUTF16(head): return "it is UTF-16: iconv -f UTF-16 -t UTF-8 \(file) | lull … -"
+        case _ where head.first { !JSONText.isBlank($0) } == UInt8(ascii: "["):
+            return "it is a JSON array, but a trace has an object in each line: jq -c '.[]' \(file) | lull … -"
         default: return looksLikeColumns(head) ? columns : nil
         }
     }
@@ -39,7 +41,7 @@ enum ForeignForm {
     private static func looksLikeColumns(_ head: [UInt8]) -> Bool {
         let line = head.prefix { $0 != UInt8(ascii: "\n") }
         let first = line.first { $0 != UInt8(ascii: " ") }
-        guard let first, !"{[".utf8.contains(first) else { return false }
+        guard let first, first != UInt8(ascii: "{") else { return false }
         return line.contains { ",;\t".utf8.contains($0) }
     }
 }

@@ -72,7 +72,7 @@ struct Summary {
             ("submits", "\(submits)"), ("executions", "\(executions) (\(share))"),
             ("by edge", edges.isEmpty ? "none" : edges), ("keys", "\(keys)"),
             ("longest backlog", "\(longestBacklog) \(longestBacklog == 1 ? "key" : "keys")"),
-            ("span of the trace", DurationText.shown(length)),
+            ("span of the trace", DurationText.rounded(length)),
             ("delay from the last submit", Self.shown(delayFromLast)),
             ("delay from the first submit", Self.shown(delayFromFirst)),
         ]
@@ -93,6 +93,6 @@ struct Summary {
 
     private static func shown(_ distribution: Distribution) -> String {
         guard let delays = delays(distribution) else { return "none" }
-        return delays.map { "\($0.name) \(DurationText.shown($0.length))" }.joined(separator: ", ")
+        return delays.map { "\($0.name) \(DurationText.rounded($0.length))" }.joined(separator: ", ")
     }
 }

@@ -84,7 +84,7 @@ extension DurationText {
     ]
 
     /// A length in a unit that suits it, with up to three digits after the point; from two hours on, three digits in all.
-    static func shown(_ nanoseconds: Int64) -> String {
+    private static func shown(_ nanoseconds: Int64) -> String {
         long(nanoseconds) ?? short(nanoseconds)
     }
 
@@ -106,7 +106,7 @@ extension DurationText {
         return "\(duration)"
     }
 
-    /// The same to three significant digits, for tables.
+    /// A length to three significant digits, in a unit that suits it, for tables.
     static func rounded(_ nanoseconds: Int64) -> String {
         long(nanoseconds) ?? shown(roundedToThreeDigits(nanoseconds))
     }

@@ -37,14 +37,14 @@ enum Terminal {
     /// The same, where the end matters as much as the beginning: the middle gives way.
     static func cutInTheMiddle(_ text: String, to limit: Int) -> String {
         guard columns(of: text) > limit else { return text }
-        let end = String(beginning(of: String(text.reversed()), (limit - 1) / 2).reversed())
+        let end = ending(of: text, (limit - 1) / 2)
         return beginning(of: text, limit - 1 - columns(of: end)) + "…" + end
     }
 
     /// The same, where only the end matters.
     static func end(of text: String, upTo limit: Int) -> String {
         guard columns(of: text) > limit else { return text }
-        return "…" + String(beginning(of: String(text.reversed()), limit - 1).reversed())
+        return "…" + ending(of: text, limit - 1)
     }
 
     private static func beginning(of text: String, _ limit: Int) -> Substring {
@@ -53,6 +53,10 @@ enum Terminal {
             left -= columns(of: character)
             return left >= 0
         }
+    }
+
+    private static func ending(of text: String, _ limit: Int) -> String {
+        String(beginning(of: String(text.reversed()), limit).reversed())
     }
 
     /// The number of columns that a text takes.

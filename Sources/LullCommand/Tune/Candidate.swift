@@ -37,11 +37,11 @@ struct Outcome {
     /// The share of the submits that needed no execution of their own, from 0 to 1.
     let saved: Double
     let premature: Int
-    /// p50, p90 and p99, in nanoseconds; zero where nothing was executed.
-    let delayFromLast: [Int64]
-    let delayFromFirst: [Int64]
+    /// p50, p90 and p99, in nanoseconds; nil where nothing was executed, as with the other delays.
+    let delayFromLast: [Int64]?
+    let delayFromFirst: [Int64]?
     /// The longest time that submits went on without an execution.
-    let starvation: Int64
+    let starvation: Int64?
     /// Whether no other candidate of its kind saves as much and is as early.
     var isEfficient = false
 
@@ -52,10 +52,9 @@ struct Outcome {
         executions = candidate.executions
         saved = submits == 0 ? 0 : Double(submits - candidate.executions) / Double(submits)
         premature = candidate.premature
-        let none = Self.percentages.map { _ in Int64(0) }
-        delayFromLast = candidate.delayFromLast.percentiles(Self.percentages) ?? none
-        delayFromFirst = candidate.delayFromFirst.percentiles(Self.percentages) ?? none
-        starvation = candidate.delayFromFirst.largest
+        delayFromLast = candidate.delayFromLast.percentiles(Self.percentages)
+        delayFromFirst = candidate.delayFromFirst.percentiles(Self.percentages)
+        starvation = executions > 0 ? candidate.delayFromFirst.largest : nil
     }
 
     /// What a single key came to, where no more is counted than executions: a debounce's delay is the wait, nearly always.
@@ -70,5 +69,5 @@ struct Outcome {
     }
 
     /// The delay that targets and the knee are about: what nine of ten executions keep to, from the last submit behind them.
-    var delay: CoreDuration { .nanoseconds(delayFromLast[1]) }
+    var delay: CoreDuration { .nanoseconds(delayFromLast?[1] ?? 0) }
 }

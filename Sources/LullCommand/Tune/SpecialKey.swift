@@ -12,8 +12,8 @@ struct SpecialKey {
     /// The share that it saves with the wait that suits all.
     let savedWithCommon: Double
 
-    /// Fewer submits than this say nothing about a key.
-    private static let fewest = 20
+    /// Fewer submits than this say nothing about a key, nor about a trace.
+    static let fewest = 20
     /// Waits that are nearer to each other than this factor are the same for practical purposes.
     private static let factor: Int64 = 2
     /// A share of its submits that is worth a setting of its own.

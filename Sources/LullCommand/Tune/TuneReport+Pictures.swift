@@ -8,9 +8,9 @@ extension TuneReport {
     var policiesToDraw: [(name: String, policy: Policy, colour: Int)] {
         var policies: [(name: String, policy: Policy, colour: Int)] = []
         for (colour, table) in tables.enumerated() {
-            guard let choice = table.choice else { continue }
+            guard let middle = indexToShow(table) else { continue }
             // The neighbours on the ladder are too much alike.
-            let others = colour == 0 ? [choice.index - 4, choice.index, choice.index + 4] : [choice.index]
+            let others = colour == 0 ? [middle - 4, middle, middle + 4] : [middle]
             for index in others where table.range.contains(index) {
                 let policy = outcomes[index].policy
                 policies.append(("\(table.name) \(DurationText.exact(policy.wait))", policy, colour))
@@ -21,7 +21,12 @@ extension TuneReport {
 
     /// The policy that a stretch should show best.
     var policyToShow: Policy? {
-        tables.lazy.compactMap(\.choice).first.map { outcomes[$0.index].policy }
+        tables.lazy.compactMap(indexToShow).first.map { outcomes[$0].policy }
+    }
+
+    /// Where nothing is suggested, the middle of the ladder.
+    private func indexToShow(_ table: Kind) -> Int? {
+        table.choice?.index ?? (table.range.isEmpty ? nil : table.range.lowerBound + table.range.count / 2)
     }
 
     /// Saving against delay, each wait a point.
@@ -40,7 +45,7 @@ extension TuneReport {
         let delays = series.flatMap(\.points).map(\.x)
         return LineChart(
             title: "What each wait costs and saves",
-            subtitle: "\(submits) submits of \(keys) \(keys == 1 ? "key" : "keys"). Ringed: the suggested wait.",
+            subtitle: "\(counts).\(objection == nil ? " Ringed: the suggested wait." : "")",
             source: source,
             x: Axis(
                 "delay from the last submit to the execution (nine of ten are shorter)", .nanoseconds, .logarithmic,

@@ -2,7 +2,8 @@ internal import LullCore
 
 /// What `lull tune` has to say: a table of each kind of policy, and which wait to choose.
 struct TuneReport {
-    /// One kind of policy: its name, the option that gives it, its outcomes and the one that is suggested.
+    /// One kind of policy: its name, the option that gives it, its outcomes and the one that is suggested, if the trace says
+    /// enough.
     typealias Kind = (name: String, option: String, range: Range<Int>, choice: Choice?)
 
     let submits: Int
@@ -11,9 +12,21 @@ struct TuneReport {
     let span: Int64
     let outcomes: [Outcome]
     let tables: [Kind]
-    let targets: Targets
+    /// Why nothing is suggested; nil if something is.
+    let objection: Objection?
     /// Nil if they were not asked for.
     let specialKeys: [SpecialKey]?
+
+    /// Why a trace says nothing about waits.
+    enum Objection {
+        case fewSubmits
+        case oneInstant
+    }
+
+    /// What the trace has.
+    var counts: String {
+        "\(submits) \(submits == 1 ? "submit" : "submits") of \(keys) \(keys == 1 ? "key" : "keys")"
+    }
 
     // MARK: - For reading
 
@@ -31,7 +44,6 @@ struct TuneReport {
     }
 
     func appendText(to text: inout [UInt8]) {
-        let plural = keys == 1 ? "key" : "keys"
         let shown = tables.filter { !$0.range.isEmpty }
         let fitting = Detail.levels.first { detail in
             shown.allSatisfy { Table.fits(rows(of: $0, detail), marks: 1) }
@@ -39,21 +51,29 @@ struct TuneReport {
         let detail = fitting ?? Detail.levels[Detail.levels.count - 1]
         let delays = detail.percentages.map { "p\($0)" }.joined(separator: "/")
         let span = DurationText.rounded(span)
-        append("\(submits) submits of \(keys) \(plural) in \(span). Delays are \(delays).", to: &text)
-        guard submits > 0 else { return }
+        guard submits > 0 else { return append("\(counts).", to: &text) }
+        append("\(counts) in \(span). Delays are the percentiles \(delays).", to: &text)
         for table in shown {
             text.append("\n")
             Table.append(rows(of: table, detail), marks: 1, to: &text)
         }
         text.append("\n")
         append("* efficient: no other wait of the table saves as much with less delay", to: &text)
+        if objection == nil { append("< suggested", to: &text) }
+        let (others, first) = detail.hasDelayFromFirst ? (", after first", " (first)") : ("", "")
+        append("after last\(others): the delay to an execution from the last\(first) submit behind it", to: &text)
         if detail.hasAll {
-            append("premature: the burst went on within the same wait, so the work did not last", to: &text)
+            append("premature: the burst went on within the same wait, so the value did not last", to: &text)
             append("longest: the longest time that submits went on without an execution", to: &text)
         }
         text.append("\n")
-        for table in tables { appendSuggestion(table, to: &text) }
-        if let specialKeys { append(specialKeys, to: &text) }
+        switch objection {
+        case .fewSubmits:
+            append("No suggestion: at least \(SpecialKey.fewest) submits are needed for one", to: &text)
+        case .oneInstant: append("No suggestion: all submits came at one instant", to: &text)
+        case nil: for table in tables { appendSuggestion(table, to: &text) }
+        }
+        if objection == nil, let specialKeys { append(specialKeys, to: &text) }
     }
 
     /// Appends a sentence, in lines that fit.
@@ -67,8 +87,9 @@ struct TuneReport {
             (true, table.name), (true, ""), (true, "executions"), (true, "saved"), (true, "after last"),
             (detail.hasDelayFromFirst, "after first"), (detail.hasAll, "premature"), (detail.hasAll, "longest"),
         ])
-        func shown(_ delays: [Int64]) -> String {
-            zip(Outcome.percentages, delays).filter { detail.percentages.contains($0.0) }
+        func shown(_ delays: [Int64]?) -> String {
+            guard let delays else { return "-" }
+            return zip(Outcome.percentages, delays).filter { detail.percentages.contains($0.0) }
                 .map { DurationText.rounded($0.1) }.joined(separator: "/")
         }
         return [head]
@@ -80,7 +101,7 @@ struct TuneReport {
                     (true, Percent.shown(outcome.saved)), (true, shown(outcome.delayFromLast)),
                     (detail.hasDelayFromFirst, shown(outcome.delayFromFirst)),
                     (detail.hasAll, "\(outcome.premature)"),
-                    (detail.hasAll, DurationText.rounded(outcome.starvation)),
+                    (detail.hasAll, outcome.starvation.map { DurationText.rounded($0) } ?? "-"),
                 ])
             }
     }
@@ -166,15 +187,19 @@ struct TuneReport {
         DecimalSeconds.append(outcome.policy.wait.nanoseconds, to: &text)
         text.append(string: ",\"executions\":\(outcome.executions),\"saved\":\(outcome.saved)")
         for (name, delays) in [("delayFromLast", outcome.delayFromLast), ("delayFromFirst", outcome.delayFromFirst)] {
-            text.append(string: ",\"\(name)\":{")
+            text.append(string: ",\"\(name)\":")
+            guard let delays else {
+                text.append("null")
+                continue
+            }
             for (index, delay) in delays.enumerated() {
-                text.append(string: "\(index > 0 ? "," : "")\"p\(Outcome.percentages[index])\":")
+                text.append(string: "\(index > 0 ? "," : "{")\"p\(Outcome.percentages[index])\":")
                 DecimalSeconds.append(delay, to: &text)
             }
             text.append("}")
         }
         text.append(string: ",\"premature\":\(outcome.premature),\"longest\":")
-        DecimalSeconds.append(outcome.starvation, to: &text)
+        if let longest = outcome.starvation { DecimalSeconds.append(longest, to: &text) } else { text.append("null") }
         text.append(string: ",\"efficient\":\(outcome.isEfficient)}")
     }
 }

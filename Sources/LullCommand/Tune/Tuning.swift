@@ -83,21 +83,23 @@ struct Tuning: ~Copyable {
         var outcomes = trials.candidates.map { Outcome($0, submits: trials.submits) }
         outcomes.markEfficient(ranges.debounce)
         outcomes.markEfficient(ranges.throttle)
-        let debounce = Self.choose(outcomes, ranges.debounce, targets)
-        let throttle = Self.choose(outcomes, ranges.throttle, targets)
+        let span = trace.span.map { $0.first.duration(to: $0.last).nanoseconds } ?? 0
+        let objection: TuneReport.Objection? =
+            trials.submits < SpecialKey.fewest ? .fewSubmits : span == 0 ? .oneInstant : nil
+        let debounce = objection == nil ? Self.choose(outcomes, ranges.debounce, targets) : nil
+        let throttle = objection == nil ? Self.choose(outcomes, ranges.throttle, targets) : nil
         let special = trials.keyTallies.map { tallies in
             SpecialKey.find(tallies, outcomes, ranges.debounce, debounce, targets) {
                 trace.keys.text(of: $0)
             }
         }
         return TuneReport(
-            submits: trials.submits, keys: trials.keyCount,
-            span: trace.span.map { $0.first.duration(to: $0.last).nanoseconds } ?? 0, outcomes: outcomes,
+            submits: trials.submits, keys: trials.keyCount, span: span, outcomes: outcomes,
             tables: [
                 ("debounce", "--wait", ranges.debounce, debounce),
                 ("throttle", "--throttle", ranges.throttle, throttle),
             ],
-            targets: targets, specialKeys: special)
+            objection: objection, specialKeys: special)
     }
 
     private static func choose(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Choice? {

@@ -71,13 +71,13 @@ public final class DebouncedValue<Value: Sendable> {
     /// Lets the value settle now, before this returns.
     public func flush() {
         guard isSettling else { return }
-        debouncer.cancel(running: true)
+        debouncer.cancel(includingRunning: true)
         settle(value)
     }
 
     /// The values that it settles at from now on: each call gives a stream of its own, which keeps the newest one for a
     /// consumer that is busy.
-    public var settledValues: AsyncStream<Value> {
+    public func settledValues() -> AsyncStream<Value> {
         listeners.add()
     }
 

@@ -12,24 +12,9 @@ public import LullCore
 ///
 /// It may be used from any thread, task or actor. A submit costs a look at the clock and a lock, and no allocation; a
 /// debouncer at rest costs nothing. What falls due when: <doc:Semantics>, section 3.
-public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
-    /// The machinery; not for direct use.
-    public let runtime: Runtime<Sole, Value, Result>
-
-    init(
-        _ setup: Setup, _ clock: any Clock<Duration>, _ tolerance: Duration, _ atEnd: AtEnd,
-        _ onFailure: (@Sendable (any Error, Sole) async -> Void)?, _ site: SourceSite,
-        _ handler: Runtime<Sole, Value, Result>.Handler
-    ) {
-        runtime = Runtime(
-            setup, clock: clock, tolerance: tolerance, atEnd: atEnd, onFailure: onFailure, madeAt: site,
-            handler: handler)
-    }
-
-    deinit {
-        runtime.ownerHasGone()
-    }
-
+public final class Debouncer<Value: Sendable, Output: Sendable>:
+    UnkeyedCoalescer<Value, Output>, @unchecked Sendable  // See the superclass.
+{
     /// Offers a value with a delay of its own, in place of the debouncer's wait (<doc:Semantics>, section 3).
     ///
     /// - Parameters:
@@ -38,7 +23,7 @@ public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
     ///     rules.
     @inlinable
     public func submit(_ value: Value, after delay: Duration) {
-        runtime.submit(value, for: Sole(), wait: CoreDuration(delay))
+        runtime.submit(value, for: NoKey(), wait: CoreDuration(delay))
     }
 
     /// Offers a value with a delay of its own, and calls back with what became of it.
@@ -49,10 +34,10 @@ public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
     ///   - completion: Called once, in a task of its own on the actor where it was written.
     public func submit(
         _ value: Value, after delay: Duration,
-        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
+        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
     ) {
         runtime.submit(
-            value, for: Sole(), wait: CoreDuration(delay), promise: runtime.promise(for: Sole(), completion))
+            value, for: NoKey(), wait: CoreDuration(delay), promise: runtime.promise(for: NoKey(), completion))
     }
 
     /// Offers a value with a delay of its own, and returns what became of it.
@@ -61,8 +46,8 @@ public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
     @inlinable
     public nonisolated(nonsending) func outcome(
         of value: Value, after delay: Duration
-    ) async throws(CancellationError) -> Outcome<Result> {
-        try await runtime.outcome(of: value, for: Sole(), wait: CoreDuration(delay))
+    ) async throws(CancellationError) -> Outcome<Output> {
+        try await runtime.outcome(of: value, for: NoKey(), wait: CoreDuration(delay))
     }
 }
 
@@ -105,7 +90,7 @@ extension Debouncer {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -130,7 +115,7 @@ extension Debouncer {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Value) throws -> Result
+        handler: @escaping @Sendable (Value) throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -155,7 +140,7 @@ extension Debouncer {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -177,7 +162,7 @@ extension Debouncer {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable ([Value]) throws -> Result
+        handler: @escaping @Sendable ([Value]) throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -200,7 +185,7 @@ extension Debouncer where Value == Void {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -222,7 +207,7 @@ extension Debouncer where Value == Void {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable () throws -> Result
+        handler: @escaping @Sendable () throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in

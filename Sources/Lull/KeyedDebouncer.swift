@@ -20,24 +20,9 @@ public import LullCore
 ///
 /// Strings that look alike are one key here, as `==` has it, whether an accent is composed or not; in a store of `LullDurable`,
 /// where bytes decide, they are two. Where it matters, normalise them: `name.precomposedStringWithCanonicalMapping`.
-public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Result: Sendable>: KeyedCoalescer {
-    /// The machinery; not for direct use.
-    public let runtime: Runtime<Key, Value, Result>
-
-    init(
-        _ setup: Setup, _ clock: any Clock<Duration>, _ tolerance: Duration, _ atEnd: AtEnd,
-        _ onFailure: (@Sendable (any Error, Key) async -> Void)?, _ site: SourceSite,
-        _ handler: Runtime<Key, Value, Result>.Handler
-    ) {
-        runtime = Runtime(
-            setup, clock: clock, tolerance: tolerance, atEnd: atEnd, onFailure: onFailure, madeAt: site,
-            handler: handler)
-    }
-
-    deinit {
-        runtime.ownerHasGone()
-    }
-
+public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
+    KeyedCoalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
+{
     /// Offers a value under a key with a delay of its own, in place of the debouncer's wait
     /// (<doc:Semantics>, section 3).
     ///
@@ -60,7 +45,7 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Res
     ///   - completion: Called once, in a task of its own on the actor where it was written.
     public func submit(
         _ value: Value, for key: Key, after delay: Duration,
-        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
+        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
     ) {
         runtime.submit(
             value, for: key, wait: CoreDuration(delay), promise: runtime.promise(for: key, completion))
@@ -72,7 +57,7 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Res
     @inlinable
     public nonisolated(nonsending) func outcome(
         of value: Value, for key: Key, after delay: Duration
-    ) async throws(CancellationError) -> Outcome<Result> {
+    ) async throws(CancellationError) -> Outcome<Output> {
         try await runtime.outcome(of: value, for: key, wait: CoreDuration(delay))
     }
 }
@@ -122,7 +107,7 @@ extension KeyedDebouncer {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -150,7 +135,7 @@ extension KeyedDebouncer {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Key, Value) throws -> Result
+        handler: @escaping @Sendable (Key, Value) throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -177,7 +162,7 @@ extension KeyedDebouncer {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -201,7 +186,7 @@ extension KeyedDebouncer {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Key, [Value]) throws -> Result
+        handler: @escaping @Sendable (Key, [Value]) throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in

@@ -14,26 +14,9 @@ public import LullCore
 /// `==` and `hash(into:)` of a key run while the throttler's lock is held. They must be quick, must not block, and must not
 /// call the throttler: that would wait for itself for ever. Keys and values are released without the lock; their `deinit`
 /// may call anything.
-public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Result: Sendable>: KeyedCoalescer {
-    /// The machinery; not for direct use.
-    public let runtime: Runtime<Key, Value, Result>
-
-    init(
-        _ setup: Setup, _ clock: any Clock<Duration>, _ tolerance: Duration, _ atEnd: AtEnd,
-        _ onFailure: (@Sendable (any Error, Key) async -> Void)?, _ site: SourceSite,
-        _ handler: Runtime<Key, Value, Result>.Handler
-    ) {
-        runtime = Runtime(
-            setup, clock: clock, tolerance: tolerance, atEnd: atEnd, onFailure: onFailure, madeAt: site,
-            handler: handler)
-    }
-
-    deinit {
-        runtime.ownerHasGone()
-    }
-}
-
-extension KeyedThrottler {
+public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
+    KeyedCoalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
+{
     /// Makes a throttler whose handler runs in a task of its own, on the actor where it was written.
     ///
     /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
@@ -73,7 +56,7 @@ extension KeyedThrottler {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -99,7 +82,7 @@ extension KeyedThrottler {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Key, Value) throws -> Result
+        handler: @escaping @Sendable (Key, Value) throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -126,7 +109,7 @@ extension KeyedThrottler {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -149,7 +132,7 @@ extension KeyedThrottler {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Key, [Value]) throws -> Result
+        handler: @escaping @Sendable (Key, [Value]) throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in

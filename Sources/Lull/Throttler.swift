@@ -12,26 +12,9 @@ public import LullCore
 ///
 /// It may be used from any thread, task or actor. A submit costs a look at the clock and a lock, and no allocation; a
 /// throttler at rest costs nothing. What falls due when: <doc:Semantics>, section 4.
-public final class Throttler<Value: Sendable, Result: Sendable>: SoleCoalescer {
-    /// The machinery; not for direct use.
-    public let runtime: Runtime<Sole, Value, Result>
-
-    init(
-        _ setup: Setup, _ clock: any Clock<Duration>, _ tolerance: Duration, _ atEnd: AtEnd,
-        _ onFailure: (@Sendable (any Error, Sole) async -> Void)?, _ site: SourceSite,
-        _ handler: Runtime<Sole, Value, Result>.Handler
-    ) {
-        runtime = Runtime(
-            setup, clock: clock, tolerance: tolerance, atEnd: atEnd, onFailure: onFailure, madeAt: site,
-            handler: handler)
-    }
-
-    deinit {
-        runtime.ownerHasGone()
-    }
-}
-
-extension Throttler {
+public final class Throttler<Value: Sendable, Output: Sendable>:
+    UnkeyedCoalescer<Value, Output>, @unchecked Sendable  // See the superclass.
+{
     /// Makes a throttler whose handler runs in a task of its own, on the actor where it was written.
     ///
     /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
@@ -66,7 +49,7 @@ extension Throttler {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -90,7 +73,7 @@ extension Throttler {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Value) throws -> Result
+        handler: @escaping @Sendable (Value) throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -115,7 +98,7 @@ extension Throttler {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -136,7 +119,7 @@ extension Throttler {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable ([Value]) throws -> Result
+        handler: @escaping @Sendable ([Value]) throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -159,7 +142,7 @@ extension Throttler where Value == Void {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in
@@ -180,7 +163,7 @@ extension Throttler where Value == Void {
         atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable () throws -> Result
+        handler: @escaping @Sendable () throws -> Output
     ) {
         self.init(
             .checked { () throws(PolicyError) in

@@ -123,7 +123,7 @@ private final class EventHandler: Sendable {
             let replaced = newest.handler
             newest.event += 1
             newest.handler = handler
-            if handler != nil { debouncer(newest.event) } else { debouncer.cancel(running: true) }
+            if handler != nil { debouncer(newest.event) } else { debouncer.cancel(includingRunning: true) }
             return replaced
         }
         withExtendedLifetime(replaced) {}

@@ -118,7 +118,7 @@ private final class Preemptive: Sendable {
     }
 
     func cancel() {
-        debouncer.cancel(running: true)
+        debouncer.cancel(includingRunning: true)
     }
 
     var isEmpty: Bool {

@@ -142,6 +142,6 @@ private struct LastOut: Sendable {
     }
 
     func cancelPending() {
-        debouncer.cancel(running: true)
+        debouncer.cancel(includingRunning: true)
     }
 }

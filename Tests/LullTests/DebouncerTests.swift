@@ -56,7 +56,7 @@ struct DebouncerTests {
         save.submit("a", after: .seconds(5))
         await clock.advance(by: .seconds(4))
         #expect(seen.all == [])
-        #expect(save.untilDue == .seconds(1))
+        #expect(save.timeUntilDue == .seconds(1))
         save.submit("b", after: .milliseconds(1))
         await clock.advance(by: .milliseconds(1))
         #expect(seen.all == ["b"])
@@ -119,15 +119,15 @@ struct DebouncerTests {
         levels.submit(2, for: "fan")
         levels.submit(3, for: "lamp")
         levels.submit(4, for: "lamp", after: .seconds(5))
-        #expect(levels.openKeys == 2)
+        #expect(levels.openKeyCount == 2)
         await clock.advance(by: .seconds(2))
         #expect(seen.all == ["fan=2"])
         #expect(levels.isPending("lamp"))
         #expect(!levels.isPending("fan"))
-        #expect(levels.untilDue("lamp") == .seconds(3))
+        #expect(levels.timeUntilDue("lamp") == .seconds(3))
         await clock.advance(by: .seconds(3))
         #expect(seen.all == ["fan=2", "lamp=4"])
-        #expect(levels.openKeys == 0)
+        #expect(levels.openKeyCount == 0)
     }
 
     @Test("answers what is pending as if everything due by now had been done")
@@ -135,7 +135,7 @@ struct DebouncerTests {
         let save = Debouncer(for: .zero, clock: clock) { [seen] (draft: String) in seen.add(draft) }
         save("a")
         #expect(!save.isPending)
-        #expect(save.untilDue == nil)
+        #expect(save.timeUntilDue == nil)
     }
 }
 

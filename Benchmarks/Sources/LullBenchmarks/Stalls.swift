@@ -138,7 +138,7 @@ enum Stalls {
     private static func questions(_ keys: Int, _ aim: Aim) -> Stall {
         let debouncer = crowd(of: keys)
         return beside(debouncer, keys, aim) {
-            for _ in 0..<3 { precondition(debouncer.isPending && debouncer.untilDue != nil) }
+            for _ in 0..<3 { precondition(debouncer.isPending && debouncer.timeUntilDue != nil) }
         }
     }
 
@@ -197,7 +197,7 @@ enum Stalls {
     /// Leaves nothing behind that the next trial would have to bear.
     private static func end(_ debouncer: Crowd, _ submitter: Submitter) {
         submitter.stop()
-        debouncer.shutDown(dropping: true)
+        debouncer.shutDown(discardingPending: true)
         wait { debouncer.counters.pending == 0 && debouncer.counters.running == 0 }
     }
 

@@ -246,7 +246,7 @@ struct ArticleSamples {
         #expect(await screen.told == ["searching for cat"])
 
         let readings = stream([Reading(sensor: 1, value: 2), Reading(sensor: 1, value: 3)])
-        for await reading in readings.throttled(for: .seconds(1), by: { $0.sensor }) {
+        for await reading in readings.throttled(every: .seconds(1), by: { $0.sensor }) {
             await screen.show("\(reading.sensor): \(reading.value)")
         }
         #expect(await screen.told.dropFirst() == ["1: 2", "1: 3"])

@@ -35,9 +35,7 @@ enum DeadCommand {
     }
 
     private static func list(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
-        if let stranger = operands.first {
-            throw .usage("unexpected argument \(String(cString: stranger))", .dead)
-        }
+        try operands.checkEmpty(for: .dead)
         let namespace = settings.namespace
         let file = try settings.storeToLookAt(for: .dead)
         let dead = try file.look(for: .dead) { transaction throws(DurableError) in
@@ -83,7 +81,7 @@ extension DurableDeadRun {
 
     fileprivate var cells: [String] {
         [
-            "\(id)", key.isEmpty ? "\"\"" : Terminal.shown(key), "\(submits.count)", "\(attempts)",
+            "\(id)", Table.cell(ofKey: key), "\(submits.count)", "\(attempts)",
             DurationText.rounded(CoreDuration(age).nanoseconds),
             error.map { Terminal.lastLine(of: $0) } ?? "-",
         ]
@@ -101,7 +99,7 @@ extension DurableDeadRun {
         text.append(string: "],\"submits\":\(submits.count),\"attempts\":\(attempts),\"age\":")
         DecimalSeconds.append(CoreDuration(age).nanoseconds, to: &text)
         text.append(",\"error\":")
-        if let error { JSONText.append(Array(error.utf8), to: &text) } else { text.append("null") }
+        JSONText.append(error, to: &text)
         text.append("}\n")
     }
 }

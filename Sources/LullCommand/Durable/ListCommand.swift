@@ -10,9 +10,7 @@ enum ListCommand {
     private static let page = 1000
 
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
-        if let stranger = operands.first {
-            throw .usage("unexpected argument \(String(cString: stranger))", .list)
-        }
+        try operands.checkEmpty(for: .list)
         let file = try settings.storeToLookAt(for: .list)
         let namespace = settings.namespace
         var output = Outlet(STDOUT_FILENO)
@@ -47,7 +45,7 @@ extension DurableListing {
         let due = run?.retryIn ?? (ready > 0 ? nil : dueIn)
         let submits = (run?.submits ?? 0) + ready + pending
         return [
-            key.isEmpty ? "\"\"" : Terminal.shown(key, upTo: 40), states.compactMap { $0 }.joined(separator: ","),
+            Table.cell(ofKey: key), states.compactMap { $0 }.joined(separator: ","),
             due.map { DurationText.rounded(CoreDuration($0).nanoseconds) } ?? "-", "\(submits)",
             run.map { "\($0.attempt)" } ?? "-",
         ]
@@ -58,24 +56,19 @@ extension DurableListing {
         text.append("{\"key\":")
         JSONText.append(key, to: &text)
         text.append(string: ",\"pending\":\(pending),\"dueIn\":")
-        Self.append(dueIn, to: &text)
+        DecimalSeconds.append(dueIn, to: &text)
         text.append(string: ",\"ready\":\(ready),\"run\":")
         if let run {
             let state = run.isClaimed ? "running" : "retrying"
             text.append(string: "{\"id\":\(run.id),\"state\":\"\(state)\",\"attempt\":\(run.attempt)")
             text.append(string: ",\"submits\":\(run.submits),\"retryIn\":")
-            Self.append(run.retryIn, to: &text)
+            DecimalSeconds.append(run.retryIn, to: &text)
             text.append(",\"error\":")
-            if let error = run.error { JSONText.append(Array(error.utf8), to: &text) } else { text.append("null") }
+            JSONText.append(run.error, to: &text)
             text.append("}")
         } else {
             text.append("null")
         }
         text.append("}\n")
-    }
-
-    private static func append(_ duration: Duration?, to text: inout [UInt8]) {
-        guard let duration else { return text.append("null") }
-        DecimalSeconds.append(CoreDuration(duration).nanoseconds, to: &text)
     }
 }

@@ -8,9 +8,7 @@ internal import LullSQLite
 enum SubmitCommand {
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
         guard let key = operands.first else { throw .usage("KEY is missing", .submit) }
-        if operands.count > 2 {
-            throw .usage("unexpected argument \(String(cString: operands[2]))", .submit)
-        }
+        try operands.dropFirst(2).checkEmpty(for: .submit)
         let opened = try OpenedNamespace(settings, .submit)
         let submission = DurableSubmission(
             namespace: settings.namespace, key: Invocation.bytes(key),
@@ -23,11 +21,7 @@ enum SubmitCommand {
         output.text.append("{\"key\":")
         JSONText.append(receipt.key, to: &output.text)
         output.text.append(string: ",\"generation\":\(receipt.generation),\"dueIn\":")
-        if let due = receipt.dueIn {
-            DecimalSeconds.append(CoreDuration(due).nanoseconds, to: &output.text)
-        } else {
-            output.text.append("null")
-        }
+        DecimalSeconds.append(receipt.dueIn, to: &output.text)
         output.text.append("}\n")
         _ = try output.drain()
         return ExitStatus.success

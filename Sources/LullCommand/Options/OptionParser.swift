@@ -4,6 +4,13 @@ internal import LullCore
 /// Arguments as the operating system hands them over: they live as long as the program, and need not be text.
 typealias Argument = UnsafeMutablePointer<CChar>
 
+extension Collection<Argument> {
+    /// Refuses what a subcommand does not take.
+    func checkEmpty(for subcommand: Subcommand) throws(Failure) {
+        if let argument = first { throw .usage("unexpected argument \(String(cString: argument))", subcommand) }
+    }
+}
+
 /// What the arguments of a subcommand say.
 struct Invocation {
     let subcommand: Subcommand
@@ -47,9 +54,7 @@ struct Invocation {
         guard let trace = operands.first else {
             throw .usage("TRACE is missing: a file, or - for standard input", subcommand)
         }
-        guard operands.count == 1 else {
-            throw .usage("unexpected argument \(String(cString: operands[1]))", subcommand)
-        }
+        try operands.dropFirst().checkEmpty(for: subcommand)
         return trace
     }
 

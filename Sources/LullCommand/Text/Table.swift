@@ -35,6 +35,9 @@ enum Table {
         }
     }
 
+    /// A key as a cell: one without a character would look like none.
+    static func cell(ofKey key: [UInt8]) -> String { key.isEmpty ? "\"\"" : Terminal.shown(key) }
+
     /// Whether rows fit as they are.
     static func fits(_ rows: [[String]], marks: Int? = nil, width: Int = Terminal.width) -> Bool {
         total(widths(of: rows), marks) <= width

@@ -6,30 +6,31 @@ public import LullCore
 extension DurableTable {
     /// Hands out runs.
     ///
-    /// - Returns: The runs, and when there may be more.
+    /// - Returns: The runs, those that are dead instead, and when there may be more.
     public mutating func claim(
         _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
-    ) throws(DurableError) -> (runs: [DurableRun], next: CoreInstant?) {
+    ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
         var runs = try handOutAgain(claim, in: namespace, at: now)
         let known = runs.count
         var lostLeases = 0
+        var dead: [DurableRun] = []
         while runs.count < claim.limit {
             let room = claim.limit - runs.count
             let found = try earliest(in: namespace, through: now, limit: room)
             guard let last = found.last else { break }
             // What was not found wakes at this instant or later: up to it the order is certain.
             let certain = found.count < room ? now : last.wake
-            try take(from: found, through: certain, &runs, &lostLeases, claim, in: namespace, at: now)
+            try take(from: found, through: certain, &runs, &dead, &lostLeases, claim, in: namespace, at: now)
         }
         let attempts = runs.count - known
         if attempts + lostLeases > 0 { try count(attempts: attempts, lostLeases: lostLeases, in: namespace) }
-        return (runs, try nextWake(in: namespace))
+        return (runs, dead, try nextWake(in: namespace))
     }
 
     /// Claims, of some rows, those that may start at an instant or before, in that order; the others are moved on.
     private mutating func take(
-        from found: [DurableEntry], through certain: CoreInstant, _ runs: inout [DurableRun], _ lostLeases: inout Int,
-        _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
+        from found: [DurableEntry], through certain: CoreInstant, _ runs: inout [DurableRun],
+        _ dead: inout [DurableRun], _ lostLeases: inout Int, _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
         var startable: [(at: CoreInstant, entry: DurableEntry, rest: Int64?)] = []
         for old in found {
@@ -56,6 +57,9 @@ extension DurableTable {
             let isClaimed = row.claim(
                 claim.terms, at: now, by: namespace.rules, sequence: &sequence, rest: rest, &endings)
             try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
+            dead += endings.filter { $0.how == .dead }.compactMap(\.run).map { run in
+                DurableRun(key: old.key, values: [], run: run)
+            }
             if isClaimed, let run = row.run {
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
                 let values = try values(ofRunIn: entry, in: namespace)

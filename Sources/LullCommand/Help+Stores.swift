@@ -8,18 +8,19 @@ extension Help {
         """
 
     static let submit = """
-        Usage: lull submit --store sqlite:PATH [OPTION…] KEY [VALUE|-]
+        Usage: lull submit --store sqlite:PATH [OPTION…] KEY VALUE|-
 
         Hands a value to a store, and ends when it has been recorded: from then on it
         will be executed, by any lull work, run or filter at that store, or by an app.
-        VALUE is empty if it is left out. With - it is all that standard input has,
-        up to 16 MiB, whatever its bytes: nobody sees it among the processes.
+        With - the value is all that standard input has, up to 16 MiB, whatever its
+        bytes: nobody sees it among the processes. An empty value is given as "".
 
         \(place)
           --after D              the delay of this call alone
           --token TOKEN          names this submit: repeated with the same token, it
                                  counts once
-          --json                 print the receipt
+          --json                 print the receipt; its generation counts the submits
+                                 of the key
 
         The first use of a namespace says its policy; later ones may leave it out.
 
@@ -41,13 +42,17 @@ extension Help {
         of these may work on one file. Arguments and environment are as for lull run;
         LULL_RUN is the same in every attempt at a run, LULL_ATTEMPT counts them, and
         LULL_FENCE grows from each attempt to the next, so that a stale one can be told.
+        On COMMAND's standard input each value has its terminator, a newline or with
+        --null a NUL byte, also if it was submitted without one; {value} as an argument
+        has the exact bytes.
 
           --store sqlite:PATH    the file; made if a policy is given
           --namespace NAME       what to work on (default: default)
           --jobs N               run at most N commands at once (default: one a core)
           --lease D              how long a run is this process's without a sign of
                                  life (default 30s)
-          --max-attempts N       how often a run that fails is tried (default 20)
+          --max-attempts N       how often a run that fails is tried (default 20); an
+                                 attempt whose worker died counts
           --kill-after D         how long a command that is stopped has after SIGTERM
                                  until SIGKILL (default 5s)
           --null                 records for COMMAND end in a NUL byte
@@ -135,15 +140,18 @@ extension Help {
 
     static let dead = """
         Usage: lull dead list    --store sqlite:PATH [--namespace NAME] [--json]
-               lull dead retry   --store sqlite:PATH [--namespace NAME] RUN…
-               lull dead discard --store sqlite:PATH [--namespace NAME] RUN…
+               lull dead retry   --store sqlite:PATH [--namespace NAME] RUN…|--all
+               lull dead discard --store sqlite:PATH [--namespace NAME] RUN…|--all
 
         A run whose every attempt has failed is dead: it is kept with its values, and
-        no longer blocks its key. It can be forgotten, or be given another series of attempts, ahead
-        of anything newer of its key: unless the key has another run now, or, with
-        --combine latest, has had a newer value since. list shows the oldest 1000;
-        --json with the values. The status is 1 if a run could not be retried or
-        discarded.
+        no longer blocks its key. It can be forgotten, or be given another series of
+        attempts, ahead of anything newer of its key: unless the key has another run
+        now, or, with --combine latest, has had a newer value since. list shows the
+        oldest 1000; --json with the values. retry and discard say how many runs they
+        changed. The status is 1 if a run
+        could not be retried or discarded, or if --all found none.
+
+          --all                  retry or discard all dead runs of the namespace
 
         """
 }

@@ -161,6 +161,13 @@ extension DurableSession {
         }
     }
 
+    /// Says which runs have lost their last worker: it cannot say so itself.
+    mutating func tell(ofDead runs: [DurableRun]) {
+        for run in runs {
+            streams.log.report("\(subject(run)): dead after attempt \(run.attempt): the worker's lease expired")
+        }
+    }
+
     /// What a message about a run begins with.
     func subject(_ run: DurableRun) -> String {
         run.key.isEmpty ? "run \(run.id)" : "key \(Terminal.shown(run.key)), run \(run.id)"

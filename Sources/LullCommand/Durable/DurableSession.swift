@@ -98,6 +98,10 @@ struct DurableSession<Work: Performer>: ~Copyable {
     ///
     /// - Returns: The status to end with, unless a signal ends the program.
     mutating func run() -> Int32 {
+        if subcommand == .work, isatty(STDERR_FILENO) != 0 {
+            let store = settings.store ?? ""
+            streams.log.report("working on \(store), namespace \(Terminal.shown(settings.namespace)); Ctrl-C ends it")
+        }
         drive(.woke, at: clock.now)
         while !(worker.isFinished && work.isAtRest) { turn() }
         // One that came with the end of the input, and was not looked at before that.
@@ -248,6 +252,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
             // There is one worker here, and it hears of everything: a mark says nothing.
             answers = exchange.answers { _ in 0 }
             noteClaim(answers.claim)
+            if case .success(let claimed)? = answers.claim { tell(ofDead: claimed.dead) }
         } catch {
             answers = DurableExchange(reports, claim, failed: error)
         }

@@ -15,7 +15,7 @@ enum ListCommand {
         let namespace = settings.namespace
         var output = Outlet(STDOUT_FILENO)
         var start: [UInt8] = []
-        var isFirst = true
+        var layout: Table.Layout?
         while true {
             let keys = try file.look(for: .list) { transaction throws(DurableError) in
                 try transaction.list(in: namespace, from: start, limit: page)
@@ -23,19 +23,27 @@ enum ListCommand {
             if settings.format == .json {
                 for key in keys { key.appendJSON(to: &output.text) }
             } else {
-                Table.append((isFirst ? [DurableListing.columns] : []) + keys.map(\.cells), to: &output.text)
+                let rows = keys.map(\.cells)
+                // Of a list that goes on, the widths must do for what is not known yet.
+                let least = keys.count == page ? DurableListing.greatestWidths : []
+                var table =
+                    layout ?? Table.Layout([DurableListing.columns] + rows, least: least, width: Terminal.tableWidth)
+                table.append(rows, to: &output.text)
+                layout = table
             }
             if case .closed = try output.drain() { return ExitStatus.success }
             guard keys.count == page, let last = keys.last else { return ExitStatus.success }
             // The next key in the order of bytes.
             start = last.key + [0]
-            isFirst = false
         }
     }
 }
 
 extension DurableListing {
     fileprivate static let columns = ["key", "state", "due in", "submits", "attempt"]
+
+    /// What the cells can have.
+    fileprivate static let greatestWidths = [40, "running,ready,pending".count, 8, 10, 7]
 
     fileprivate var cells: [String] {
         let states = [

@@ -32,7 +32,7 @@ enum StatusCommand {
         switch settings.format {
         case .openmetrics: OpenMetrics.append(all, to: &text)
         case .json: for status in all { status.appendJSON(to: &text) }
-        default: Table.append([DurableStatus.columns] + all.map(\.cells), to: &text)
+        default: Table.append([DurableStatus.columns] + all.map(\.cells), width: Terminal.tableWidth, to: &text)
         }
     }
 

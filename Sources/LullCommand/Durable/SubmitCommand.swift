@@ -8,11 +8,14 @@ internal import LullSQLite
 enum SubmitCommand {
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
         guard let key = operands.first else { throw .usage("KEY is missing", .submit) }
+        guard operands.count > 1 else {
+            throw .usage("VALUE is missing: - reads it from standard input, \"\" is an empty one", .submit)
+        }
         try operands.dropFirst(2).checkEmpty(for: .submit)
         let opened = try OpenedNamespace(settings, .submit)
         let submission = DurableSubmission(
             namespace: settings.namespace, key: Invocation.bytes(key),
-            value: operands.count > 1 ? try value(operands[1]) : [], wait: settings.after, token: settings.token)
+            value: try value(operands[1]), wait: settings.after, token: settings.token)
         let receipt = try opened.file.write(for: .submit) { transaction throws(DurableError) in
             try transaction.submit(submission)
         }

@@ -77,6 +77,9 @@ struct Invocation {
             return .usage("\(name) could be \(list)", subcommand)
         }
         let owners = Subcommand.allCases.filter { owner in meant.contains { $0.belongs(to: owner) } }
+        if name == "--format", Option.json.belongs(to: subcommand) {
+            return .usage("lull \(subcommand.rawValue) has no option --format; use --json", subcommand)
+        }
         let hint = owners.map { "; lull \($0.rawValue) has one" }.first ?? operandHint
         return .usage("lull \(subcommand.rawValue) has no option \(name)\(hint)", subcommand)
     }
@@ -107,6 +110,9 @@ struct Invocation {
         case .strict: settings.isStrict = true
         case .maxKeys: settings.maxKeys = try number(option, text)
         case .format:
+            if text.hasPrefix("json"), Option.json.belongs(to: subcommand) {
+                throw .usage("--format must be openmetrics, not \"\(text)\"; for objects use --json", subcommand)
+            }
             settings.format = try choice(option, text, Settings.Format.known(to: subcommand).map { ($0.rawValue, $0) })
         case .atEnd:
             settings.atEnd = try choice(option, text, Settings.AtEnd.known(to: subcommand).map { ($0.rawValue, $0) })
@@ -133,6 +139,7 @@ struct Invocation {
         case .token: settings.token = try name(option, argument)
         case .json: settings.format = .json
         case .watch: settings.watches = true
+        case .all: settings.takesAll = true
         }
     }
 

@@ -63,7 +63,9 @@ import Testing
                 noticed = error
             }
         }
-        #expect(noticed == .unusable(
+        #expect(
+            noticed
+                == .unusable(
                     "\(place.path)\(suffix) is gone (moved or deleted): put it back, or begin a new store, and start again"
                 ))
         #expect(throws: DurableError.self) { try file.submit(submission("b", "two")) }

@@ -43,14 +43,17 @@ extension Help {
         Runs COMMAND for what falls due in a store, until a signal ends it. Any number
         of workers may share one file. Arguments and environment are as for lull run.
         LULL_RUN is the same in every attempt at a run, and LULL_ATTEMPT counts the
-        attempts. LULL_FENCE grows with each attempt, to tell a stale one by.
+        attempts. LULL_FENCE grows with each attempt, to tell a stale one by. Each value
+        on standard input has a terminator (a newline, or with --null a NUL byte), even
+        if it was submitted without one; {value} is the exact value.
 
           --store sqlite:PATH    the file; made if a policy is given
           --namespace NAME       the namespace to work on (default: default)
           --jobs N               run at most N commands at once (default: one per core)
           --lease D              another process takes over the runs of this one after D
                                  without a sign of life (default 30s)
-          --max-attempts N       how often a run that fails is attempted (default 20)
+          --max-attempts N       how often a run that fails is attempted (default 20);
+                                 an attempt whose worker died counts
           --kill-after D         how long after SIGTERM a command that is stopped gets
                                  SIGKILL (default 5s)
           --null                 records for COMMAND end in a NUL byte
@@ -141,15 +144,18 @@ extension Help {
 
     static let dead = """
         Usage: lull dead list    --store sqlite:PATH [--namespace NAME] [--json]
-               lull dead retry   --store sqlite:PATH [--namespace NAME] RUN…
-               lull dead discard --store sqlite:PATH [--namespace NAME] RUN…
+               lull dead retry   --store sqlite:PATH [--namespace NAME] RUN…|--all
+               lull dead discard --store sqlite:PATH [--namespace NAME] RUN…|--all
 
         A run is dead when all of its attempts have failed. The store keeps it with its
         values, and its key goes on without it. list shows the 1000 oldest dead runs;
         with --json also their values. retry gives a run another series of attempts,
         ahead of newer values of its key. It is refused while the key has another run,
         and, with --combine latest, if the key has had a newer value since. discard
-        forgets a run. The exit status is 1 if a run could not be retried or discarded.
+        forgets a run. The exit status is 1 if a run could not be retried or discarded,
+        or if --all found none.
+
+          --all                  retry or discard all dead runs of the namespace
 
         """
 }

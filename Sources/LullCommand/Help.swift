@@ -133,7 +133,8 @@ enum Help {
                                  an error
           --lease D              another process takes over the runs of this one after D
                                  without a sign of life (default 30s)
-          --max-attempts N       how often a run that fails is attempted (default 20)
+          --max-attempts N       how often a run that fails is attempted (default 20);
+                                 an attempt whose process died counts
 
         With a store, the policy may be left out if the namespace has one. --at-end
         flush and drop affect only values that this process alone has submitted and
@@ -166,10 +167,11 @@ enum Help {
         Usage: lull run (--wait D | --throttle D) [OPTION…] -- COMMAND [ARG…] < RECORDS
 
         Runs COMMAND when a burst of records is over. The last record of the burst is
-        on its standard input. In the arguments, {key}, {value} (the last record),
-        {count} and {edge} are replaced; {{key}} is a literal {key}. The environment has
-        LULL_KEY, LULL_COUNT and LULL_EDGE, and with --store also LULL_RUN, LULL_ATTEMPT
-        and LULL_FENCE. COMMAND is started without a shell and without a terminal.
+        on its standard input, with its terminator. In the arguments, {key}, {value}
+        (the last record), {count} and {edge} are replaced; {{key}} is a literal {key}.
+        The environment has LULL_KEY, LULL_COUNT and LULL_EDGE, and with --store also
+        LULL_RUN, LULL_ATTEMPT and LULL_FENCE. COMMAND is started without a shell and
+        without a terminal.
 
         \(policy)
         \(records)

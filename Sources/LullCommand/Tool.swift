@@ -32,9 +32,7 @@ enum Tool {
         let settings = invocation.settings
         switch subcommand {
         case .filter:
-            if let stranger = invocation.operands.first {
-                throw .usage("unexpected argument \(String(cString: stranger))", .filter)
-            }
+            try invocation.operands.checkEmpty(for: .filter)
             if settings.store != nil {
                 var session = try DurableSession(settings, .filter) { Writer($0) }
                 return session.run()

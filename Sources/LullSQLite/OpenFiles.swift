@@ -51,8 +51,10 @@ struct OpenFiles {
     }
 
     private static func gone(_ path: String, found name: String? = nil) -> DurableError {
-        .unusable(
-            "\(path) was \(lull_exists(name ?? path) == 0 ? "deleted" : "replaced by another file") while it was in use"
-        )
+        let isThere = lull_exists(name ?? path) != 0
+        return .unusable(
+            isThere
+                ? "\(path) was replaced by another file while it was in use"
+                : "\(path) is gone (moved or deleted): put it back, or begin a new store, and start again")
     }
 }

@@ -144,11 +144,12 @@ public final class SQLiteStore: DurableStore {
     /// Hands out runs: see ``/LullDurable/DurableStore/claim(_:)``.
     public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
         try await call(writes: true) { transaction throws(DurableError) in
-            let (runs, next) = try transaction.claim(claim)
-            return (runs: runs, next: next, now: transaction.now)
+            let (runs, dead, next) = try transaction.claim(claim)
+            return (runs: runs, dead: dead, next: next, now: transaction.now)
         } then: { answer, bell in
             DurableClaim.Answer(
-                runs: answer.runs, next: answer.next.map { DurableNamespace.time(from: answer.now, to: $0) },
+                runs: answer.runs, dead: answer.dead,
+                next: answer.next.map { DurableNamespace.time(from: answer.now, to: $0) },
                 mark: bell.tell(answer.next, in: claim.namespace))
         }
     }

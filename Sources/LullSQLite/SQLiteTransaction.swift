@@ -97,7 +97,7 @@ package struct SQLiteTransaction {
     /// - Returns: The runs, and when there may be more.
     package mutating func claim(
         _ claim: DurableClaim
-    ) throws(DurableError) -> (runs: [DurableRun], next: CoreInstant?) {
+    ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
         let namespace = try namespace(claim.namespace)
         try forget(namespace)
         return try table.claim(claim, in: namespace, at: now)
@@ -122,7 +122,7 @@ package struct SQLiteTransaction {
     /// The answers to such calls.
     package struct Exchange: Sendable {
         let reports: [Result<DurableReport.Answer, DurableError>]
-        let claim: Result<(runs: [DurableRun], next: CoreInstant?), DurableError>?
+        let claim: Result<(runs: [DurableRun], dead: [DurableRun], next: CoreInstant?), DurableError>?
         /// The instant of the transaction.
         package let now: CoreInstant
 
@@ -131,9 +131,10 @@ package struct SQLiteTransaction {
         /// - Parameter mark: Marks the answer to the claim, which says when there may be more.
         package func answers(mark: (CoreInstant?) -> Int64) -> DurableExchange {
             let claimed = claim.map { result in
-                result.map { runs, next in
+                result.map { runs, dead, next in
                     DurableClaim.Answer(
-                        runs: runs, next: next.map { DurableNamespace.time(from: now, to: $0) }, mark: mark(next))
+                        runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) },
+                        mark: mark(next))
                 }
             }
             return DurableExchange(reports: reports, claim: claimed)

@@ -144,7 +144,9 @@ extension ConformanceCase {
                 #expect(run.attempt == attempt)
                 bench.pass(50)
             }
-            #expect(try await bench.claim(by: 9, maxAttempts: 3) == [])
+            let answer = try await bench.answer(by: 9, maxAttempts: 3)
+            #expect(answer.runs == [])
+            #expect(answer.dead.map(\.attempt) == [3])
             guard case .dead(.some) = try await bench.state(receipt) else {
                 throw Surprise("it is \(try await bench.state(receipt))")
             }

@@ -99,7 +99,7 @@ struct MessageTests {
         let failed = try lull(
             ["run", "--wait", "1h", "--key-field", "1", "--", "false"], input: Array("\(long)\u{9B} 1\n".utf8))
         #expect(failed.errorLines.count == 1)
-        #expect(failed.errors.hasPrefix("lull: key \"x"))
+        #expect(failed.errors.hasPrefix("lull: key x"))
         #expect(failed.errors.hasSuffix(" failed with status 1\n"))
         #expect(failed.errors.count <= 161)
     }

@@ -138,7 +138,7 @@ struct RunTests {
         let outcome = try run(
             "--wait 1h --key-field 1 --jobs 1 --stats", "sh", "-c", "exit $0", "{key}", input: "0\n3\n0 1\n")
         #expect(outcome.ending == 1)
-        #expect(outcome.errorLines.first == "lull: key \"3\": sh failed with status 3")
+        #expect(outcome.errorLines.first == "lull: key 3: sh failed with status 3")
         #expect(outcome.errors.contains("executed 1") && outcome.errors.contains("failed 1"))
     }
 

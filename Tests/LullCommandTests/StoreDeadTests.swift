@@ -24,8 +24,8 @@ struct StoreDeadTests {
         #expect(list[1].hasPrefix("1      a        1         1") && list[1].hasSuffix("false failed with status 1"))
         let first = try store.run("dead list --json").lines[0]
         #expect(first.hasPrefix(#"{"run":1,"key":"a","values":["a 1"],"submits":1,"attempts":1,"#), "\(first)")
-        #expect(try store.run("dead discard 1").ending == 0)
-        #expect(try store.run("dead retry 2").ending == 0)
+        #expect(try store.run("dead discard 1").output == "discarded 1 dead run\n")
+        #expect(try store.run("dead retry 2").output == "retried 1 dead run\n")
         // A newer value of the key: the old one must not overwrite it.
         _ = try store.run("submit --after 1h c 4")
         let refused = try store.run("dead retry 3 99")
@@ -36,6 +36,43 @@ struct StoreDeadTests {
                 "lull: run 99 is not among the dead of default",
             ])
         #expect(try store.status() == ["pending": 1, "retrying": 1, "dead": 1])
+    }
+
+    /// An attempt whose worker was killed counts, and nobody but the next worker can tell.
+    @Test func aRunWhoseLastWorkerWasKilledIsReportedDead() throws {
+        let first = try store.start(
+            "run --wait 0 --key-field 1 --lease 1s", ["--", "sh", "-c", "echo begun; sleep 60"])
+        first.send("a\n")
+        #expect(try first.line() == "begun")
+        first.signal(SIGKILL)
+        _ = try first.end()
+        let second = try store.start("work --max-attempts 1", ["--", "true"])
+        try eventually("the run is dead") { (try? store.status()) == ["dead": 1] }
+        second.signal(SIGTERM)
+        #expect(
+            try second.finish().errorLines == [
+                "lull: key a, run 1: dead after attempt 1: the worker's lease expired"
+            ])
+        #expect(try store.run("dead list").lines.last?.hasSuffix("the worker's lease expired") == true)
+    }
+
+    @Test func allDeadRunsAreRetriedOrDiscardedTogether() throws {
+        func fail() throws {
+            _ = try store.run(
+                "run --wait 0 --key-field 1 --max-attempts 1 --at-end flush", ["--", "false"], input: "a\nb\nc\n")
+        }
+        try fail()
+        #expect(try store.run("dead retry --all").output == "retried 3 dead runs\n")
+        #expect(try store.status() == ["retrying": 3])
+        let worker = try store.start("work --max-attempts 1", ["--", "false"])
+        try eventually("they are dead again") { (try? store.status()) == ["dead": 3] }
+        worker.signal(SIGTERM)
+        _ = try worker.finish()
+        #expect(try store.run("dead discard --all").output == "discarded 3 dead runs\n")
+        #expect(try store.status() == [:])
+        let none = try store.run("dead retry --all")
+        #expect(none.ending == 1)
+        #expect(none.errors == "lull: default has no dead runs\n")
     }
 
     @Test func ofAnErrorTheLastLineIsShownWhereItEnds() {

@@ -90,7 +90,9 @@ struct StoreFileTests {
 
     @Test(arguments: ["sqlite::memory:", "sqlite:file:store.db?mode=memory", "sqlite:file:store.db"])
     func whatSQLiteTakesForSomethingElseIsRefused(_ url: String) throws {
-        for arguments in [["submit", "--wait", "1s", "key"], ["status"], ["filter", "--wait", "1s"], ["compact"]] {
+        for arguments in [
+            ["submit", "--wait", "1s", "key", "value"], ["status"], ["filter", "--wait", "1s"], ["compact"],
+        ] {
             let outcome = try lull(arguments + ["--store", url], input: [])
             #expect(outcome.ending == 64)
             #expect(outcome.errorLines.count == 1)
@@ -118,7 +120,8 @@ struct StoreFileTests {
         let outcome = try process.finish()
         #expect(outcome.ending == 74)
         #expect(
-            outcome.errorLines.contains("lull: \(folder.file) was deleted while it was in use"), "\(outcome.errors)")
+            outcome.errors.contains("lull: \(folder.file) is gone (moved or deleted): put it back, "),
+            "\(outcome.errors)")
         // A second, and what the command takes to end; much more than that on a busy machine.
         #expect(ContinuousClock.now - start < .seconds(20))
     }

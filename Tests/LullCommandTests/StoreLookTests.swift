@@ -74,6 +74,34 @@ struct StoreLookTests {
         #expect(listed == keys.sorted())
     }
 
+    @Test(arguments: [40, 80])
+    func aListOfManyKeysStandsAsOneTableOnATerminal(_ width: Int) throws {
+        let keys = (0..<1500).map { $0 < 1000 ? "k\($0 + 1000)" : "long-key-that-comes-late-\($0)" }
+        _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())
+        let lines = try lull(["list"] + store.option, input: [], environment: ["COLUMNS": "\(width)"]).lines
+        if width == 80 {
+            #expect(lines.count == 1501)
+            #expect(Set(lines.map { $0.count }).count == 1, "\(Set(lines.map { $0.count }))")
+        } else {
+            #expect(lines.filter { $0.hasPrefix("key      ") }.count == 1500)
+            #expect(lines.allSatisfy { $0.count <= width })
+        }
+    }
+
+    @Test func inAPipeNoTableIsCut() throws {
+        let namespace = String(repeating: "n", count: 38)
+        _ = try store.run("submit --wait 1h --namespace \(namespace) k v")
+        #expect(try store.run("status").output.contains("\(namespace)  "))
+        let error = String(repeating: "x", count: 58)
+        let key = String(repeating: "k", count: 39)
+        _ = try store.run(
+            "run --wait 0 --max-attempts 1 --key-field 1 --at-end flush",
+            ["--", "sh", "-c", "echo \(error) >&2; exit 1"], input: "\(key)\n")
+        let dead = try store.run("dead list").lines
+        #expect(dead.count == 2)
+        #expect(dead.last?.contains(key) == true && dead.last?.contains(error) == true, "\(dead)")
+    }
+
     @Test func whatIsShownOfAKeyHarmsNoTerminal() throws {
         let long = String(repeating: "é", count: 500)
         _ = try store.run("submit --wait 1h", ["\u{1B}[31mred\nline\u{9B}2J", ""])
@@ -116,14 +144,14 @@ struct StoreLookTests {
         #expect(try store.status() == [:])
     }
 
-    @Test(arguments: ["status", "list", "flush", "cancel", "dead list", "dead retry 1", "submit k"])
+    @Test(arguments: ["status", "list", "flush", "cancel", "dead list", "dead retry 1", "submit k v"])
     func aNamespaceThatIsNotThereIsAnErrorThatNamesThoseThatAre(_ command: String) throws {
         _ = try store.run("submit --namespace hooks --wait 1h k 1")
         _ = try store.run("submit --namespace mail --wait 1h k 1")
         let outcome = try store.run(command + " --namespace nope")
         #expect(outcome.ending == 64)
         #expect(outcome.output == "")
-        let what = command == "submit k" ? "the namespace nope is not there yet: " : "there is no namespace nope; "
+        let what = command == "submit k v" ? "the namespace nope is not there yet: " : "there is no namespace nope; "
         #expect(outcome.errors.hasPrefix("lull: \(what)"), "\(outcome.errors)")
         #expect(outcome.errors.contains("the store has hooks, mail"), "\(outcome.errors)")
     }

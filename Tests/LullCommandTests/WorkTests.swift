@@ -86,6 +86,21 @@ final class WorkTests {
         #expect(outcome.output.lowercased() == "http://127.0.0.1:1/hooks?key=a%2fb%3fc%26d%3de+%23%c3%bc%25%0a%40x")
     }
 
+    @Test(.enabled(if: access("/usr/bin/openssl", X_OK) == 0))
+    func theRecipeForASignatureSignsTheExactBytes() throws {
+        let text = try recipe(2)
+        let start = try #require(text.range(of: "sh -c '")).upperBound
+        let end = try #require(text.lastIndex(of: "'"))
+        try submit("--wait 0 k {\"n\":1}")
+        let command = ["--", "sh", "-c", "SECRET=s; \(text[start..<end])", "sh", "{value}"]
+        let worker = try ToolProcess(["work"] + store + command)
+        // printf %s '{"n":1}' | openssl dgst -sha256 -hmac s
+        let digest = "cd8c1bfa87da5e5018df39e48d61d9a07e5046fc7b8999c01a96444861114adb"
+        #expect(try worker.line().hasSuffix(digest))
+        worker.signal(SIGTERM)
+        _ = try worker.finish()
+    }
+
     @Test func aSecondAttemptNeverRunsBesideTheFirst() throws {
         try submit("--wait 0 k v")
         // Whatever descends from an attempt has the lock.

@@ -102,6 +102,14 @@ struct WorkerTests {
         #expect(rig.handle(.ended(run: 1, error: "cancelled")) == [Rig.claim(1)])
     }
 
+    @Test("a run that is dead because its last lease expired is told, and takes no slot")
+    func died() {
+        var rig = Rig(maxConcurrent: 1)
+        _ = rig.woke()
+        let answer = DurableClaim.Answer(runs: [.some(2)], dead: [.some(1)], next: .zero, mark: 0)
+        #expect(rig.handle(.claimed(.success(answer))) == [.died(.some(1)), .start(.some(2))])
+    }
+
     @Test("a completion that comes too late is told as a lost lease")
     func lateCompletion() {
         var rig = Rig()

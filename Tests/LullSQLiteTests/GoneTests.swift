@@ -63,7 +63,11 @@ import Testing
                 noticed = error
             }
         }
-        #expect(noticed == .unusable("\(place.path)\(suffix) was deleted while it was in use"))
+        #expect(
+            noticed
+                == .unusable(
+                    "\(place.path)\(suffix) is gone (moved or deleted): put it back, or begin a new store, and start again"
+                ))
         #expect(throws: DurableError.self) { try file.submit(submission("b", "two")) }
     }
 
@@ -82,7 +86,7 @@ import Testing
         disk.arm(.error, at: .sync, lasts: true)
         let error = #expect(throws: DurableError.self) { try file.submit(submission("b", "two")) }
         disk.mend()
-        #expect(error?.description.contains("\(place.path) was deleted while it was in use") == true, "\(error as Any)")
+        #expect(error?.description.contains("\(place.path) is gone (moved or deleted)") == true, "\(error as Any)")
         #expect(throws: DurableError.self) { try file.submit(submission("b", "two")) }
         #expect(!FileManager.default.fileExists(atPath: place.path))
     }
@@ -101,8 +105,11 @@ import Testing
         } else {
             try remove()
         }
-        let what = isReplaced ? "replaced by another file" : "deleted"
-        await #expect(throws: DurableError.unusable("\(place.path) was \(what) while it was in use")) {
+        let what =
+            isReplaced
+            ? "was replaced by another file while it was in use"
+            : "is gone (moved or deleted): put it back, or begin a new store, and start again"
+        await #expect(throws: DurableError.unusable("\(place.path) \(what)")) {
             try await working.value
         }
         await store.close()
@@ -124,7 +131,7 @@ import Testing
         try lines.read()
         let path = place.path
         #expect(
-            lines.all.contains { $0.hasPrefix("error: ") && $0.contains("\(path) was deleted") },
+            lines.all.contains { $0.hasPrefix("error: ") && $0.contains("\(path) is gone") },
             "\(lines.all.suffix(3))")
     }
 }

@@ -5,9 +5,7 @@ internal import LullSQLite
 /// `lull compact`: gives back the space that a store needs no more.
 enum CompactCommand {
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
-        if let stranger = operands.first {
-            throw .usage("unexpected argument \(String(cString: stranger))", .compact)
-        }
+        try operands.checkEmpty(for: .compact)
         let file = try settings.store(creates: false, for: .compact)
         let sizes: SQLiteFile.Sizes
         do throws(DurableError) {

@@ -21,7 +21,10 @@ enum DeadCommand {
         guard let verb = Verb(rawValue: String(cString: first)) else {
             throw .usage("what to do must be list, retry or discard, not \"\(String(cString: first))\"", .dead)
         }
-        guard verb != .list else { return try list(Array(operands.dropFirst()), settings) }
+        guard verb != .list else {
+            if settings.takesAll { throw .usage("--all is for retry and discard", .dead) }
+            return try list(Array(operands.dropFirst()), settings)
+        }
         let file = try settings.store(creates: false, for: .dead)
         var runs: [Int64] = []
         for operand in operands.dropFirst() {
@@ -30,14 +33,17 @@ enum DeadCommand {
             }
             runs.append(run)
         }
-        guard !runs.isEmpty else { throw .usage("say which runs, by their numbers (lull dead list shows them)", .dead) }
+        if settings.takesAll {
+            guard runs.isEmpty else { throw .usage("RUN and --all exclude each other", .dead) }
+            runs = try all(of: file, settings.namespace)
+        } else if runs.isEmpty {
+            throw .usage("say which runs: their numbers, which lull dead list shows, or --all", .dead)
+        }
         return try change(runs, verb == .retry, file, settings.namespace)
     }
 
     private static func list(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
-        if let stranger = operands.first {
-            throw .usage("unexpected argument \(String(cString: stranger))", .dead)
-        }
+        try operands.checkEmpty(for: .dead)
         let namespace = settings.namespace
         let file = try settings.storeToLookAt(for: .dead)
         let dead = try file.look(for: .dead) { transaction throws(DurableError) in
@@ -47,10 +53,21 @@ enum DeadCommand {
         if settings.format == .json {
             for run in dead { run.appendJSON(to: &output.text) }
         } else {
-            Table.append([DurableDeadRun.columns] + dead.map(\.cells), to: &output.text)
+            Table.append([DurableDeadRun.columns] + dead.map(\.cells), width: Terminal.tableWidth, to: &output.text)
         }
         _ = try output.drain()
         return ExitStatus.success
+    }
+
+    private static func all(of file: SQLiteFile, _ namespace: String) throws(Failure) -> [Int64] {
+        let runs = try file.write(for: .dead) { transaction throws(DurableError) in
+            try transaction.dead(in: namespace, limit: .max).map(\.id)
+        }
+        if runs.isEmpty {
+            throw Failure(
+                status: ExitStatus.commandFailed, message: "\(Terminal.shown(namespace)) has no dead runs")
+        }
+        return runs
     }
 
     /// Retries or discards runs, each by itself: one that cannot be does not keep the others.
@@ -58,23 +75,26 @@ enum DeadCommand {
         _ runs: [Int64], _ retries: Bool, _ file: SQLiteFile, _ namespace: String
     ) throws(Failure) -> Int32 {
         var log = Outlet(STDERR_FILENO)
-        var status = ExitStatus.success
+        var count = 0
         for run in runs {
             let answer = try file.write(for: .dead) { transaction throws(DurableError) -> DurableRetry in
                 if retries { return try transaction.retry(run, in: namespace) }
                 return try transaction.discard(run, in: namespace) ? .accepted : .notFound
             }
             switch answer {
-            case .accepted: break
+            case .accepted: count += 1
             case .notFound: log.report("run \(run) is not among the dead of \(Terminal.shown(namespace))")
             case .outdated: log.report("run \(run) is not tried again: its key has a newer value")
             case .busy: log.report("run \(run) is not tried again now: its key has another run")
             }
-            if answer != .accepted { status = ExitStatus.commandFailed }
         }
+        var output = Outlet(STDOUT_FILENO)
+        output.text.append(
+            string: "\(retries ? "retried" : "discarded") \(count) dead run\(count == 1 ? "" : "s")\n")
+        _ = try output.drain()
         // If messages cannot be written, there is no place to say so.
         _ = try? log.drain()
-        return status
+        return count == runs.count ? ExitStatus.success : ExitStatus.commandFailed
     }
 }
 
@@ -83,7 +103,7 @@ extension DurableDeadRun {
 
     fileprivate var cells: [String] {
         [
-            "\(id)", key.isEmpty ? "\"\"" : Terminal.shown(key), "\(submits.count)", "\(attempts)",
+            "\(id)", Table.cell(ofKey: key), "\(submits.count)", "\(attempts)",
             DurationText.rounded(CoreDuration(age).nanoseconds),
             error.map { Terminal.lastLine(of: $0) } ?? "-",
         ]
@@ -101,7 +121,7 @@ extension DurableDeadRun {
         text.append(string: "],\"submits\":\(submits.count),\"attempts\":\(attempts),\"age\":")
         DecimalSeconds.append(CoreDuration(age).nanoseconds, to: &text)
         text.append(",\"error\":")
-        if let error { JSONText.append(Array(error.utf8), to: &text) } else { text.append("null") }
+        JSONText.append(error, to: &text)
         text.append("}\n")
     }
 }

@@ -111,6 +111,17 @@ extension DurableSession {
 
     // MARK: - What is left
 
+    /// Says to a person that the end of the input was not the end of what was read.
+    mutating func reportKept() {
+        guard isatty(STDERR_FILENO) == 1, hasSubmitted, settings.atEnd ?? .keep == .keep,
+            let status = try? namespaceStatus()
+        else { return }
+        let count = status.pending + status.ready
+        if count == 0 { return }
+        let what = count == 1 ? "1 key has a value that stays" : "\(count) keys have values that stay"
+        streams.log.report("\(what) in the store, for lull work or the next lull \(subcommand.rawValue) to execute")
+    }
+
     /// Says what a failed run's fate depends on.
     mutating func reportRetries() {
         guard let count = try? namespaceStatus().retrying, count > 0 else { return }

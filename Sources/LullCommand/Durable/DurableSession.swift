@@ -98,10 +98,15 @@ struct DurableSession<Work: Performer>: ~Copyable {
     ///
     /// - Returns: The status to end with, unless a signal ends the program.
     mutating func run() -> Int32 {
+        if subcommand == .work, isatty(STDERR_FILENO) != 0 {
+            let store = settings.store ?? ""
+            streams.log.report("working on \(store), namespace \(Terminal.shown(settings.namespace)); Ctrl-C ends it")
+        }
         drive(.woke, at: clock.now)
         while !(worker.isFinished && work.isAtRest) { turn() }
         // One that came with the end of the input, and was not looked at before that.
         if endingSignal == nil { endingSignal = signals.received().first(where: Signals.isEnding) }
+        reportKept()
         if hasFailed { reportRetries() }
         streams.tellCounts()
         if settings.showsStatistics { reportStatistics() }
@@ -215,6 +220,9 @@ struct DurableSession<Work: Performer>: ~Copyable {
                     case .lost(let run):
                         let message = "\(subject(run)): the lease was lost to another worker"
                         streams.report(message, of: "leases lost to other workers", at: now)
+                    case .died(let run):
+                        let why = "dead after attempt \(run.attempt): the worker's lease expired"
+                        streams.log.report("\(subject(run)): \(why)")
                     case .trouble(let error):
                         let kind = "times the store was asked again"
                         streams.report("the store is asked again: \(error)", of: kind, at: now)

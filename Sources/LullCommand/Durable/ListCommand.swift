@@ -10,14 +10,12 @@ enum ListCommand {
     private static let page = 1000
 
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
-        if let stranger = operands.first {
-            throw .usage("unexpected argument \(String(cString: stranger))", .list)
-        }
+        try operands.checkEmpty(for: .list)
         let file = try settings.storeToLookAt(for: .list)
         let namespace = settings.namespace
         var output = Outlet(STDOUT_FILENO)
         var start: [UInt8] = []
-        var isFirst = true
+        var layout: Table.Layout?
         while true {
             let keys = try file.look(for: .list) { transaction throws(DurableError) in
                 try transaction.list(in: namespace, from: start, limit: page)
@@ -25,19 +23,27 @@ enum ListCommand {
             if settings.format == .json {
                 for key in keys { key.appendJSON(to: &output.text) }
             } else {
-                Table.append((isFirst ? [DurableListing.columns] : []) + keys.map(\.cells), to: &output.text)
+                let rows = keys.map(\.cells)
+                // Of a list that goes on, the widths must do for what is not known yet.
+                let least = keys.count == page ? DurableListing.greatestWidths : []
+                var table =
+                    layout ?? Table.Layout([DurableListing.columns] + rows, least: least, width: Terminal.tableWidth)
+                table.append(rows, to: &output.text)
+                layout = table
             }
             if case .closed = try output.drain() { return ExitStatus.success }
             guard keys.count == page, let last = keys.last else { return ExitStatus.success }
             // The next key in the order of bytes.
             start = last.key + [0]
-            isFirst = false
         }
     }
 }
 
 extension DurableListing {
     fileprivate static let columns = ["key", "state", "due in", "submits", "attempt"]
+
+    /// What the cells can have.
+    fileprivate static let greatestWidths = [40, "running,ready,pending".count, 8, 10, 7]
 
     fileprivate var cells: [String] {
         let states = [
@@ -47,7 +53,7 @@ extension DurableListing {
         let due = run?.retryIn ?? (ready > 0 ? nil : dueIn)
         let submits = (run?.submits ?? 0) + ready + pending
         return [
-            key.isEmpty ? "\"\"" : Terminal.shown(key, upTo: 40), states.compactMap { $0 }.joined(separator: ","),
+            Table.cell(ofKey: key), states.compactMap { $0 }.joined(separator: ","),
             due.map { DurationText.rounded(CoreDuration($0).nanoseconds) } ?? "-", "\(submits)",
             run.map { "\($0.attempt)" } ?? "-",
         ]
@@ -58,24 +64,19 @@ extension DurableListing {
         text.append("{\"key\":")
         JSONText.append(key, to: &text)
         text.append(string: ",\"pending\":\(pending),\"dueIn\":")
-        Self.append(dueIn, to: &text)
+        DecimalSeconds.append(dueIn, to: &text)
         text.append(string: ",\"ready\":\(ready),\"run\":")
         if let run {
             let state = run.isClaimed ? "running" : "retrying"
             text.append(string: "{\"id\":\(run.id),\"state\":\"\(state)\",\"attempt\":\(run.attempt)")
             text.append(string: ",\"submits\":\(run.submits),\"retryIn\":")
-            Self.append(run.retryIn, to: &text)
+            DecimalSeconds.append(run.retryIn, to: &text)
             text.append(",\"error\":")
-            if let error = run.error { JSONText.append(Array(error.utf8), to: &text) } else { text.append("null") }
+            JSONText.append(run.error, to: &text)
             text.append("}")
         } else {
             text.append("null")
         }
         text.append("}\n")
-    }
-
-    private static func append(_ duration: Duration?, to text: inout [UInt8]) {
-        guard let duration else { return text.append("null") }
-        DecimalSeconds.append(CoreDuration(duration).nanoseconds, to: &text)
     }
 }

@@ -132,13 +132,18 @@ struct OpenedNamespace {
     /// Opens the file, which is made if the options say enough of a policy for that.
     init(_ settings: Settings, _ subcommand: Subcommand) throws(Failure) {
         let policy = try NamespacePolicy(settings, subcommand)
+        let missing = try settings.missingStore(for: subcommand)
         let new: DurableRules?
         do throws(Failure) {
             new = try policy.rulesOfNew()
         } catch {
             // A store may have what is missing. Where there is none, this is the better message.
-            guard try settings.hasStore(for: subcommand) else { throw error }
+            guard missing == nil else { throw error }
             new = nil
+        }
+        if let missing, new == nil {
+            throw .usage(
+                "there is no file \(missing) yet: its first use has to say the policy, such as --wait 5s", subcommand)
         }
         let file = try settings.store(creates: new != nil, for: subcommand)
         let name = settings.namespace

@@ -7,9 +7,7 @@ internal import LullSQLite
 /// `lull status`: how much there is to do in a store.
 enum StatusCommand {
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
-        if let stranger = operands.first {
-            throw .usage("unexpected argument \(String(cString: stranger))", .status)
-        }
+        try operands.checkEmpty(for: .status)
         if settings.watches, settings.format == .openmetrics {
             throw .usage("--watch shows a table, or objects with --json; not --format openmetrics", .status)
         }
@@ -34,7 +32,7 @@ enum StatusCommand {
         switch settings.format {
         case .openmetrics: OpenMetrics.append(all, to: &text)
         case .json: for status in all { status.appendJSON(to: &text) }
-        default: Table.append([DurableStatus.columns] + all.map(\.cells), to: &text)
+        default: Table.append([DurableStatus.columns] + all.map(\.cells), width: Terminal.tableWidth, to: &text)
         }
     }
 
@@ -82,11 +80,7 @@ extension DurableStatus {
         DecimalSeconds.append(rules.policy.wait.nanoseconds, to: &text)
         text.append(string: ",\"pending\":\(pending),\"ready\":\(ready),\"running\":\(running)")
         text.append(string: ",\"retrying\":\(retrying),\"dead\":\(dead),\"oldestDue\":")
-        if let oldestDue {
-            DecimalSeconds.append(CoreDuration(oldestDue).nanoseconds, to: &text)
-        } else {
-            text.append("null")
-        }
+        DecimalSeconds.append(oldestDue, to: &text)
         text.append(string: ",\"attempts\":\(attempts),\"lostLeases\":\(lostLeases)}\n")
     }
 

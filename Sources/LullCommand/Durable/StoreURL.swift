@@ -28,10 +28,6 @@ enum StoreURL {
     /// - Parameter creates: Whether a file that is not there is made.
     static func open(_ text: String, creates: Bool, _ subcommand: Subcommand) throws(Failure) -> SQLiteFile {
         let path = try path(text, subcommand)
-        if !creates, Option.wait.belongs(to: subcommand), access(path, F_OK) != 0 {
-            let how = "its first use has to say the policy, such as --wait 5s"
-            throw .usage("there is no file \(path) yet: \(how)", subcommand)
-        }
         var options = SQLiteFile.Options()
         options.creates = creates
         // What can be read as a record can be kept.
@@ -114,9 +110,10 @@ extension Settings {
         try StoreURL.look(at: givenStore(for: subcommand), subcommand)
     }
 
-    /// Whether the file is there.
-    func hasStore(for subcommand: Subcommand) throws(Failure) -> Bool {
-        access(try StoreURL.path(givenStore(for: subcommand), subcommand), F_OK) == 0
+    /// The path of the store if there is no such file.
+    func missingStore(for subcommand: Subcommand) throws(Failure) -> String? {
+        let path = try StoreURL.path(givenStore(for: subcommand), subcommand)
+        return access(path, F_OK) == 0 ? nil : path
     }
 
     private func givenStore(for subcommand: Subcommand) throws(Failure) -> String {

@@ -8,13 +8,11 @@ internal import LullSQLite
 enum SubmitCommand {
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
         guard let key = operands.first else { throw .usage("KEY is missing", .submit) }
-        if operands.count > 2 {
-            throw .usage("unexpected argument \(String(cString: operands[2]))", .submit)
-        }
+        try operands.dropFirst(2).checkEmpty(for: .submit)
         let opened = try OpenedNamespace(settings, .submit)
         let submission = DurableSubmission(
             namespace: settings.namespace, key: Invocation.bytes(key),
-            value: operands.count > 1 ? try value(operands[1]) : [], wait: settings.after, token: settings.token)
+            value: try operands.dropFirst().first.map(value) ?? [], wait: settings.after, token: settings.token)
         let receipt = try opened.file.write(for: .submit) { transaction throws(DurableError) in
             try transaction.submit(submission)
         }
@@ -23,11 +21,7 @@ enum SubmitCommand {
         output.text.append("{\"key\":")
         JSONText.append(receipt.key, to: &output.text)
         output.text.append(string: ",\"generation\":\(receipt.generation),\"dueIn\":")
-        if let due = receipt.dueIn {
-            DecimalSeconds.append(CoreDuration(due).nanoseconds, to: &output.text)
-        } else {
-            output.text.append("null")
-        }
+        DecimalSeconds.append(receipt.dueIn, to: &output.text)
         output.text.append("}\n")
         _ = try output.drain()
         return ExitStatus.success

@@ -159,6 +159,11 @@ enum JSONText {
         }
     }
 
+    /// Appends a string, or null if there is none.
+    static func append(_ string: String?, to text: inout [UInt8]) {
+        if let string { append(Array(string.utf8), to: &text) } else { text.append("null") }
+    }
+
     /// Where the bytes of a text end that stand for themselves in a string.
     private static func endOfUnescaped(in text: ByteSlice, from start: Int) -> Int {
         var end = UTF8Text.endOfPlain(in: text, from: start)

@@ -9,7 +9,7 @@ enum Option: Int32, CaseIterable {
     case waits, targetSaving, targetDelay, byKey
     case svg, diagram
     case record, recordValues, hashKeys
-    case store, namespace, changePolicy, lease, maxAttempts, after, token, json, watch
+    case store, namespace, changePolicy, lease, maxAttempts, after, token, json, watch, all
 
     /// Without the dashes.
     var name: StaticString {
@@ -54,13 +54,14 @@ enum Option: Int32, CaseIterable {
         case .token: "token"
         case .json: "json"
         case .watch: "watch"
+        case .all: "all"
         }
     }
 
     var takesValue: Bool {
         switch self {
         case .help, .null, .strict, .stats, .failFast, .byKey, .diagram, .recordValues, .hashKeys, .changePolicy, .json,
-            .watch:
+            .watch, .all:
             false
         default: true
         }
@@ -88,6 +89,7 @@ enum Option: Int32, CaseIterable {
         case .after, .token: subcommand == .submit
         case .json: [.submit, .status, .list, .flush, .cancel, .dead].contains(subcommand)
         case .watch: subcommand == .status
+        case .all: subcommand == .dead
         }
     }
 

@@ -4,6 +4,13 @@ internal import LullCore
 /// Arguments as the operating system hands them over: they live as long as the program, and need not be text.
 typealias Argument = UnsafeMutablePointer<CChar>
 
+extension Collection<Argument> {
+    /// Refuses what a subcommand does not take.
+    func checkEmpty(for subcommand: Subcommand) throws(Failure) {
+        if let argument = first { throw .usage("unexpected argument \(String(cString: argument))", subcommand) }
+    }
+}
+
 /// What the arguments of a subcommand say.
 struct Invocation {
     let subcommand: Subcommand
@@ -47,9 +54,7 @@ struct Invocation {
         guard let trace = operands.first else {
             throw .usage("TRACE is missing: a file, or - for standard input", subcommand)
         }
-        guard operands.count == 1 else {
-            throw .usage("unexpected argument \(String(cString: operands[1]))", subcommand)
-        }
+        try operands.dropFirst().checkEmpty(for: subcommand)
         return trace
     }
 
@@ -72,6 +77,9 @@ struct Invocation {
             return .usage("\(name) could be \(list)", subcommand)
         }
         let owners = Subcommand.allCases.filter { owner in meant.contains { $0.belongs(to: owner) } }
+        if name == "--format", Option.json.belongs(to: subcommand) {
+            return .usage("lull \(subcommand.rawValue) has no option --format; use --json", subcommand)
+        }
         let known = Option.allCases.filter { $0.belongs(to: subcommand) }.map { "--\($0.name)" }
         let nearest = Spelling.nearest(to: String(name), among: known).map { ": did you mean \($0)?" }
         let hint = owners.map { "; lull \($0.rawValue) has one" }.first ?? nearest ?? operandHint
@@ -104,6 +112,9 @@ struct Invocation {
         case .strict: settings.isStrict = true
         case .maxKeys: settings.maxKeys = try number(option, text)
         case .format:
+            if text.hasPrefix("json"), Option.json.belongs(to: subcommand) {
+                throw .usage("--format must be openmetrics, not \"\(text)\"; for objects use --json", subcommand)
+            }
             settings.format = try choice(option, text, Settings.Format.known(to: subcommand).map { ($0.rawValue, $0) })
         case .atEnd:
             settings.atEnd = try choice(option, text, Settings.AtEnd.known(to: subcommand).map { ($0.rawValue, $0) })
@@ -130,6 +141,7 @@ struct Invocation {
         case .token: settings.token = try name(option, argument)
         case .json: settings.format = .json
         case .watch: settings.watches = true
+        case .all: settings.takesAll = true
         }
     }
 

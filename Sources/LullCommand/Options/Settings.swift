@@ -99,6 +99,8 @@ struct Settings {
     var token: String?
     /// Whether `lull status` goes on.
     var watches = false
+    /// Whether `lull dead` retries or discards all runs.
+    var takesAll = false
 
     /// What `lull tune` compares.
     var waits: [CoreDuration]?

@@ -274,10 +274,6 @@ struct Commands: Performer {
 
     /// What a message about an execution begins with.
     private func subject(_ key: Key) -> String {
-        // The keys of a worker come from its store.
-        if case .same = keyRule { return key.bytes.isEmpty ? "" : "key \(Terminal.shown(key.bytes)): " }
-        var text: [UInt8] = []
-        keyRule.append(key, to: &text)
-        return "key \(Terminal.shown(text)): "
+        key.bytes.isEmpty ? "" : "key \(Terminal.shown(key.bytes)): "
     }
 }

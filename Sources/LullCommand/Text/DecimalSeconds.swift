@@ -1,3 +1,4 @@
+internal import Lull
 internal import LullCore
 
 /// Instants as decimal seconds, exact to the nanosecond in both directions.
@@ -35,7 +36,13 @@ enum DecimalSeconds {
         text.append(upTo: 21) { $0.put(seconds: nanoseconds) }
     }
 
-    /// The same for what is most usual, up to nine digits on either side of the point, and nothing else: nil for the rest.
+    /// Writes a length of time as a JSON value: null if there is none.
+    static func append(_ duration: Duration?, to text: inout [UInt8]) {
+        guard let duration else { return text.append("null") }
+        append(CoreDuration(duration).nanoseconds, to: &text)
+    }
+
+    /// ``parse(_:)`` for what is most usual, up to nine digits on either side of the point, and nothing else: nil for the rest.
     private static func parseShort(_ number: ByteSlice) -> Int64? {
         var position = 0
         var value: Int64 = 0

@@ -11,29 +11,72 @@ enum Table {
     static func append(
         _ rows: [[String]], marks: Int? = nil, width: Int = Terminal.width, to text: inout [UInt8]
     ) {
-        let rows = rows.map { $0.map { Terminal.plain($0) } }
-        var widths = widths(of: rows)
-        var excess = total(widths, marks) - width
-        while excess > 0 {
-            guard let widest = widths.max(), widest > leastWidth, let column = widths.lastIndex(of: widest) else {
-                return appendLists(rows, width, to: &text)
-            }
-            // Down to the next narrower one, or as far as is needed.
-            let next = widths.filter { $0 < widest }.max() ?? 0
-            let step = min(excess, widest - max(next, leastWidth), excess)
-            widths[column] -= max(step, 1)
-            excess = total(widths, marks) - width
+        var layout = Layout(rows, marks: marks, width: width)
+        layout.append(Array(rows.dropFirst()), to: &text)
+    }
+
+    /// How the rows of a table stand, also those that come later.
+    struct Layout {
+        private let names: [String]
+        private let marks: Int?
+        private let width: Int
+        /// Nil if each row is a list of its own.
+        private let widths: [Int]?
+        private var isBegun = false
+
+        /// - Parameters:
+        ///   - rows: The names of the columns, and the rows that say how wide these are.
+        ///   - least: How wide they are at least: for cells that come later.
+        init(_ rows: [[String]], least: [Int] = [], marks: Int? = nil, width: Int = Terminal.width) {
+            let rows = rows.map { $0.map { Terminal.plain($0) } }
+            names = rows.first ?? []
+            self.marks = marks
+            self.width = width
+            var widths = Table.widths(of: rows)
+            for (column, least) in zip(widths.indices, least) { widths[column] = max(widths[column], least) }
+            self.widths = Self.cut(widths, marks, width)
         }
-        for row in rows {
-            var line = ""
-            for (column, cell) in row.enumerated() {
-                let cell = Terminal.cut(cell, to: widths[column])
-                let blanks = String(repeating: " ", count: widths[column] - Terminal.columns(of: cell))
-                line += column == 0 ? cell + blanks : (column == marks ? " " : "  ") + blanks + cell
+
+        private static func cut(_ natural: [Int], _ marks: Int?, _ width: Int) -> [Int]? {
+            var widths = natural
+            var excess = total(widths, marks) - width
+            while excess > 0 {
+                guard let widest = widths.max(), widest > leastWidth, let column = widths.lastIndex(of: widest) else {
+                    return nil
+                }
+                // Down to the next narrower one, or as far as is needed.
+                let next = widths.filter { $0 < widest }.max() ?? 0
+                let step = min(excess, widest - max(next, leastWidth), excess)
+                widths[column] -= max(step, 1)
+                excess = total(widths, marks) - width
             }
-            text.append(string: line + "\n")
+            return widths
+        }
+
+        /// Appends rows, before the first of them the names.
+        mutating func append(_ rows: [[String]], to text: inout [UInt8]) {
+            let rows = rows.map { $0.map { Terminal.plain($0) } }
+            guard let widths else {
+                if isBegun, !rows.isEmpty { text.append("\n") }
+                appendLists([names] + rows, width, to: &text)
+                isBegun = isBegun || !rows.isEmpty
+                return
+            }
+            for row in isBegun ? rows : [names] + rows {
+                var line = ""
+                for (column, cell) in row.enumerated() {
+                    let cell = Terminal.cut(cell, to: widths[column])
+                    let blanks = String(repeating: " ", count: widths[column] - Terminal.columns(of: cell))
+                    line += column == 0 ? cell + blanks : (column == marks ? " " : "  ") + blanks + cell
+                }
+                text.append(string: line + "\n")
+            }
+            isBegun = true
         }
     }
+
+    /// A key as a cell: one without a character would look like none.
+    static func cell(ofKey key: [UInt8]) -> String { key.isEmpty ? "\"\"" : Terminal.shown(key) }
 
     /// Whether rows fit as they are.
     static func fits(_ rows: [[String]], marks: Int? = nil, width: Int = Terminal.width) -> Bool {

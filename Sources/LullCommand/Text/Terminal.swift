@@ -9,6 +9,11 @@ enum Terminal {
         return columns > 0 ? min(max(columns, 20), 1000) : 80
     }()
 
+    /// The width of tables that other programs may read: nothing is cut where there is no terminal, unless COLUMNS asks for it.
+    static var tableWidth: Int {
+        isatty(STDOUT_FILENO) != 0 || getenv("COLUMNS") != nil ? width : .max
+    }
+
     /// A text without what a terminal would obey instead of showing it: control characters, also those above ASCII, line
     /// separators, and marks that turn the direction of writing.
     static func plain(_ text: some StringProtocol) -> String {

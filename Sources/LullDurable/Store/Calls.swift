@@ -78,14 +78,17 @@ public struct DurableClaim: Hashable, Sendable {
     public struct Answer: Hashable, Sendable {
         /// The runs that are now the worker's.
         public var runs: [DurableRun]
+        /// Runs that are dead since this call, as the lease of their last attempt had expired; without their values.
+        public var dead: [DurableRun]
         /// How long nothing more can be claimed, if nothing is submitted; zero if the limit was reached, nil if nothing is left.
         public var next: Duration?
         /// For ``DurableStore/wait(in:after:atMost:)``.
         public var mark: Int64
 
         /// An answer of these parts.
-        public init(runs: [DurableRun], next: Duration?, mark: Int64) {
+        public init(runs: [DurableRun], dead: [DurableRun] = [], next: Duration?, mark: Int64) {
             self.runs = runs
+            self.dead = dead
             self.next = next
             self.mark = mark
         }

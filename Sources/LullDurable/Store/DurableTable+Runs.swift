@@ -6,30 +6,31 @@ public import LullCore
 extension DurableTable {
     /// Hands out runs.
     ///
-    /// - Returns: The runs, and when there may be more.
+    /// - Returns: The runs, those that are dead instead, and when there may be more.
     public mutating func claim(
         _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
-    ) throws(DurableError) -> (runs: [DurableRun], next: CoreInstant?) {
-        var runs = try handOutAgain(claim, in: namespace, at: now)
-        let known = runs.count
-        var lostLeases = 0
-        while runs.count < claim.limit {
-            let room = claim.limit - runs.count
+    ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
+        var taken = Taken(runs: try handOutAgain(claim, in: namespace, at: now))
+        let known = taken.runs.count
+        while taken.runs.count < claim.limit {
+            let room = claim.limit - taken.runs.count
             let found = try earliest(in: namespace, through: now, limit: room)
             guard let last = found.last else { break }
             // What was not found wakes at this instant or later: up to it the order is certain.
             let certain = found.count < room ? now : last.wake
-            try take(from: found, through: certain, &runs, &lostLeases, claim, in: namespace, at: now)
+            try take(from: found, through: certain, &taken, claim, in: namespace, at: now)
         }
-        let attempts = runs.count - known
-        if attempts + lostLeases > 0 { try count(attempts: attempts, lostLeases: lostLeases, in: namespace) }
-        return (runs, try nextWake(in: namespace))
+        let attempts = taken.runs.count - known
+        if attempts + taken.lostLeases > 0 {
+            try count(attempts: attempts, lostLeases: taken.lostLeases, in: namespace)
+        }
+        return (taken.runs, taken.dead, try nextWake(in: namespace))
     }
 
     /// Claims, of some rows, those that may start at an instant or before, in that order; the others are moved on.
     private mutating func take(
-        from found: [DurableEntry], through certain: CoreInstant, _ runs: inout [DurableRun], _ lostLeases: inout Int,
-        _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
+        from found: [DurableEntry], through certain: CoreInstant, _ taken: inout Taken, _ claim: DurableClaim,
+        in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
         var startable: [(at: CoreInstant, entry: DurableEntry, rest: Int64?)] = []
         for old in found {
@@ -52,14 +53,17 @@ extension DurableTable {
             var row = old.row
             var endings: [DurableEnding] = []
             // It may start, so if a worker has it the lease is over.
-            if let run = row.run, !run.isInBackoff { lostLeases += 1 }
+            if let run = row.run, !run.isInBackoff { taken.lostLeases += 1 }
             let isClaimed = row.claim(
                 claim.terms, at: now, by: namespace.rules, sequence: &sequence, rest: rest, &endings)
             try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
+            taken.dead += endings.filter { $0.how == .dead }.compactMap(\.run).map { run in
+                DurableRun(key: old.key, values: [], run: run)
+            }
             if isClaimed, let run = row.run {
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
                 let values = try values(ofRunIn: entry, in: namespace)
-                runs.append(DurableRun(key: old.key, values: values, run: run))
+                taken.runs.append(DurableRun(key: old.key, values: values, run: run))
             }
         }
     }
@@ -151,4 +155,12 @@ extension DurableTable {
             endsBefore: now.advanced(by: .nanoseconds(-retention)),
             tokensBefore: now.advanced(by: .nanoseconds(-lifetime)), in: namespace)
     }
+}
+
+/// What a claim has found.
+private struct Taken {
+    var runs: [DurableRun]
+    /// Runs whose last lease has expired.
+    var dead: [DurableRun] = []
+    var lostLeases = 0
 }

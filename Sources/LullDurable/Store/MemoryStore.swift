@@ -114,9 +114,9 @@ public final class MemoryStore: DurableStore {
     public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
         try step(in: claim.namespace) { (state, namespace, now) throws(DurableError) in
             try state.table.forget(beyond: limits, in: namespace, at: now)
-            let (runs, next) = try state.table.claim(claim, in: namespace, at: now)
+            let (runs, dead, next) = try state.table.claim(claim, in: namespace, at: now)
             return DurableClaim.Answer(
-                runs: runs, next: next.map { DurableNamespace.time(from: now, to: $0) },
+                runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) },
                 mark: state.bell.tell(next, in: namespace.name))
         }
     }

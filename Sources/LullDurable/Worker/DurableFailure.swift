@@ -6,6 +6,8 @@ public enum DurableFailure: Sendable {
     /// A run is no longer the worker's: it did not renew its lease in time, and another worker has taken over. The handler
     /// was cancelled, if it was still running.
     case leaseLost(DurableRun)
+    /// A run is dead: the lease of its last attempt has expired, since the worker that had it was killed, say.
+    case died(DurableRun)
     /// The store does not do what it is asked. It is asked again, more and more rarely; until it answers, nothing is claimed.
     case store(DurableError)
 }
@@ -19,6 +21,7 @@ extension DurableFailure: CustomStringConvertible {
         case .threw(let error, let run, nil):
             "attempt \(run.attempt) of \(run.summary) has failed, and was the last: \(error)"
         case .leaseLost(let run): "the lease of \(run.summary) was lost in attempt \(run.attempt)"
+        case .died(let run): "\(run.summary) is dead: its lease expired in attempt \(run.attempt), which was the last"
         case .store(let error): "the store has failed and is asked again: \(error)"
         }
     }

@@ -59,6 +59,7 @@ extension Worker {
                 let until = answer.next.map { now.advanced(by: CoreDuration($0)) } ?? .farFuture
                 search = .sated(mark: answer.mark, until: until)
             }
+            for run in answer.dead { actions.append(.died(run)) }
             for run in answer.runs { take(run, since) }
         }
     }

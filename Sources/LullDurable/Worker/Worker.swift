@@ -92,6 +92,8 @@ package struct Worker: Sendable {
         case cancel(run: Int64)
         /// Say that a run is no longer the worker's.
         case lost(DurableRun)
+        /// Say that a run is dead, since the lease of its last attempt has expired.
+        case died(DurableRun)
         /// Say that the store does not do what it is asked, and that it will be asked again.
         case trouble(DurableError)
     }

@@ -151,6 +151,7 @@ final class WorkerShell: Sendable {
             case .lost(let run):
                 counters.change { $0.lostLeases += 1 }
                 tell(.leaseLost(run))
+            case .died(let run): tell(.died(run))
             case .trouble(let error): tell(.store(error))
             }
         }

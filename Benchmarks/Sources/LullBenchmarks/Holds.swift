@@ -101,7 +101,7 @@ enum Holds {
         precondition(engine.counters.executed == 2 * keys, "a flush has left something pending")
 
         submitAll(keys, &engine, now, &meters)
-        Sweeps.carryOut(.cancel(includingRunning: false), &engine, at: now, &meters.cancel, ended: &meters.ended)
+        Sweeps.carryOut(.cancel(running: false), &engine, at: now, &meters.cancel, ended: &meters.ended)
         precondition(engine.counters.cancelled == keys, "a cancel has left something pending")
 
         watch(keys / 5, &engine, now, &meters)

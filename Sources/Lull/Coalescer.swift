@@ -14,13 +14,12 @@ public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendab
     @usableFromInline package final let runtime: Runtime<Key, Value, Output>
 
     init(
-        _ setup: Setup, _ clock: any Clock<Duration>, _ tolerance: Duration, _ atEnd: AtEnd,
-        _ onFailure: (@Sendable (any Error, Key) async -> Void)?, _ site: SourceSite,
-        _ handler: Runtime<Key, Value, Output>.Handler
+        _ settings: Settings, _ clock: any Clock<Duration>, _ onFailure: (@Sendable (any Error, Key) async -> Void)?,
+        _ site: SourceSite, _ handler: Runtime<Key, Value, Output>.Handler
     ) {
         runtime = Runtime(
-            setup, clock: clock, tolerance: tolerance, atEnd: atEnd, onFailure: onFailure, madeAt: site,
-            handler: handler)
+            settings.setup, clock: clock, tolerance: settings.tolerance, atEnd: settings.atEnd, onFailure: onFailure,
+            madeAt: site, handler: handler)
     }
 
     deinit {

@@ -60,7 +60,8 @@ public final class DebouncedValue<Value: Sendable> {
         self.value = value
         settled = value
         debouncer = Debouncer(
-            for: wait, maxWait: maxWait, edges: edges, atEnd: .drop, clock: clock, tolerance: tolerance
+            for: wait, maxWait: maxWait, edges: edges, options: .init(atEnd: .drop, tolerance: tolerance),
+            clock: clock
         ) {
             @MainActor value in
             rest.owner?.settle(value)

@@ -22,6 +22,29 @@ struct DebouncerTests {
         #expect(seen.all == ["ab"])
     }
 
+    @Test("takes a policy that was checked")
+    func policies() async throws {
+        let wait = Duration.seconds(2)
+        let save = Debouncer(policy: try .debounce(for: wait, maxCount: 2), options: .init(atEnd: .drop), clock: clock)
+        {
+            [seen] (draft: String) in seen.add(draft)
+        }
+        save("a")
+        save("b")
+        save("c")
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["b"])
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["b", "c"])
+        let levels = KeyedThrottler(policy: try .throttle(every: wait, edges: .leading), clock: clock) {
+            [seen] (_: Int, level: String) in seen.add(level)
+        }
+        levels.submit("d", for: 1)
+        levels.submit("e", for: 1)
+        await clock.advance(by: .seconds(10))
+        #expect(seen.all == ["b", "c", "d"])
+    }
+
     @Test("executes at the latest when maxWait has passed")
     func maxWait() async {
         let save = Debouncer(for: .seconds(2), maxWait: .seconds(3), clock: clock) { [seen] (draft: String) in
@@ -64,7 +87,9 @@ struct DebouncerTests {
 
     @Test("lets the longest delay rule under extend")
     func extend() async {
-        let save = Debouncer(for: .seconds(2), delayRule: .extend, clock: clock) { [seen] (draft: String) in
+        let save = Debouncer(
+            for: .seconds(2), options: .init(delayRule: .extend), clock: clock
+        ) { [seen] (draft: String) in
             seen.add(draft)
         }
         save.submit("a", after: .seconds(5))
@@ -89,7 +114,9 @@ struct DebouncerTests {
 
     @Test("executes at once what reaches maxCount")
     func maxCount() async {
-        let save = Debouncer(collectingFor: .seconds(2), maxCount: 3, clock: clock) { [seen] (drafts: [String]) in
+        let save = Debouncer(
+            collectingFor: .seconds(2), options: .init(maxCount: 3), clock: clock
+        ) { [seen] (drafts: [String]) in
             seen.add(drafts.joined(separator: "+"))
         }
         for draft in ["a", "b", "c", "d"] { save(draft) }

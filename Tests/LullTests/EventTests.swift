@@ -21,7 +21,7 @@ struct EventTests {
 
     @Test("tell its story in order, with key, instant, count and edge")
     func order() async {
-        let it = KeyedDebouncer(for: .seconds(2), capacity: 2, clock: clock, onFailure: { _, _ in }) {
+        let it = KeyedDebouncer(for: .seconds(2), options: .init(capacity: 2), clock: clock, onFailure: { _, _ in }) {
             (_: String, value: Int) in
             if value < 0 { throw Refusal() }
         }

@@ -187,7 +187,7 @@ struct AtEndTests {
     let seen = Record<Int>()
 
     func submitAndForget(_ atEnd: AtEnd, _ outcomes: Record<Ended<Int>>) {
-        let it = Debouncer(for: .seconds(1), atEnd: atEnd, clock: clock) { [seen] (value: Int) in
+        let it = Debouncer(for: .seconds(1), options: .init(atEnd: atEnd), clock: clock) { [seen] (value: Int) in
             seen.add(value)
             return value
         }
@@ -231,7 +231,9 @@ struct AtEndTests {
         do {
             let strong = Token()
             token = strong
-            let it = Debouncer(for: .seconds(1), atEnd: atEnd, clock: clock) { (_: Int) in _ = strong }
+            let it = Debouncer(
+                for: .seconds(1), options: .init(atEnd: atEnd), clock: clock
+            ) { (_: Int) in _ = strong }
             it(1)
             runtime = it.runtime
         }

@@ -91,7 +91,7 @@ struct RecordingTests {
     @Test(
         "submits of several threads are recorded in order of time: an instant is that at which the submit was handled")
     func order() async {
-        let it = KeyedDebouncer(for: .seconds(1000), atEnd: .drop) { (_: Int, _: Int) in }
+        let it = KeyedDebouncer(for: .seconds(1000), options: .init(atEnd: .drop)) { (_: Int, _: Int) in }
         let recording = it.startRecording()
         await withTaskGroup(of: Void.self) { group in
             for key in 0..<4 { group.addTask { for value in 0..<5000 { it.submit(value, for: key) } } }

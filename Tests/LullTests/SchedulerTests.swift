@@ -96,8 +96,8 @@ struct SchedulerTests {
             let wait = Duration.seconds(86_400 + round)
             let it =
                 onQueue
-                ? Debouncer(for: wait, on: queue, atEnd: .drop, clock: clock, handler: body)
-                : Debouncer(for: wait, atEnd: .drop, clock: clock, handler: body)
+                ? Debouncer(for: wait, on: queue, options: .init(atEnd: .drop), clock: clock, handler: body)
+                : Debouncer(for: wait, options: .init(atEnd: .drop), clock: clock, handler: body)
             it(1)
             #expect(clock.scheduler.clients == 1)
             last = it.runtime

@@ -34,8 +34,9 @@ struct StressTests {
     func everything(rule: WhileRunning) async {
         let outcomes = Tally()
         let it = KeyedDebouncer(
-            for: .microseconds(300), maxWait: .milliseconds(2), edges: [.leading, .trailing], maxCount: 50,
-            whileRunning: rule, maxConcurrent: 3, capacity: 20, onFailure: { _, _ in }
+            for: .microseconds(300), maxWait: .milliseconds(2), edges: [.leading, .trailing], whileRunning: rule,
+            options: .init(maxCount: 50, maxConcurrent: 3, capacity: 20),
+            onFailure: { _, _ in }
         ) { (key: Int, value: Int) in
             if value % 5 == 0 { throw Refusal() }
             if value % 3 == 0 { try await Task.sleep(for: .microseconds(value % 400)) }
@@ -94,7 +95,7 @@ struct StressTests {
         for round in 0..<rounds {
             let it = Debouncer(
                 for: .microseconds(round % 50), on: DispatchQueue.global(),
-                atEnd: round % 2 == 0 ? .flush : .executeWhenDue
+                options: .init(atEnd: round % 2 == 0 ? .flush : .executeWhenDue)
             ) { (_: Int) in seen.add("run") }
             it(round)
             if round % 3 == 0 { await Task.yield() }

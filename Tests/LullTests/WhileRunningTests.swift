@@ -16,7 +16,8 @@ struct WhileRunningTests {
         _ rule: WhileRunning, maxConcurrent: Int? = nil
     ) -> KeyedDebouncer<String, Int, Int> {
         KeyedDebouncer(
-            for: .seconds(1), whileRunning: rule, maxConcurrent: maxConcurrent, clock: clock, onFailure: { _, _ in }
+            for: .seconds(1), whileRunning: rule, options: .init(maxConcurrent: maxConcurrent), clock: clock,
+            onFailure: { _, _ in }
         ) { [seen, door] (key: String, value: Int) in
             seen.add("+\(key)\(value)")
             if value % 2 == 1 { await door.pass() }

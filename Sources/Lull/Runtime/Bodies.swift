@@ -43,17 +43,6 @@ extension Combining {
     }
 }
 
-extension Setup {
-    /// The settings, or the end of the program with the rule that they break: they stand in its code.
-    static func checked(_ make: () throws(PolicyError) -> Setup) -> Setup {
-        do {
-            return try make()
-        } catch {
-            refuse("\(error)")
-        }
-    }
-}
-
 /// A failure handler for those who have no keys.
 func ignoringKey(
     _ onFailure: (@Sendable (any Error) async -> Void)?

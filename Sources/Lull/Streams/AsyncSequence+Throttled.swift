@@ -27,8 +27,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = Throttler(
-                every: interval, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop, clock: clock,
-                tolerance: tolerance
+                every: interval, edges: edges, combining: combining,
+                options: .init(maxCount: maxCount, atEnd: .drop, tolerance: tolerance),
+                clock: clock
             ) { (element: Element) in
                 await handover.hand(element)
             }
@@ -48,8 +49,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = KeyedThrottler(
-                every: interval, edges: edges, maxCount: maxCount, combining: combining, maxConcurrent: 1,
-                atEnd: .drop, clock: clock, tolerance: tolerance
+                every: interval, edges: edges, combining: combining,
+                options: .init(maxCount: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                clock: clock
             ) { (_: Key, element: Element) in
                 await handover.hand(element)
             }
@@ -68,8 +70,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = Throttler(
-                collectingEvery: interval, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock,
-                tolerance: tolerance
+                collectingEvery: interval, edges: edges,
+                options: .init(maxCount: maxCount, atEnd: .drop, tolerance: tolerance), clock: clock
             ) {
                 (elements: [Element]) in
                 await handover.hand(elements)
@@ -91,9 +93,10 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = KeyedThrottler(
-                collectingEvery: interval, edges: edges, maxCount: maxCount, maxBatch: maxCount, maxConcurrent: 1,
-                atEnd: .drop,
-                clock: clock, tolerance: tolerance
+                collectingEvery: interval, edges: edges,
+                options: .init(
+                    maxCount: maxCount, maxBatch: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                clock: clock
             ) { (_: Key, elements: [Element]) in
                 await handover.hand(elements)
             }

@@ -95,3 +95,31 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         runtime.lock.withLock { runtime.engine.openKeys }
     }
 }
+
+extension KeyedCoalescer where Value == Void {
+    /// Asks for an execution under a key, at this instant.
+    @inlinable
+    public func submit(for key: Key) {
+        runtime.submit((), for: key)
+    }
+
+    /// Asks for an execution under a key and calls back with what became of the request.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - completion: Called once, in a task of its own on the actor where it was written.
+    public func submit(
+        for key: Key,
+        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
+    ) {
+        submit((), for: key, completion: completion)
+    }
+
+    /// Asks for an execution under a key and returns what became of the request.
+    ///
+    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
+    @inlinable
+    public nonisolated(nonsending) func outcome(for key: Key) async throws(CancellationError) -> Outcome<Output> {
+        try await runtime.outcome(of: (), for: key)
+    }
+}

@@ -22,6 +22,20 @@ struct DebouncerTests {
         #expect(seen.all == ["ab"])
     }
 
+    @Test("needs no value under a key either")
+    func keysWithoutValues() async throws {
+        let rebuild = KeyedDebouncer(for: .seconds(2), clock: clock) { [seen] (page: String, _: Void) in seen.add(page)
+        }
+        rebuild.submit(for: "home")
+        rebuild.submit(for: "home")
+        rebuild.submit(for: "about") { [seen] outcome in if case .executed = outcome { seen.add("told") } }
+        async let outcome = rebuild.outcome(for: "news")
+        await clock.advance(by: .seconds(2))
+        guard case .executed = try await outcome else { Issue.record("not executed"); return }
+        #expect(Set(seen.all) == ["home", "about", "news", "told"])
+        #expect(seen.all.count == 4)
+    }
+
     @Test("takes a policy that was checked")
     func policies() async throws {
         let wait = Duration.seconds(2)

@@ -23,7 +23,7 @@ struct RetryTests {
         #expect(try await sync.state(of: receipt) == .waitingForRetry(attempt: 1, error: "no"))
         #expect(try await sync.status().retrying == 1)
         await bench.advance(10)
-        #expect(seen.all.map(\.attempt) == [1, 2, 3] && Set(seen.all.map(\.run)).count == 1)
+        #expect(seen.all.map(\.attempt) == [1, 2, 3] && Set(seen.all.map(\.runID)).count == 1)
         #expect(seen.all.map(\.fence) == seen.all.map(\.fence).sorted() && Set(seen.all.map(\.fence)).count == 3)
         #expect(Set(seen.all.map(\.submits)) == [1...1] && bench.done.all == ["a=1"])
         #expect(try await sync.state(of: receipt) == .completed)

@@ -14,16 +14,18 @@ function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
         const names = edgeNames(policy).map((name) => `.${name}`);
         list.push(`edges: ${names.length === 1 ? names[0] : `[${names.join(", ")}]`}`);
     }
-    if (policy.delayRule === "extend") list.push("delayRule: .extend");
-    if (policy.maxCount != null) list.push(`maxCount: ${policy.maxCount}`);
     if (policy.combine === "first") list.push("combining: .first");
     if (policy.combine === "merge") list.push("combining: .merge { pending, value in pending += value }");
     if (policy.whileRunning !== "queue") {
         list.push(`whileRunning: .${policy.whileRunning === "cancel" ? "cancelRunning" : policy.whileRunning}`);
     }
-    if (policy.maxConcurrent != null) list.push(`maxConcurrent: ${policy.maxConcurrent}`);
-    if (policy.capacity != null) list.push(`capacity: ${policy.capacity}`);
-    if (policy.atEnd !== "when-due") list.push(`atEnd: .${policy.atEnd}`);
+    const options = [];
+    if (policy.delayRule === "extend") options.push("delayRule: .extend");
+    if (policy.maxCount != null) options.push(`maxCount: ${policy.maxCount}`);
+    if (policy.maxConcurrent != null) options.push(`maxConcurrent: ${policy.maxConcurrent}`);
+    if (policy.capacity != null) options.push(`capacity: ${policy.capacity}`);
+    if (policy.atEnd !== "when-due") options.push(`atEnd: .${policy.atEnd}`);
+    if (options.length > 0) list.push(`options: .init(${options.join(", ")})`);
 
     const value = collects ? "values: [String]" : "value: String";
     const parameters = isKeyed ? `(key: String, ${value})` : `(${value})`;

@@ -5,18 +5,26 @@ public import LullCore
 /// All calls are synchronous or say that they wait, take the instant there and then, may be made from any thread, task
 /// or actor, and from inside a handler; none of them runs a handler on the caller's stack. A call costs about as much
 /// as taking a lock, beyond the work that it causes.
-public protocol Coalescer<Value, Result>: AnyObject, Sendable {
-    /// What tells the submits apart that are coalesced with each other.
-    ///
-    /// Its `==` and `hash(into:)` run under a lock: they must be quick, must not block, and must not call the debouncer.
-    associatedtype Key: Hashable & Sendable
-    /// What is submitted.
-    associatedtype Value: Sendable
-    /// What the handler returns.
-    associatedtype Result: Sendable
+///
+/// `Key` tells the submits apart that are coalesced with each other. Its `==` and `hash(into:)` run under a lock: they must be
+/// quick, must not block, and must not call the debouncer. `Value` is what is submitted, `Output` what the handler returns.
+public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>: @unchecked Sendable {
+    // Proof of @unchecked Sendable: the only property is a constant that is Sendable, and only this module makes subclasses, which
+    // have none.
+    @usableFromInline package final let runtime: Runtime<Key, Value, Output>
 
-    /// The machinery; not for direct use.
-    var runtime: Runtime<Key, Value, Result> { get }
+    init(
+        _ settings: Settings, _ clock: any Clock<Duration>, _ onFailure: (@Sendable (any Error, Key) async -> Void)?,
+        _ site: SourceSite, _ handler: Runtime<Key, Value, Output>.Handler
+    ) {
+        runtime = Runtime(
+            settings.setup, clock: clock, tolerance: settings.tolerance, atEnd: settings.atEnd, onFailure: onFailure,
+            madeAt: site, handler: handler)
+    }
+
+    deinit {
+        runtime.ownerHasGone()
+    }
 }
 
 extension Coalescer {
@@ -44,12 +52,12 @@ extension Coalescer {
 
     /// Drops what is pending, and what is due and has not started, under every key (<doc:Semantics>, section 5).
     ///
-    /// - Parameter running: Whether executions that are running are told to stop as well, by cancelling their tasks.
+    /// - Parameter includingRunning: Whether executions that are running are told to stop as well, by cancelling their tasks.
     ///   One that then throws ends as ``Outcome/cancelled``, and so does one whose handler has not been entered yet,
     ///   because its actor or its queue was busy: it never is. Synchronous handlers are not interrupted.
     @inlinable
-    public func cancel(running: Bool = false) {
-        runtime.carryOut(.cancel(running: running))
+    public func cancel(includingRunning: Bool = false) {
+        runtime.carryOut(.cancel(running: includingRunning))
     }
 
     /// Takes no more submits, and executes what is pending, or drops it.
@@ -57,19 +65,19 @@ extension Coalescer {
     /// Later submits end as ``Outcome/rejected(_:)``. Running executions go on to their end. Repeating the call is
     /// harmless; a second one that drops takes along what the first one has left waiting.
     ///
-    /// - Parameter dropping: Whether what is pending or has not started is dropped instead.
+    /// - Parameter discardingPending: Whether what is pending or has not started is dropped instead.
     @inlinable
-    public func shutDown(dropping: Bool = false) {
-        runtime.carryOut(dropping ? .cancel(running: false) : .flush, closing: true)
+    public func shutDown(discardingPending: Bool = false) {
+        runtime.carryOut(discardingPending ? .cancel(running: false) : .flush, closing: true)
     }
 
-    /// Does as ``shutDown(dropping:)``, and returns when everything that runs or waits to run has ended.
+    /// Does as ``shutDown(discardingPending:)``, and returns when everything that runs or waits to run has ended.
     ///
     /// From inside a handler of the same debouncer it does not wait. When the awaiting task is cancelled it returns at
     /// once, and the work goes on.
     @inlinable
-    public nonisolated(nonsending) func shutDownAndWait(dropping: Bool = false) async {
-        await runtime.carryOutAndWait(dropping ? .cancel(running: false) : .flush, closing: true)
+    public nonisolated(nonsending) func shutDownAndWait(discardingPending: Bool = false) async {
+        await runtime.carryOutAndWait(discardingPending ? .cancel(running: false) : .flush, closing: true)
     }
 
     /// How many submits there were, and what became of them (<doc:Semantics>, section 6).
@@ -88,7 +96,7 @@ extension Coalescer {
     /// ``LullCore/Counters/pending`` counts it.
     @inlinable
     public var isPending: Bool {
-        untilDue != nil
+        timeUntilDue != nil
     }
 
     /// How long it is until the first pending value falls due, or nil if nothing is pending. With many keys this
@@ -96,7 +104,7 @@ extension Coalescer {
     ///
     /// A value that is due in the far future has some 292 years to go.
     @inlinable
-    public var untilDue: Duration? {
+    public var timeUntilDue: Duration? {
         let now = runtime.clock.now()
         return runtime.nextDue(at: now).map { Duration(now.duration(to: $0)) }
     }

@@ -60,7 +60,8 @@ public final class DebouncedValue<Value: Sendable> {
         self.value = value
         settled = value
         debouncer = Debouncer(
-            for: wait, maxWait: maxWait, edges: edges, atEnd: .drop, clock: clock, tolerance: tolerance
+            for: wait, maxWait: maxWait, edges: edges, options: .init(atEnd: .drop, tolerance: tolerance),
+            clock: clock
         ) {
             @MainActor value in
             rest.owner?.settle(value)
@@ -71,13 +72,13 @@ public final class DebouncedValue<Value: Sendable> {
     /// Lets the value settle now, before this returns.
     public func flush() {
         guard isSettling else { return }
-        debouncer.cancel(running: true)
+        debouncer.cancel(includingRunning: true)
         settle(value)
     }
 
     /// The values that it settles at from now on: each call gives a stream of its own, which keeps the newest one for a
     /// consumer that is busy.
-    public var settledValues: AsyncStream<Value> {
+    public func settledValues() -> AsyncStream<Value> {
         listeners.add()
     }
 

@@ -12,24 +12,9 @@ public import LullCore
 ///
 /// It may be used from any thread, task or actor. A submit costs a look at the clock and a lock, and no allocation; a
 /// debouncer at rest costs nothing. What falls due when: <doc:Semantics>, section 3.
-public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
-    /// The machinery; not for direct use.
-    public let runtime: Runtime<Sole, Value, Result>
-
-    init(
-        _ setup: Setup, _ clock: any Clock<Duration>, _ tolerance: Duration, _ atEnd: AtEnd,
-        _ onFailure: (@Sendable (any Error, Sole) async -> Void)?, _ site: SourceSite,
-        _ handler: Runtime<Sole, Value, Result>.Handler
-    ) {
-        runtime = Runtime(
-            setup, clock: clock, tolerance: tolerance, atEnd: atEnd, onFailure: onFailure, madeAt: site,
-            handler: handler)
-    }
-
-    deinit {
-        runtime.ownerHasGone()
-    }
-
+public final class Debouncer<Value: Sendable, Output: Sendable>:
+    UnkeyedCoalescer<Value, Output>, @unchecked Sendable  // See the superclass.
+{
     /// Offers a value with a delay of its own, in place of the debouncer's wait (<doc:Semantics>, section 3).
     ///
     /// - Parameters:
@@ -38,7 +23,7 @@ public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
     ///     rules.
     @inlinable
     public func submit(_ value: Value, after delay: Duration) {
-        runtime.submit(value, for: Sole(), wait: CoreDuration(delay))
+        runtime.submit(value, for: NoKey(), wait: CoreDuration(delay))
     }
 
     /// Offers a value with a delay of its own, and calls back with what became of it.
@@ -49,10 +34,10 @@ public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
     ///   - completion: Called once, in a task of its own on the actor where it was written.
     public func submit(
         _ value: Value, after delay: Duration,
-        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
+        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
     ) {
         runtime.submit(
-            value, for: Sole(), wait: CoreDuration(delay), promise: runtime.promise(for: Sole(), completion))
+            value, for: NoKey(), wait: CoreDuration(delay), promise: runtime.promise(for: NoKey(), completion))
     }
 
     /// Offers a value with a delay of its own, and returns what became of it.
@@ -61,8 +46,8 @@ public final class Debouncer<Value: Sendable, Result: Sendable>: SoleCoalescer {
     @inlinable
     public nonisolated(nonsending) func outcome(
         of value: Value, after delay: Duration
-    ) async throws(CancellationError) -> Outcome<Result> {
-        try await runtime.outcome(of: value, for: Sole(), wait: CoreDuration(delay))
+    ) async throws(CancellationError) -> Outcome<Output> {
+        try await runtime.outcome(of: value, for: NoKey(), wait: CoreDuration(delay))
     }
 }
 
@@ -72,48 +57,62 @@ extension Debouncer {
     /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
     /// `{ @MainActor [weak self] … in … }`.
     ///
-    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10); what comes from outside can be
-    /// checked first with `Policy.debounce`.
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). What comes from outside is checked by
+    /// `Policy.debounce`, and given to the initialiser that takes a policy.
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst is at rest. With zero nothing is coalesced.
     ///   - maxWait: No value waits longer than this; at least `wait`. Without it, a stream that never pauses is never
     ///     executed.
     ///   - edges: Where in a burst values are executed.
-    ///   - delayRule: What a shorter delay of a single call does to a longer one that is running.
-    ///   - maxCount: This many submits are executed at once; only with the trailing edge. It says when to execute, not how
-    ///     much the handler gets.
-    ///   - maxBatch: One execution gets this many values at most, and the rest follows in further ones
-    ///     (<doc:Semantics>, section 8); only with `merge`. Nil for no limit.
     ///   - combining: How the values behind one execution become one.
     ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one.
     ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
     ///     there.
-    ///   - atEnd: What becomes of pending values when the last reference to the debouncer goes away.
+    ///   - options: What else can be said; most do without.
     ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
-    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-    ///     early. Zero or more.
     ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
     ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
     ///   - fileID: Where the debouncer is made.
     ///   - line: The line there.
     ///   - handler: Handles the value. It may call anything on the same debouncer.
     public convenience init(
-        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, maxBatch: Int? = nil, combining: Combining<Value> = .latest,
-        whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Result
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
+        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: combining.core, whileRunning: whileRunning, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
+            options.settings(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
+            .task(on: handler.isolation, combining) { _, value in try await handler(value) })
+    }
+
+    /// Makes a debouncer with a policy that has been checked: one whose settings come from a file, or from a server.
+    ///
+    /// - Parameters:
+    ///   - policy: When values fall due, as `Policy.debounce` has checked it. The options do not repeat what it says.
+    ///   - combining: How the values behind one execution become one.
+    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one.
+    ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
+    ///     there.
+    ///   - options: What else can be said; most do without.
+    ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
+    ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
+    ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
+    ///   - fileID: Where the debouncer is made.
+    ///   - line: The line there.
+    ///   - handler: Handles the value. It may call anything on the same debouncer.
+    public convenience init(
+        policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
+    ) {
+        self.init(
+            options.settings(policy, combining.core, whileRunning), clock, ignoringKey(onFailure),
+            SourceSite(fileID, line),
             .task(on: handler.isolation, combining) { _, value in try await handler(value) })
     }
 
@@ -124,21 +123,14 @@ extension Debouncer {
     /// cooperative pool. The other parameters are those of the form without a queue.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, maxBatch: Int? = nil, combining: Combining<Value> = .latest,
-        whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Value) throws -> Result
+        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @Sendable (Value) throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: combining.core, whileRunning: whileRunning, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
+            options.settings(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, combining) { _, value in try handler(value) })
     }
 
@@ -150,21 +142,15 @@ extension Debouncer {
     /// what it cancels would be lost: take `.queue`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
-        delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, maxBatch: Int? = nil, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: .collect, whileRunning: whileRunning, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
-            .task(on: handler.isolation, collecting: { _, value in try await handler(value) }))
+            options.settings(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
+            .task(on: handler.isolation, collecting: { _, values in try await handler(values) }))
     }
 
     /// Makes a debouncer whose handler gets all the values behind an execution, in order, on a queue.
@@ -172,21 +158,15 @@ extension Debouncer {
     /// The parameters are those of the other forms.
     public convenience init(
         collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, maxBatch: Int? = nil, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable ([Value]) throws -> Result
+        handler: @escaping @Sendable ([Value]) throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: .collect, whileRunning: whileRunning, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
-            .queue(queue, collecting: { _, value in try handler(value) }))
+            options.settings(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
+            .queue(queue, collecting: { _, values in try handler(values) }))
     }
 }
 
@@ -195,20 +175,14 @@ extension Debouncer where Value == Void {
     ///
     /// The parameters are those of the form with a value.
     public convenience init(
-        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Result
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, whileRunning: WhileRunning = .queue,
+        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: .latest, whileRunning: whileRunning)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
+            options.settings(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, .latest) { _, _ in try await handler() })
     }
 
@@ -217,20 +191,14 @@ extension Debouncer where Value == Void {
     /// The parameters are those of the form with a value.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable () throws -> Result
+        handler: @escaping @Sendable () throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: .latest, whileRunning: whileRunning)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
+            options.settings(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, .latest) { _, _ in try handler() })
     }
 }

@@ -1,2 +1,10 @@
-// Whoever imports Lull names its options and counters without a second import.
-@_exported public import LullCore
+// What users of Lull name: its options, counters and errors, and not the engine.
+@_exported public import struct LullCore.CoreDuration
+@_exported public import struct LullCore.Counters
+@_exported public import enum LullCore.DelayRule
+@_exported public import enum LullCore.Edge
+@_exported public import struct LullCore.Edges
+@_exported public import struct LullCore.Policy
+@_exported public import enum LullCore.PolicyError
+@_exported public import enum LullCore.Rejection
+@_exported public import enum LullCore.WhileRunning

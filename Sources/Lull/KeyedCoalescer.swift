@@ -1,9 +1,9 @@
 public import LullCore
 
 /// A debouncer or throttler in which the submits of each key are coalesced with each other and with nothing else.
-public protocol KeyedCoalescer<Key, Value, Result>: Coalescer {}
-
-extension KeyedCoalescer {
+public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
+    Coalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
+{
     /// Offers a value under a key, at this instant. Never blocks, and never runs the handler on the caller's stack.
     @inlinable
     public func submit(_ value: Value, for key: Key) {
@@ -20,7 +20,7 @@ extension KeyedCoalescer {
     ///     no order.
     public func submit(
         _ value: Value, for key: Key,
-        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
+        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
     ) {
         runtime.submit(value, for: key, promise: runtime.promise(for: key, completion))
     }
@@ -34,7 +34,7 @@ extension KeyedCoalescer {
     @inlinable
     public nonisolated(nonsending) func outcome(
         of value: Value, for key: Key
-    ) async throws(CancellationError) -> Outcome<Result> {
+    ) async throws(CancellationError) -> Outcome<Output> {
         try await runtime.outcome(of: value, for: key)
     }
 
@@ -62,10 +62,10 @@ extension KeyedCoalescer {
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - running: Whether executions of the key that are running are told to stop as well, by cancelling their tasks.
+    ///   - includingRunning: Whether executions of the key that are running are told to stop as well, by cancelling their tasks.
     @inlinable
-    public func cancel(_ key: Key, running: Bool = false) {
-        runtime.report { engine, now in engine.cancel(key, running: running, at: now) }
+    public func cancel(_ key: Key, includingRunning: Bool = false) {
+        runtime.report { engine, now in engine.cancel(key, running: includingRunning, at: now) }
     }
 
     /// Whether nothing of a key is pending, waiting to start, or running.
@@ -77,12 +77,12 @@ extension KeyedCoalescer {
     /// Whether a value is pending under a key: submitted, and not yet due. One that is due and waits to start is not.
     @inlinable
     public func isPending(_ key: Key) -> Bool {
-        untilDue(key) != nil
+        timeUntilDue(key) != nil
     }
 
     /// How long it is until what is pending under a key falls due, or nil if nothing is.
     @inlinable
-    public func untilDue(_ key: Key) -> Duration? {
+    public func timeUntilDue(_ key: Key) -> Duration? {
         let now = runtime.clock.now()
         return runtime.lock.withLock { runtime.engine.nextDue(key, at: now) }.map { Duration(now.duration(to: $0)) }
     }
@@ -91,7 +91,35 @@ extension KeyedCoalescer {
     ///
     /// Like ``Coalescer/counters`` it tells of what has been handled so far.
     @inlinable
-    public var openKeys: Int {
+    public var openKeyCount: Int {
         runtime.lock.withLock { runtime.engine.openKeys }
+    }
+}
+
+extension KeyedCoalescer where Value == Void {
+    /// Asks for an execution under a key, at this instant.
+    @inlinable
+    public func submit(for key: Key) {
+        runtime.submit((), for: key)
+    }
+
+    /// Asks for an execution under a key and calls back with what became of the request.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - completion: Called once, in a task of its own on the actor where it was written.
+    public func submit(
+        for key: Key,
+        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
+    ) {
+        submit((), for: key, completion: completion)
+    }
+
+    /// Asks for an execution under a key and returns what became of the request.
+    ///
+    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
+    @inlinable
+    public nonisolated(nonsending) func outcome(for key: Key) async throws(CancellationError) -> Outcome<Output> {
+        try await runtime.outcome(of: (), for: key)
     }
 }

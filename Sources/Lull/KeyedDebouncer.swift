@@ -20,24 +20,9 @@ public import LullCore
 ///
 /// Strings that look alike are one key here, as `==` has it, whether an accent is composed or not; in a store of `LullDurable`,
 /// where bytes decide, they are two. Where it matters, normalise them: `name.precomposedStringWithCanonicalMapping`.
-public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Result: Sendable>: KeyedCoalescer {
-    /// The machinery; not for direct use.
-    public let runtime: Runtime<Key, Value, Result>
-
-    init(
-        _ setup: Setup, _ clock: any Clock<Duration>, _ tolerance: Duration, _ atEnd: AtEnd,
-        _ onFailure: (@Sendable (any Error, Key) async -> Void)?, _ site: SourceSite,
-        _ handler: Runtime<Key, Value, Result>.Handler
-    ) {
-        runtime = Runtime(
-            setup, clock: clock, tolerance: tolerance, atEnd: atEnd, onFailure: onFailure, madeAt: site,
-            handler: handler)
-    }
-
-    deinit {
-        runtime.ownerHasGone()
-    }
-
+public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
+    KeyedCoalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
+{
     /// Offers a value under a key with a delay of its own, in place of the debouncer's wait
     /// (<doc:Semantics>, section 3).
     ///
@@ -60,7 +45,7 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Res
     ///   - completion: Called once, in a task of its own on the actor where it was written.
     public func submit(
         _ value: Value, for key: Key, after delay: Duration,
-        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Result>) async -> Void
+        @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
     ) {
         runtime.submit(
             value, for: key, wait: CoreDuration(delay), promise: runtime.promise(for: key, completion))
@@ -72,7 +57,7 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Res
     @inlinable
     public nonisolated(nonsending) func outcome(
         of value: Value, for key: Key, after delay: Duration
-    ) async throws(CancellationError) -> Outcome<Result> {
+    ) async throws(CancellationError) -> Outcome<Output> {
         try await runtime.outcome(of: value, for: key, wait: CoreDuration(delay))
     }
 }
@@ -83,83 +68,84 @@ extension KeyedDebouncer {
     /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
     /// `{ @MainActor [weak self] … in … }`.
     ///
-    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10); what comes from outside can be
-    /// checked first with `Policy.debounce`.
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). What comes from outside is checked by
+    /// `Policy.debounce`, and given to the initialiser that takes a policy.
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst is at rest. With zero nothing is coalesced.
     ///   - maxWait: No value waits longer than this; at least `wait`. Without it, a stream that never pauses is never
     ///     executed.
     ///   - edges: Where in a burst values are executed.
-    ///   - delayRule: What a shorter delay of a single call does to a longer one that is running.
-    ///   - maxCount: This many submits are executed at once; only with the trailing edge. It says when to execute, not how
-    ///     much the handler gets.
-    ///   - maxBatch: One execution gets this many values at most, and the rest follows in further ones
-    ///     (<doc:Semantics>, section 8); only with `merge`. Nil for no limit.
     ///   - combining: How the values behind one execution become one.
     ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of
     ///     its key.
     ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
     ///     there.
-    ///   - maxConcurrent: How many executions may run at once, of all keys; nil for no limit.
-    ///   - capacity: How many keys may be open or waiting at once; a submit that would add one is rejected. Nil for no
-    ///     limit.
-    ///   - atEnd: What becomes of pending values when the last reference to the debouncer goes away.
+    ///   - options: What else can be said; most do without.
     ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
-    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-    ///     early. Zero or more.
     ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
     ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
     ///   - fileID: Where the debouncer is made.
     ///   - line: The line there.
     ///   - handler: Handles the value. It may call anything on the same debouncer.
     public convenience init(
-        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, maxBatch: Int? = nil, combining: Combining<Value> = .latest,
-        whileRunning: WhileRunning = .queue,
-        maxConcurrent: Int? = nil,
-        capacity: Int? = nil,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Result
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
+        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: combining.core, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-                    capacity: capacity, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, onFailure, SourceSite(fileID, line),
+            options.settings(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
+            onFailure, SourceSite(fileID, line),
+            .task(on: handler.isolation, combining) { key, value in try await handler(key, value) })
+    }
+
+    /// Makes a debouncer with a policy that has been checked: one whose settings come from a file, or from a server.
+    ///
+    /// - Parameters:
+    ///   - policy: When values fall due, as `Policy.debounce` has checked it. The options do not repeat what it says.
+    ///   - combining: How the values behind one execution become one.
+    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of
+    ///     its key.
+    ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
+    ///     there.
+    ///   - options: What else can be said; most do without.
+    ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
+    ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
+    ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
+    ///   - fileID: Where the debouncer is made.
+    ///   - line: The line there.
+    ///   - handler: Handles the value. It may call anything on the same debouncer.
+    public convenience init(
+        policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
+    ) {
+        self.init(
+            options.settings(policy, combining.core, whileRunning), clock, onFailure, SourceSite(fileID, line),
             .task(on: handler.isolation, combining) { key, value in try await handler(key, value) })
     }
 
     /// Makes a debouncer whose handler is synchronous and runs on a queue.
     ///
-    /// A serial `queue` is shared by whatever else runs there, other keys included: a handler that blocks delays the
-    /// rest. A synchronous handler is never interrupted. With the default clock neither timer nor handler needs a
-    /// thread of the cooperative pool. The other parameters are those of the form without a queue.
+    /// A serial `queue` is shared by whatever else runs there, other keys included: a handler that blocks delays the rest. A
+    /// synchronous handler is never interrupted. With the default clock neither timer nor handler needs a thread of the
+    /// cooperative pool. The other parameters are those of the form without a queue.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, maxBatch: Int? = nil, combining: Combining<Value> = .latest,
-        whileRunning: WhileRunning = .queue,
-        maxConcurrent: Int? = nil,
-        capacity: Int? = nil,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Key, Value) throws -> Result
+        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line,
+        handler: @escaping @Sendable (Key, Value) throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: combining.core, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-                    capacity: capacity, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, onFailure, SourceSite(fileID, line),
+            options.settings(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
+            onFailure, SourceSite(fileID, line),
             .queue(queue, combining) { key, value in try handler(key, value) })
     }
 
@@ -171,23 +157,16 @@ extension KeyedDebouncer {
     /// what it cancels would be lost: take `.queue`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
-        delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, maxBatch: Int? = nil, whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,
-        capacity: Int? = nil,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Result
+        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: .collect, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-                    capacity: capacity, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, onFailure, SourceSite(fileID, line),
-            .task(on: handler.isolation, collecting: { key, value in try await handler(key, value) }))
+            options.settings(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
+            onFailure, SourceSite(fileID, line),
+            .task(on: handler.isolation, collecting: { key, values in try await handler(key, values) }))
     }
 
     /// Makes a debouncer whose handler gets all the values behind an execution, in order, on a queue.
@@ -195,22 +174,15 @@ extension KeyedDebouncer {
     /// The parameters are those of the other forms.
     public convenience init(
         collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, maxBatch: Int? = nil, whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil,
-        capacity: Int? = nil,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Key, [Value]) throws -> Result
+        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line,
+        handler: @escaping @Sendable (Key, [Value]) throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                    combination: .collect, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-                    capacity: capacity, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, onFailure, SourceSite(fileID, line),
-            .queue(queue, collecting: { key, value in try handler(key, value) }))
+            options.settings(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
+            onFailure, SourceSite(fileID, line),
+            .queue(queue, collecting: { key, values in try handler(key, values) }))
     }
 }

@@ -1,9 +1,9 @@
 public import LullCore
 
 /// What became of one submit (<doc:Semantics>, section 6). Every submit ends in exactly one of these.
-public enum Outcome<Result: Sendable>: Sendable {
+public enum Outcome<Output: Sendable>: Sendable {
     /// This value, or a combination that contains it, was handled, with this result.
-    case executed(Result)
+    case executed(Output)
     /// The same, and the handler threw this error.
     case failed(any Error)
     /// A later submit of the key took its place, before it was executed or, under

@@ -3,7 +3,7 @@ public import LullCore
 /// The submits of a debouncer or throttler, as a trace to choose its wait from.
 ///
 /// ```swift
-/// let recording = search.record()
+/// let recording = search.startRecording()
 /// // … some days later
 /// try Data(recording.trace().utf8).write(to: file)          // lull tune FILE
 /// ```
@@ -44,7 +44,7 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
         var text = ""
         for (at, key) in entries() {
             text += "{\"at\":\(Self.seconds(at))"
-            if Key.self != Sole.self {
+            if Key.self != NoKey.self {
                 text += ",\"key\":" + (hashingKeys ? Self.hash(of: key) : Self.json("\(key)"))
             }
             text += "}\n"
@@ -113,7 +113,7 @@ extension Coalescer {
     ///
     /// - Parameter limit: How many submits are kept, the newest ones; at least one. Each takes eight bytes and the key.
     ///   Up to 1,024 keys more are held for a while.
-    public func record(newest limit: Int = 100_000) -> Recording<Key> {
+    public func startRecording(limit: Int = 100_000) -> Recording<Key> {
         let buffer = RecordingBuffer<Key>(limit: max(limit, 1))
         runtime.record(in: buffer)
         return Recording { [runtime] in

@@ -12,69 +12,68 @@ public import LullCore
 ///
 /// It may be used from any thread, task or actor. A submit costs a look at the clock and a lock, and no allocation; a
 /// throttler at rest costs nothing. What falls due when: <doc:Semantics>, section 4.
-public final class Throttler<Value: Sendable, Result: Sendable>: SoleCoalescer {
-    /// The machinery; not for direct use.
-    public let runtime: Runtime<Sole, Value, Result>
-
-    init(
-        _ setup: Setup, _ clock: any Clock<Duration>, _ tolerance: Duration, _ atEnd: AtEnd,
-        _ onFailure: (@Sendable (any Error, Sole) async -> Void)?, _ site: SourceSite,
-        _ handler: Runtime<Sole, Value, Result>.Handler
-    ) {
-        runtime = Runtime(
-            setup, clock: clock, tolerance: tolerance, atEnd: atEnd, onFailure: onFailure, madeAt: site,
-            handler: handler)
-    }
-
-    deinit {
-        runtime.ownerHasGone()
-    }
-}
-
-extension Throttler {
+public final class Throttler<Value: Sendable, Output: Sendable>:
+    UnkeyedCoalescer<Value, Output>, @unchecked Sendable  // See the superclass.
+{
     /// Makes a throttler whose handler runs in a task of its own, on the actor where it was written.
     ///
     /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
     /// `{ @MainActor [weak self] … in … }`.
     ///
-    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10); what comes from outside can be
-    /// checked first with `Policy.throttle`.
+    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). What comes from outside is checked by
+    /// `Policy.throttle`, and given to the initialiser that takes a policy.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
     ///   - edges: Whether a window executes at its beginning, at its end, or at both.
-    ///   - maxCount: This many submits are executed at once; only with the trailing edge. It says when to execute, not how
-    ///     much the handler gets.
-    ///   - maxBatch: One execution gets this many values at most, and the rest follows in further ones
-    ///     (<doc:Semantics>, section 8); only with `merge`. Nil for no limit.
     ///   - combining: How the values behind one execution become one.
     ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one.
     ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
     ///     there.
-    ///   - atEnd: What becomes of pending values when the last reference to the throttler goes away.
+    ///   - options: What else can be said; most do without.
     ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
-    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-    ///     early. Zero or more.
     ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
     ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
     ///   - fileID: Where the throttler is made.
     ///   - line: The line there.
     ///   - handler: Handles the value. It may call anything on the same throttler.
     public convenience init(
-        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil, maxBatch: Int? = nil,
-        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        every interval: Duration, edges: Edges = [.leading, .trailing], combining: Combining<Value> = .latest,
+        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .throttle(every: interval, edges: edges, maxCount: maxCount),
-                    combination: combining.core, whileRunning: whileRunning, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
+            options.settings(every: interval, edges: edges, combining.core, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
+            .task(on: handler.isolation, combining) { _, value in try await handler(value) })
+    }
+
+    /// Makes a throttler with a policy that has been checked: one whose settings come from a file, or from a server.
+    ///
+    /// - Parameters:
+    ///   - policy: When values fall due, as `Policy.throttle` has checked it. The options do not repeat what it says.
+    ///   - combining: How the values behind one execution become one.
+    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one.
+    ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
+    ///     there.
+    ///   - options: What else can be said; most do without.
+    ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
+    ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
+    ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
+    ///   - fileID: Where the throttler is made.
+    ///   - line: The line there.
+    ///   - handler: Handles the value. It may call anything on the same throttler.
+    public convenience init(
+        policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
+    ) {
+        self.init(
+            options.settings(policy, combining.core, whileRunning), clock, ignoringKey(onFailure),
+            SourceSite(fileID, line),
             .task(on: handler.isolation, combining) { _, value in try await handler(value) })
     }
 
@@ -84,21 +83,15 @@ extension Throttler {
     /// synchronous handler is never interrupted. With the default clock neither timer nor handler needs a thread of the
     /// cooperative pool. The other parameters are those of the form without a queue.
     public convenience init(
-        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        maxBatch: Int? = nil,
+        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Value) throws -> Result
+        options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @Sendable (Value) throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .throttle(every: interval, edges: edges, maxCount: maxCount),
-                    combination: combining.core, whileRunning: whileRunning, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
+            options.settings(every: interval, edges: edges, combining.core, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, combining) { _, value in try handler(value) })
     }
 
@@ -109,22 +102,16 @@ extension Throttler {
     /// the rest follows in further ones (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of
     /// what it cancels would be lost: take `.queue`. The other parameters are those of the form without `collecting`.
     public convenience init(
-        collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        maxBatch: Int? = nil,
-        whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        collectingEvery interval: Duration, edges: Edges = [.leading, .trailing],
+        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Result
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .throttle(every: interval, edges: edges, maxCount: maxCount),
-                    combination: .collect, whileRunning: whileRunning, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
-            .task(on: handler.isolation, collecting: { _, value in try await handler(value) }))
+            options.settings(every: interval, edges: edges, .collect, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
+            .task(on: handler.isolation, collecting: { _, values in try await handler(values) }))
     }
 
     /// Makes a throttler whose handler gets all the values behind an execution, in order, on a queue.
@@ -132,20 +119,15 @@ extension Throttler {
     /// The parameters are those of the other forms.
     public convenience init(
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
-        maxCount: Int? = nil, maxBatch: Int? = nil, whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable ([Value]) throws -> Result
+        handler: @escaping @Sendable ([Value]) throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .throttle(every: interval, edges: edges, maxCount: maxCount),
-                    combination: .collect, whileRunning: whileRunning, maxBatch: maxBatch)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
-            .queue(queue, collecting: { _, value in try handler(value) }))
+            options.settings(every: interval, edges: edges, .collect, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
+            .queue(queue, collecting: { _, values in try handler(values) }))
     }
 }
 
@@ -154,20 +136,14 @@ extension Throttler where Value == Void {
     ///
     /// The parameters are those of the form with a value.
     public convenience init(
-        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Result
+        every interval: Duration, edges: Edges = [.leading, .trailing], whileRunning: WhileRunning = .queue,
+        options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .throttle(every: interval, edges: edges, maxCount: maxCount),
-                    combination: .latest, whileRunning: whileRunning)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
+            options.settings(every: interval, edges: edges, .latest, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, .latest) { _, _ in try await handler() })
     }
 
@@ -175,20 +151,15 @@ extension Throttler where Value == Void {
     ///
     /// The parameters are those of the form with a value.
     public convenience init(
-        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue,
-        atEnd: AtEnd = .executeWhenDue, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
-        onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
+        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable () throws -> Result
+        handler: @escaping @Sendable () throws -> Output
     ) {
         self.init(
-            .checked { () throws(PolicyError) in
-                try Setup(
-                    .throttle(every: interval, edges: edges, maxCount: maxCount),
-                    combination: .latest, whileRunning: whileRunning)
-            },
-            clock, tolerance, atEnd, ignoringKey(onFailure), SourceSite(fileID, line),
+            options.settings(every: interval, edges: edges, .latest, whileRunning), clock,
+            ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, .latest) { _, _ in try handler() })
     }
 }

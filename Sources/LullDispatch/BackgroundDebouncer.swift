@@ -107,7 +107,9 @@ private final class EventHandler: Sendable {
     init(_ interval: TimeInterval, _ place: Place, _ clock: any Clock<Duration>, _ tolerance: Duration) {
         self.place = place
         let wait = Duration(setting: interval, "time interval")
-        debouncer = Debouncer(for: wait, on: place.queue, clock: clock, tolerance: tolerance) { [newest] event in
+        debouncer = Debouncer(
+            for: wait, on: place.queue, options: .init(tolerance: tolerance), clock: clock
+        ) { [newest] event in
             // If another event has come since this one fell due, the handler waits for the end of its interval.
             let handler = newest.change { $0.event == event ? $0.handler.take() : nil }
             handler?()
@@ -123,7 +125,7 @@ private final class EventHandler: Sendable {
             let replaced = newest.handler
             newest.event += 1
             newest.handler = handler
-            if handler != nil { debouncer(newest.event) } else { debouncer.cancel(running: true) }
+            if handler != nil { debouncer(newest.event) } else { debouncer.cancel(includingRunning: true) }
             return replaced
         }
         withExtendedLifetime(replaced) {}

@@ -45,7 +45,9 @@ public func debounced<Value: Sendable>(
     _ body: @escaping @Sendable (Value) -> Void
 ) -> @Sendable (Value) -> Void {
     let debouncer = Debouncer(
-        for: Duration(setting: seconds, "delay"), on: queue, clock: clock, tolerance: tolerance, handler: body)
+        for: Duration(setting: seconds, "delay"), on: queue, options: .init(tolerance: tolerance), clock: clock,
+        handler: body
+    )
     return { debouncer($0) }
 }
 
@@ -83,6 +85,8 @@ public func debounced(
     _ body: @escaping @Sendable () -> Void
 ) -> @Sendable () -> Void {
     let debouncer = Debouncer(
-        for: Duration(setting: seconds, "delay"), on: queue, clock: clock, tolerance: tolerance, handler: body)
+        for: Duration(setting: seconds, "delay"), on: queue, options: .init(tolerance: tolerance), clock: clock,
+        handler: body
+    )
     return { debouncer() }
 }

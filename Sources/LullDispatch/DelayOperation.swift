@@ -53,7 +53,9 @@ public final class DelayOperation: Operation, @unchecked Sendable {
     public override func start() {
         guard !isCancelled else { return move(from: .waiting, to: .finished) }
         move(from: .waiting, to: .executing)
-        let timer = Debouncer(for: delay, on: .global(), atEnd: .drop, clock: clock, tolerance: tolerance) {
+        let timer = Debouncer(
+            for: delay, on: .global(), options: .init(atEnd: .drop, tolerance: tolerance), clock: clock
+        ) {
             [weak self] () -> Void in
             self?.move(from: .executing, to: .finished)
         }

@@ -105,7 +105,9 @@ private final class Preemptive: Sendable {
 
     init(_ place: Place, _ task: QueueTask?, _ clock: any Clock<Duration>, _ tolerance: Duration) {
         last = Guarded(task)
-        debouncer = Debouncer(for: .zero, on: place.queue, delayRule: .extend, clock: clock, tolerance: tolerance) {
+        debouncer = Debouncer(
+            for: .zero, on: place.queue, options: .init(delayRule: .extend, tolerance: tolerance), clock: clock
+        ) {
             task in task()
         }
     }
@@ -118,7 +120,7 @@ private final class Preemptive: Sendable {
     }
 
     func cancel() {
-        debouncer.cancel(running: true)
+        debouncer.cancel(includingRunning: true)
     }
 
     var isEmpty: Bool {

@@ -121,7 +121,8 @@ private struct LastOut: Sendable {
     init(_ delay: TimeInterval, _ place: Place, _ clock: any Clock<Duration>, _ tolerance: Duration) {
         self.place = place
         debouncer = KeyedDebouncer(
-            for: Duration(setting: delay, "delay"), on: place.queue, clock: clock, tolerance: tolerance
+            for: Duration(setting: delay, "delay"), on: place.queue, options: .init(tolerance: tolerance),
+            clock: clock
         ) { _, task in
             task()
         }
@@ -142,6 +143,6 @@ private struct LastOut: Sendable {
     }
 
     func cancelPending() {
-        debouncer.cancel(running: true)
+        debouncer.cancel(includingRunning: true)
     }
 }

@@ -127,12 +127,12 @@ final class QueueThrottle: Sendable {
             // An operation that executes cannot be interrupted and goes on.
             let replaces = lines[key]?.replaceable != nil
             if leading {
-                let rest = debouncer.untilDue(key) ?? .zero
-                if replaces { debouncer.cancel(key, running: true) }
+                let rest = debouncer.timeUntilDue(key) ?? .zero
+                if replaces { debouncer.cancel(key, includingRunning: true) }
                 debouncer.submit(call, for: key, after: rest)
                 if rest == .zero { debouncer.flush(key) }
             } else {
-                debouncer.cancel(key, running: replaces)
+                debouncer.cancel(key, includingRunning: replaces)
                 debouncer.submit(call, for: key, after: call.delay)
             }
             let replaced = lines[key]?.newest
@@ -144,7 +144,7 @@ final class QueueThrottle: Sendable {
 
     func cancel(_ queue: OperationQueue) {
         let dropped = lines.change { lines in
-            debouncer.cancel(ObjectIdentifier(queue), running: true)
+            debouncer.cancel(ObjectIdentifier(queue), includingRunning: true)
             return lines.removeValue(forKey: ObjectIdentifier(queue))
         }
         withExtendedLifetime(dropped) {}

@@ -36,7 +36,7 @@ extension DurableDebouncer {
     ///     anything on the same debouncer.
     /// - Throws: What makes the store unusable, ``DurableError/closed`` among it. Handlers that run are cancelled then.
     public func run(
-        maxConcurrent: Int = 8, lease: Duration = .seconds(30), retry: DurableBackoff = DurableBackoff(),
+        maxConcurrent: Int = 8, lease: Duration = .seconds(30), retry: RetryPolicy = RetryPolicy(),
         grace: Duration? = nil, onFailure: (@Sendable (DurableFailure) async -> Void)? = nil,
         @_inheritActorContext
         handler: @escaping @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
@@ -62,7 +62,7 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
     public let values: [Value]
     /// The same number in every attempt, and in no other execution of the store: whoever stands behind the handler can tell by
     /// it that a value has come before.
-    public let run: Int64
+    public let runID: Int64
     /// Greater than that of everybody who had the run before, or an earlier run of the key: whoever stands behind the handler can
     /// refuse those that come with a lower one than he has seen.
     public let fence: Int64
@@ -90,7 +90,7 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
             throw UndecodableBytes(description: "the value of \(run.summary) is no \(Value.self): \(error)")
         }
         self.key = key
-        self.run = run.id
+        runID = run.id
         fence = run.fence
         submits = run.submits
         count = run.count

@@ -10,14 +10,14 @@ public import LullCore
 /// try await sync.submit(change, for: document)              // returns when it has been recorded
 ///
 /// try await sync.run { execution in                         // until the task is cancelled
-///     try await server.send(execution.value, named: execution.run)
+///     try await server.send(execution.value, named: execution.runID)
 /// }
 /// ```
 ///
 /// The same words mean the same as in ``/Lull/KeyedDebouncer``: what falls due, and when, is said by <doc:Semantics>, whichever
 /// process asks and however late a worker comes. What is different follows from the store: a submit waits for it; a handler
 /// belongs to a worker, not to the debouncer; and a handler may run more than once for one value, with the same
-/// ``DurableExecution/run``. <doc:WorkThatSurvives> tells what is promised, and what is not.
+/// ``DurableExecution/runID``. <doc:WorkThatSurvives> tells what is promised, and what is not.
 ///
 /// A debouncer is a handle, which costs nothing to copy. All that use one namespace of one store, in whichever process,
 /// share its keys; their key and value types have to agree.

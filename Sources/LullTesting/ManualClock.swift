@@ -192,7 +192,7 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     // MARK: - Being told of work
 
     /// Calls `body` when the clock has been advanced to the instant.
-    public func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
+    @usableFromInline package func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
         move { state in
             let id = state.newID()
             state.add(.init(id: id, at: instant, act: .wake(body)))
@@ -200,32 +200,32 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     }
 
     /// An execution will run.
-    public func began(_ work: Work) {
+    @usableFromInline package func began(_ work: Work) {
         move { $0.began(work) }
     }
 
     /// An execution runs.
-    public func resumed(_ work: Work) {
+    @usableFromInline package func resumed(_ work: Work) {
         move { $0.resumed(work) }
     }
 
     /// An execution has run as far as it could.
-    public func paused(_ work: Work) {
+    @usableFromInline package func paused(_ work: Work) {
         move { $0.paused(work) }
     }
 
     /// An execution waits for another one.
-    public func slept(_ work: Work) {
+    @usableFromInline package func slept(_ work: Work) {
         move { $0.slept(work) }
     }
 
     /// An execution goes on.
-    public func woke(_ work: Work) {
+    @usableFromInline package func woke(_ work: Work) {
         move { $0.woke(work) }
     }
 
     /// An execution has ended.
-    public func ended(_ work: Work) {
+    @usableFromInline package func ended(_ work: Work) {
         move { $0.ended(work) }
     }
 }

@@ -49,7 +49,7 @@ enum DurableChild {
         let debouncer = try await DurableDebouncer<String, String>(namespace: "kill", in: store)
         try await debouncer.run(lease: .seconds(5), grace: .seconds(1)) { run in
             let range = "\(run.submits.lowerBound) \(run.submits.upperBound)"
-            log.write("\(name) \(run.run) \(run.attempt) \(run.key) \(range) \(run.values.joined(separator: ","))")
+            log.write("\(name) \(run.runID) \(run.attempt) \(run.key) \(range) \(run.values.joined(separator: ","))")
         }
     }
 

@@ -1,4 +1,5 @@
 import Lull
+import LullCore
 import LullDurable
 import LullTesting
 import TestSupport

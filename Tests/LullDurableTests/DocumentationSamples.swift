@@ -51,7 +51,7 @@ struct NoteSync: Sendable {
     /// As long as the app runs.
     func work() async throws {
         try await sync.run(maxConcurrent: 2, grace: .seconds(5)) { execution in
-            try await server.put(execution.value, named: execution.run)
+            try await server.put(execution.value, named: execution.runID)
         }
     }
 }
@@ -88,7 +88,7 @@ struct Builds: Sendable {
     func work() async throws {
         try await builds.run(maxConcurrent: 4, lease: .seconds(60), grace: .seconds(20)) { execution in
             try await builder.build(
-                execution.key, at: execution.value.commit, named: execution.run, fence: execution.fence)
+                execution.key, at: execution.value.commit, named: execution.runID, fence: execution.fence)
         }
     }
 }
@@ -120,7 +120,7 @@ struct DocumentationSamples {
             try await sync.submit(note, for: note.id)
 
             try await sync.run { execution in
-                try await server.put(execution.value, named: execution.run)
+                try await server.put(execution.value, named: execution.runID)
             }
         }
         worker.cancel()
@@ -135,7 +135,7 @@ struct DocumentationSamples {
         let sync = try await DurableDebouncer<String, Note>(
             for: .seconds(2), namespace: "notes", in: store, clock: clock)
         let worker = clock.task {
-            try await sync.run { execution in try await server.put(execution.value, named: execution.run) }
+            try await sync.run { execution in try await server.put(execution.value, named: execution.runID) }
         }
 
         let receipt = try await sync.submit(note, for: note.id)
@@ -152,7 +152,7 @@ struct DocumentationSamples {
         let store = MemoryStore(clock: StoreClock(clock))
         let sync = try await DurableDebouncer<String, Int>(for: .seconds(2), namespace: "n", in: store, clock: clock)
         let worker = clock.task {
-            try await sync.run(retry: DurableBackoff(maxAttempts: 1), onFailure: { _ in }) { execution in
+            try await sync.run(retry: RetryPolicy(maxAttempts: 1), onFailure: { _ in }) { execution in
                 if execution.value < 0 { throw Bench.Refusal() }
             }
         }

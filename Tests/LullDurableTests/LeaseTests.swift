@@ -52,7 +52,7 @@ struct LeaseTests {
         #expect(try await sync.state(of: receipt) == .running(attempt: 1))
         await bench.advance(1)
         let execution = try #require(seen.all.first)
-        #expect(execution.run == run.id && execution.attempt == 2 && execution.fence > run.fence)
+        #expect(execution.runID == run.id && execution.attempt == 2 && execution.fence > run.fence)
         // What the dead worker says from its grave is refused.
         let late = DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 1, .completed)
         #expect(try await bench.memory.report(late) == .alreadyDone)

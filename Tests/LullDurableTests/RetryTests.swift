@@ -23,7 +23,7 @@ struct RetryTests {
         #expect(try await sync.state(of: receipt) == .waitingForRetry(attempt: 1, error: "no"))
         #expect(try await sync.status().retrying == 1)
         await bench.advance(10)
-        #expect(seen.all.map(\.attempt) == [1, 2, 3] && Set(seen.all.map(\.run)).count == 1)
+        #expect(seen.all.map(\.attempt) == [1, 2, 3] && Set(seen.all.map(\.runID)).count == 1)
         #expect(seen.all.map(\.fence) == seen.all.map(\.fence).sorted() && Set(seen.all.map(\.fence)).count == 3)
         #expect(Set(seen.all.map(\.submits)) == [1...1] && bench.done.all == ["a=1"])
         #expect(try await sync.state(of: receipt) == .completed)
@@ -106,7 +106,7 @@ struct RetryTests {
     @Test("a newer value that falls due takes the place of one that has failed")
     func newerValue() async throws {
         let sync = try await bench.debouncer()
-        let backoff = DurableBackoff(first: .seconds(60), longest: .seconds(60), maxAttempts: 3)
+        let backoff = RetryPolicy(initialDelay: .seconds(60), maxDelay: .seconds(60), maxAttempts: 3)
         let worker = bench.work(sync, retry: backoff) { if $0.value == 1 { throw Bench.Refusal() } }
         let receipt = try await sync.submit(1, for: "a")
         await bench.advance(2)
@@ -135,7 +135,7 @@ struct RetryTests {
     @Test("a flush spares a failed run the rest of its delay")
     func flushed() async throws {
         let sync = try await bench.debouncer()
-        let backoff = DurableBackoff(first: .seconds(600), longest: .seconds(600), maxAttempts: 3)
+        let backoff = RetryPolicy(initialDelay: .seconds(600), maxDelay: .seconds(600), maxAttempts: 3)
         let worker = bench.work(sync, retry: backoff) { if $0.attempt == 1 { throw Bench.Refusal() } }
         try await sync.submit(1, for: "a")
         await bench.advance(2)
@@ -169,7 +169,7 @@ struct RetryTests {
         let sync = try await DurableDebouncer<Int, Int>(namespace: "n", in: bench.store, clock: bench.clock)
         let worker = bench.clock.task {
             try await sync.run(
-                retry: DurableBackoff(maxAttempts: 1), onFailure: { bench.failures.add("\($0)") }
+                retry: RetryPolicy(maxAttempts: 1), onFailure: { bench.failures.add("\($0)") }
             ) { bench.done.add("\($0)") }
         }
         await bench.advance(30)

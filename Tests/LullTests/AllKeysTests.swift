@@ -24,7 +24,7 @@ struct AllKeysTests {
         await it.flushAndWait()
         #expect(Set(seen.all) == Set(0..<keys) && seen.all.count == keys)
         #expect(it.counters.executed == keys)
-        #expect(it.openKeys == 0)
+        #expect(it.openKeyCount == 0)
     }
 
     @Test("a cancel drops what is pending under every key, and leaves the keys idle")
@@ -35,7 +35,7 @@ struct AllKeysTests {
         for key in 0..<keys { it.submit(key, for: key) }
         it.cancel()
         #expect(it.counters.cancelled == keys)
-        #expect(!it.isPending && it.untilDue == nil)
+        #expect(!it.isPending && it.timeUntilDue == nil)
         it.submit(7, for: 7)
         await clock.advance(by: .zero)
         #expect(seen.all.last == 7, "an idle gate leads again")
@@ -55,9 +55,9 @@ struct AllKeysTests {
         let it = make()
         for key in 0..<keys { it.submit(key, for: key, after: .seconds(10 + key)) }
         for key in 0..<keys - 5 { it.submit(key, for: key, after: .seconds(100_000)) }
-        #expect(it.untilDue == .seconds(10 + keys - 5))
+        #expect(it.timeUntilDue == .seconds(10 + keys - 5))
         await clock.advance(by: .seconds(10 + keys - 4))
-        #expect(it.untilDue == .seconds(1))
+        #expect(it.timeUntilDue == .seconds(1))
         #expect(seen.all == [keys - 5, keys - 4])
     }
 
@@ -78,7 +78,7 @@ struct AllKeysTests {
                 }
             }
             group.addTask { for _ in 0..<20 { it.flush() } }
-            group.addTask { for _ in 0..<20 { it.cancel(running: true) } }
+            group.addTask { for _ in 0..<20 { it.cancel(includingRunning: true) } }
             group.addTask { for _ in 0..<20 { await it.flushAndWait() } }
         }
         await it.flushAndWait()
@@ -95,27 +95,26 @@ struct AllKeysTests {
         try await withinReason {
             let holder = Guarded<KeyedDebouncer<CallingKey, CallingKey, Void>?>(nil)
             let it = KeyedDebouncer(
-                collectingFor: .milliseconds(1), on: DispatchQueue(label: "it"), maxCount: 40, maxBatch: 3,
-                whileRunning: rule,
-                maxConcurrent: 2, capacity: 300
+                collectingFor: .milliseconds(1), on: DispatchQueue(label: "it"), whileRunning: rule,
+                options: .init(maxCount: 40, maxBatch: 3, maxConcurrent: 2, capacity: 300)
             ) { (_: CallingKey, _: [CallingKey]) in }
             _ = holder.exchange(it)
             let call: @Sendable () -> Void = { _ = holder.value?.counters }
             let events = it.events(bufferingNewest: 8)
-            let recording = it.record(newest: 8)
+            let recording = it.startRecording(limit: 8)
             var random = StressTests.Random(state: 5)
             for round in 0..<20_000 {
                 let key = CallingKey(Int.random(in: 0..<400, using: &random), call)
                 switch Int.random(in: 0..<1000, using: &random) {
                 case 0: it.flush()
-                case 1: it.cancel(running: round.isMultiple(of: 2))
+                case 1: it.cancel(includingRunning: round.isMultiple(of: 2))
                 case 2..<20: it.cancel(key)
                 case 20..<40: it.flush(key)
                 case 40: _ = recording.trace()
                 default: it.submit(CallingKey(round, call), for: key)
                 }
             }
-            it.shutDown(dropping: true)
+            it.shutDown(discardingPending: true)
             #expect(it.counters.addUp)
             withExtendedLifetime(events) {}
             _ = holder.exchange(nil)

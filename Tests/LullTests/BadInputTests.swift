@@ -31,15 +31,15 @@ struct BadInputTests {
         }
         #expect(message(maxWait).contains("Lull: the maxWait is 1500ms, but must be at least the wait of 2s"))
         let capacity = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = KeyedThrottler(every: .seconds(2), capacity: 0) { (_: Int, _: Int) in }
+            _ = KeyedThrottler(every: .seconds(2), options: .init(capacity: 0)) { (_: Int, _: Int) in }
         }
         #expect(message(capacity).contains("Lull: the capacity is 0, but must be 1 or more"))
         let maxBatch = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Debouncer(collectingFor: .seconds(2), maxBatch: 0) { (_: [Int]) in }
+            _ = Debouncer(collectingFor: .seconds(2), options: .init(maxBatch: 0)) { (_: [Int]) in }
         }
         #expect(message(maxBatch).contains("Lull: the maxBatch is 0, but must be 1 or more"))
         let maxBatchOfOne = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Throttler(every: .seconds(2), maxBatch: 5) { (_: Int) in }
+            _ = Throttler(every: .seconds(2), options: .init(maxBatch: 5)) { (_: Int) in }
         }
         #expect(message(maxBatchOfOne).contains("Lull: the maxBatch is 5, but only collecting and merging"))
         let lost = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -47,9 +47,27 @@ struct BadInputTests {
         }
         #expect(message(lost).contains("collect or merge with queue, or keep the latest value"))
         let tolerance = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Debouncer(for: .seconds(2), tolerance: .seconds(-1)) { (_: Int) in }
+            _ = Debouncer(for: .seconds(2), options: .init(tolerance: .seconds(-1))) { (_: Int) in }
         }
         #expect(message(tolerance).contains("Lull: the tolerance is -1.0 seconds, but must be zero or more"))
+    }
+
+    @Test("stops the program where a policy is of the other kind, or is said twice")
+    func policies() async {
+        let kind = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Debouncer(policy: try .throttle(every: .seconds(2))) { (_: Int) in }
+        }
+        #expect(message(kind).contains("Lull: the policy is a throttle, which is what a throttler takes"))
+        let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = KeyedThrottler(policy: try .debounce(for: .seconds(2))) { (_: Int, _: Int) in }
+        }
+        #expect(message(other).contains("Lull: the policy is a debounce, which is what a debouncer takes"))
+        let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = KeyedDebouncer(policy: try .debounce(for: .seconds(2)), options: .init(maxCount: 2)) {
+                (_: Int, _: Int) in
+            }
+        }
+        #expect(message(twice).contains("Lull: the policy has a delayRule and a maxCount of its own"))
     }
 
     private func message(_ result: ExitTest.Result?) -> String {

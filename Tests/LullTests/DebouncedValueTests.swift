@@ -25,7 +25,7 @@ struct DebouncedValueTests {
     @Test("settles at once when it is flushed, and not a second time")
     func flush() async {
         let text = DebouncedValue("", for: .milliseconds(300), clock: clock)
-        var values = text.settledValues.makeAsyncIterator()
+        var values = text.settledValues().makeAsyncIterator()
         text.value = "a"
         text.flush()
         #expect(text.settled == "a")
@@ -94,7 +94,7 @@ struct DebouncedValueTests {
     @Test("gives streams of its settled values, which end with it")
     func streams() async {
         var text: DebouncedValue<Int>? = DebouncedValue(0, for: .milliseconds(300), clock: clock)
-        var values = text?.settledValues.makeAsyncIterator()
+        var values = text?.settledValues().makeAsyncIterator()
         text?.value = 1
         await clock.advance(by: .milliseconds(300))
         #expect(await values?.next() == 1)

@@ -22,6 +22,43 @@ struct DebouncerTests {
         #expect(seen.all == ["ab"])
     }
 
+    @Test("needs no value under a key either")
+    func keysWithoutValues() async throws {
+        let rebuild = KeyedDebouncer(for: .seconds(2), clock: clock) { [seen] (page: String, _: Void) in seen.add(page)
+        }
+        rebuild.submit(for: "home")
+        rebuild.submit(for: "home")
+        rebuild.submit(for: "about") { [seen] outcome in if case .executed = outcome { seen.add("told") } }
+        async let outcome = rebuild.outcome(for: "news")
+        await clock.advance(by: .seconds(2))
+        guard case .executed = try await outcome else { Issue.record("not executed"); return }
+        #expect(Set(seen.all) == ["home", "about", "news", "told"])
+        #expect(seen.all.count == 4)
+    }
+
+    @Test("takes a policy that was checked")
+    func policies() async throws {
+        let wait = Duration.seconds(2)
+        let save = Debouncer(policy: try .debounce(for: wait, maxCount: 2), options: .init(atEnd: .drop), clock: clock)
+        {
+            [seen] (draft: String) in seen.add(draft)
+        }
+        save("a")
+        save("b")
+        save("c")
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["b"])
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["b", "c"])
+        let levels = KeyedThrottler(policy: try .throttle(every: wait, edges: .leading), clock: clock) {
+            [seen] (_: Int, level: String) in seen.add(level)
+        }
+        levels.submit("d", for: 1)
+        levels.submit("e", for: 1)
+        await clock.advance(by: .seconds(10))
+        #expect(seen.all == ["b", "c", "d"])
+    }
+
     @Test("executes at the latest when maxWait has passed")
     func maxWait() async {
         let save = Debouncer(for: .seconds(2), maxWait: .seconds(3), clock: clock) { [seen] (draft: String) in
@@ -56,7 +93,7 @@ struct DebouncerTests {
         save.submit("a", after: .seconds(5))
         await clock.advance(by: .seconds(4))
         #expect(seen.all == [])
-        #expect(save.untilDue == .seconds(1))
+        #expect(save.timeUntilDue == .seconds(1))
         save.submit("b", after: .milliseconds(1))
         await clock.advance(by: .milliseconds(1))
         #expect(seen.all == ["b"])
@@ -64,7 +101,9 @@ struct DebouncerTests {
 
     @Test("lets the longest delay rule under extend")
     func extend() async {
-        let save = Debouncer(for: .seconds(2), delayRule: .extend, clock: clock) { [seen] (draft: String) in
+        let save = Debouncer(
+            for: .seconds(2), options: .init(delayRule: .extend), clock: clock
+        ) { [seen] (draft: String) in
             seen.add(draft)
         }
         save.submit("a", after: .seconds(5))
@@ -89,7 +128,9 @@ struct DebouncerTests {
 
     @Test("executes at once what reaches maxCount")
     func maxCount() async {
-        let save = Debouncer(collectingFor: .seconds(2), maxCount: 3, clock: clock) { [seen] (drafts: [String]) in
+        let save = Debouncer(
+            collectingFor: .seconds(2), options: .init(maxCount: 3), clock: clock
+        ) { [seen] (drafts: [String]) in
             seen.add(drafts.joined(separator: "+"))
         }
         for draft in ["a", "b", "c", "d"] { save(draft) }
@@ -119,15 +160,15 @@ struct DebouncerTests {
         levels.submit(2, for: "fan")
         levels.submit(3, for: "lamp")
         levels.submit(4, for: "lamp", after: .seconds(5))
-        #expect(levels.openKeys == 2)
+        #expect(levels.openKeyCount == 2)
         await clock.advance(by: .seconds(2))
         #expect(seen.all == ["fan=2"])
         #expect(levels.isPending("lamp"))
         #expect(!levels.isPending("fan"))
-        #expect(levels.untilDue("lamp") == .seconds(3))
+        #expect(levels.timeUntilDue("lamp") == .seconds(3))
         await clock.advance(by: .seconds(3))
         #expect(seen.all == ["fan=2", "lamp=4"])
-        #expect(levels.openKeys == 0)
+        #expect(levels.openKeyCount == 0)
     }
 
     @Test("answers what is pending as if everything due by now had been done")
@@ -135,7 +176,7 @@ struct DebouncerTests {
         let save = Debouncer(for: .zero, clock: clock) { [seen] (draft: String) in seen.add(draft) }
         save("a")
         #expect(!save.isPending)
-        #expect(save.untilDue == nil)
+        #expect(save.timeUntilDue == nil)
     }
 }
 

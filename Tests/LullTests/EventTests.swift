@@ -21,7 +21,7 @@ struct EventTests {
 
     @Test("tell its story in order, with key, instant, count and edge")
     func order() async {
-        let it = KeyedDebouncer(for: .seconds(2), capacity: 2, clock: clock, onFailure: { _, _ in }) {
+        let it = KeyedDebouncer(for: .seconds(2), options: .init(capacity: 2), clock: clock, onFailure: { _, _ in }) {
             (_: String, value: Int) in
             if value < 0 { throw Refusal() }
         }
@@ -74,7 +74,7 @@ struct EventTests {
         let second = it.events()
         await clock.advance(by: .seconds(2), until: .started)
         #expect(try await waiting.value.count == 2)
-        #expect(await story(second, 2).last == "2 finished Sole() 1 trailing")
+        #expect(await story(second, 2).last == "2 finished NoKey() 1 trailing")
     }
 
     @Test("end when the debouncer has gone, and when the observing task is cancelled")
@@ -106,9 +106,9 @@ struct EventTests {
         await clock.advance(by: .seconds(2), until: .started)
         #expect(
             try await first.value == [
-                "0 submitted Sole() 1", "2 started Sole() 1 trailing", "2 finished Sole() 1 trailing",
+                "0 submitted NoKey() 1", "2 started NoKey() 1 trailing", "2 finished NoKey() 1 trailing",
             ])
-        #expect(try await second.value == ["2 started Sole() 1 trailing", "2 finished Sole() 1 trailing"])
+        #expect(try await second.value == ["2 started NoKey() 1 trailing", "2 finished NoKey() 1 trailing"])
         cancelled.cancel()
         #expect(try await cancelled.value.count == 2)
     }

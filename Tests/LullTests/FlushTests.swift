@@ -117,7 +117,7 @@ struct FlushTests {
         #expect(it.counters.addUp)
     }
 
-    @Test("a handler that was not entered before cancel(running: true) is not entered after it")
+    @Test("a handler that was not entered before cancel(includingRunning: true) is not entered after it")
     @MainActor
     func cancelBeforeEntered() async {
         let outcomes = Record<Ended<Int>>()
@@ -128,7 +128,7 @@ struct FlushTests {
         }
         // The main actor is ours: the handler of the leading edge cannot be entered before we let go of it.
         it.submit(1, into: outcomes)
-        it.cancel(running: true)
+        it.cancel(includingRunning: true)
         await clock.advance(by: .seconds(1))
         #expect(shown == [])
         #expect(outcomes.all == [.cancelled])
@@ -172,7 +172,7 @@ struct FlushTests {
         await clock.advance(by: .seconds(1), until: .started)
         it.submit(2, for: "a")
         it.submit(4, for: "b")
-        let waiting = clock.task { await it.shutDownAndWait(dropping: true) }
+        let waiting = clock.task { await it.shutDownAndWait(discardingPending: true) }
         await clock.advance(by: .zero, until: .started)
         #expect(it.counters.running == 1)
         door.open()
@@ -187,7 +187,7 @@ struct AtEndTests {
     let seen = Record<Int>()
 
     func submitAndForget(_ atEnd: AtEnd, _ outcomes: Record<Ended<Int>>) {
-        let it = Debouncer(for: .seconds(1), atEnd: atEnd, clock: clock) { [seen] (value: Int) in
+        let it = Debouncer(for: .seconds(1), options: .init(atEnd: atEnd), clock: clock) { [seen] (value: Int) in
             seen.add(value)
             return value
         }
@@ -227,11 +227,13 @@ struct AtEndTests {
     func nothingStays(atEnd: AtEnd) async {
         final class Token: Sendable {}
         weak var token: Token?
-        weak var runtime: Runtime<Sole, Int, Void>?
+        weak var runtime: Runtime<NoKey, Int, Void>?
         do {
             let strong = Token()
             token = strong
-            let it = Debouncer(for: .seconds(1), atEnd: atEnd, clock: clock) { (_: Int) in _ = strong }
+            let it = Debouncer(
+                for: .seconds(1), options: .init(atEnd: atEnd), clock: clock
+            ) { (_: Int) in _ = strong }
             it(1)
             runtime = it.runtime
         }

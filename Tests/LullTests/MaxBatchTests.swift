@@ -17,23 +17,56 @@ struct MaxBatchTests {
         let (wait, queue) = (Duration.seconds(1), DispatchQueue(label: "q"))
         let merge = Combining<Int>.merge(+=)
         let all = [
-            bound(Debouncer(for: wait, maxBatch: 3, combining: merge) { (_: Int) async in }.runtime),
-            bound(Debouncer(for: wait, on: queue, maxBatch: 3, combining: merge) { (_: Int) in }.runtime),
-            bound(Debouncer(collectingFor: wait, maxBatch: 3) { (_: [Int]) async in }.runtime),
-            bound(Debouncer(collectingFor: wait, on: queue, maxBatch: 3) { (_: [Int]) in }.runtime),
-            bound(KeyedDebouncer(for: wait, maxBatch: 3, combining: merge) { (_: Int, _: Int) async in }.runtime),
-            bound(KeyedDebouncer(for: wait, on: queue, maxBatch: 3, combining: merge) { (_: Int, _: Int) in }.runtime),
-            bound(KeyedDebouncer(collectingFor: wait, maxBatch: 3) { (_: Int, _: [Int]) async in }.runtime),
-            bound(KeyedDebouncer(collectingFor: wait, on: queue, maxBatch: 3) { (_: Int, _: [Int]) in }.runtime),
-            bound(Throttler(every: wait, maxBatch: 3, combining: merge) { (_: Int) async in }.runtime),
-            bound(Throttler(every: wait, on: queue, maxBatch: 3, combining: merge) { (_: Int) in }.runtime),
-            bound(Throttler(collectingEvery: wait, maxBatch: 3) { (_: [Int]) async in }.runtime),
-            bound(Throttler(collectingEvery: wait, on: queue, maxBatch: 3) { (_: [Int]) in }.runtime),
-            bound(KeyedThrottler(every: wait, maxBatch: 3, combining: merge) { (_: Int, _: Int) async in }.runtime),
+            bound(Debouncer(for: wait, combining: merge, options: .init(maxBatch: 3)) { (_: Int) async in }.runtime),
             bound(
-                KeyedThrottler(every: wait, on: queue, maxBatch: 3, combining: merge) { (_: Int, _: Int) in }.runtime),
-            bound(KeyedThrottler(collectingEvery: wait, maxBatch: 3) { (_: Int, _: [Int]) async in }.runtime),
-            bound(KeyedThrottler(collectingEvery: wait, on: queue, maxBatch: 3) { (_: Int, _: [Int]) in }.runtime),
+                Debouncer(
+                    for: wait, on: queue, combining: merge, options: .init(maxBatch: 3)
+                ) { (_: Int) in }.runtime),
+            bound(Debouncer(collectingFor: wait, options: .init(maxBatch: 3)) { (_: [Int]) async in }.runtime),
+            bound(Debouncer(collectingFor: wait, on: queue, options: .init(maxBatch: 3)) { (_: [Int]) in }.runtime),
+            bound(
+                KeyedDebouncer(
+                    for: wait, combining: merge, options: .init(maxBatch: 3)
+                ) { (_: Int, _: Int) async in }.runtime),
+            bound(
+                KeyedDebouncer(
+                    for: wait, on: queue, combining: merge, options: .init(maxBatch: 3)
+                ) { (_: Int, _: Int) in }.runtime),
+            bound(
+                KeyedDebouncer(
+                    collectingFor: wait, options: .init(maxBatch: 3)
+                ) { (_: Int, _: [Int]) async in }.runtime),
+            bound(
+                KeyedDebouncer(
+                    collectingFor: wait, on: queue, options: .init(maxBatch: 3)
+                ) { (_: Int, _: [Int]) in }.runtime),
+            bound(
+                Throttler(
+                    every: wait, combining: merge, options: .init(maxBatch: 3)
+                ) { (_: Int) async in }.runtime),
+            bound(
+                Throttler(
+                    every: wait, on: queue, combining: merge, options: .init(maxBatch: 3)
+                ) { (_: Int) in }.runtime),
+            bound(Throttler(collectingEvery: wait, options: .init(maxBatch: 3)) { (_: [Int]) async in }.runtime),
+            bound(Throttler(collectingEvery: wait, on: queue, options: .init(maxBatch: 3)) { (_: [Int]) in }.runtime),
+            bound(
+                KeyedThrottler(
+                    every: wait, combining: merge, options: .init(maxBatch: 3)
+                ) { (_: Int, _: Int) async in }.runtime),
+            bound(
+                KeyedThrottler(
+                    every: wait, on: queue, combining: merge,
+                    options: .init(maxBatch: 3)
+                ) { (_: Int, _: Int) in }.runtime),
+            bound(
+                KeyedThrottler(
+                    collectingEvery: wait, options: .init(maxBatch: 3)
+                ) { (_: Int, _: [Int]) async in }.runtime),
+            bound(
+                KeyedThrottler(
+                    collectingEvery: wait, on: queue, options: .init(maxBatch: 3)
+                ) { (_: Int, _: [Int]) in }.runtime),
         ]
         #expect(all == Array(repeating: 3, count: 16))
         #expect(bound(Debouncer(collectingFor: wait) { (_: [Int]) in }.runtime) == .max)
@@ -43,7 +76,10 @@ struct MaxBatchTests {
     func slowHandler() async {
         let clock = ManualClock()
         let sizes = Record<Int>()
-        let it = Debouncer(collectingFor: .seconds(1), maxCount: 100, maxBatch: 100, clock: clock) { (values: [Int]) in
+        let it = Debouncer(
+            collectingFor: .seconds(1), options: .init(maxCount: 100, maxBatch: 100),
+            clock: clock
+        ) { (values: [Int]) in
             sizes.add(values.count)
             try? await clock.sleep(for: .seconds(10))
         }

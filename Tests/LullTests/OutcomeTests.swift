@@ -72,7 +72,9 @@ struct OutcomeTests {
 
     @Test("is rejected after shut-down, and over capacity")
     func rejected() async {
-        let wait = KeyedDebouncer(for: .seconds(1), capacity: 1, clock: clock) { (_: String, value: Int) in value }
+        let wait = KeyedDebouncer(
+            for: .seconds(1), options: .init(capacity: 1), clock: clock
+        ) { (_: String, value: Int) in value }
         wait.submit(1, for: "a", into: outcomes)
         wait.submit(2, for: "b", into: outcomes)
         await clock.advance(by: .zero)
@@ -103,7 +105,7 @@ struct OutcomeTests {
     @MainActor
     func order() async throws {
         for _ in 0..<100 {
-            let echo = Debouncer(for: .seconds(100), atEnd: .drop) { (value: Int) in value }
+            let echo = Debouncer(for: .seconds(100), options: .init(atEnd: .drop)) { (value: Int) in value }
             let awaited = Task { try await echo.outcome(of: 1) }
             let later = Task { echo(2) }
             await later.value

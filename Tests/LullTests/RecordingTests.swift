@@ -9,7 +9,7 @@ struct RecordingTests {
     @Test func everySubmitIsALineWithItsInstantAndKey() async {
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (_: String, _: Int) in }
         levels.submit(1, for: "before")
-        let recording = levels.record()
+        let recording = levels.startRecording()
         levels.submit(7, for: "lamp")
         await clock.advance(by: .milliseconds(1500))
         levels.submit(8, for: "a \"b\"\n")
@@ -23,14 +23,14 @@ struct RecordingTests {
 
     @Test func withoutKeysThereAreOnlyInstants() {
         let save = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
-        let recording = save.record()
+        let recording = save.startRecording()
         save(1)
         #expect(recording.trace() == "{\"at\":0.000000000}\n")
     }
 
     @Test func hashedKeysTellApartAndNothingElse() {
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (_: String, _: Int) in }
-        let recording = levels.record()
+        let recording = levels.startRecording()
         for key in ["secret", "other", "secret"] { levels.submit(1, for: key) }
         let lines = recording.trace(hashingKeys: true).split(separator: "\n")
         #expect(lines.count == 3)
@@ -41,7 +41,7 @@ struct RecordingTests {
 
     @Test func theNewestSubmitsAreKept() async {
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (_: Int, _: Int) in }
-        let recording = levels.record(newest: 3)
+        let recording = levels.startRecording(limit: 3)
         for key in 0..<5 { levels.submit(0, for: key) }
         #expect(recording.count == 3)
         #expect(recording.lost == 2)
@@ -50,7 +50,7 @@ struct RecordingTests {
 
     @Test func manySubmitsAreKeptInOrderWhateverIsReadMeanwhile() {
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (_: Int, _: Int) in }
-        let recording = levels.record(newest: 3000)
+        let recording = levels.startRecording(limit: 3000)
         for key in 0..<10_000 {
             levels.submit(0, for: key)
             guard key % 997 == 0 else { continue }
@@ -67,7 +67,7 @@ struct RecordingTests {
         let holder = Guarded<KeyedDebouncer<CallingKey, Int, Void>?>(nil)
         let levels = KeyedDebouncer(for: .zero, clock: clock) { (_: CallingKey, _: Int) in }
         _ = holder.exchange(levels)
-        let recording = levels.record(newest: 2)
+        let recording = levels.startRecording(limit: 2)
         try await withinReason {
             for number in 0..<200 { levels.submit(number, for: CallingKey(number) { _ = holder.value?.counters }) }
         }
@@ -78,7 +78,7 @@ struct RecordingTests {
 
     @Test func whatIsSubmittedAfterItsEndIsNotRecorded() {
         let save = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
-        var recording: Recording<Sole>? = save.record()
+        var recording: Recording<NoKey>? = save.startRecording()
         save(1)
         #expect(recording?.count == 1)
         weak let gone = recording
@@ -91,8 +91,8 @@ struct RecordingTests {
     @Test(
         "submits of several threads are recorded in order of time: an instant is that at which the submit was handled")
     func order() async {
-        let it = KeyedDebouncer(for: .seconds(1000), atEnd: .drop) { (_: Int, _: Int) in }
-        let recording = it.record()
+        let it = KeyedDebouncer(for: .seconds(1000), options: .init(atEnd: .drop)) { (_: Int, _: Int) in }
+        let recording = it.startRecording()
         await withTaskGroup(of: Void.self) { group in
             for key in 0..<4 { group.addTask { for value in 0..<5000 { it.submit(value, for: key) } } }
         }

@@ -9,7 +9,7 @@ struct ReentrancyTests {
     let clock = ManualClock()
 
     /// Holds a debouncer for its own handler.
-    final class Owner<D: Coalescer>: Sendable {
+    final class Owner<D: AnyObject & Sendable>: Sendable {
         private let debouncer = Guarded<D?>(nil)
 
         var it: D? {

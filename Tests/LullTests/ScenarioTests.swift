@@ -57,7 +57,8 @@ struct ScenarioTests {
         case .debounce:
             let it = KeyedDebouncer(
                 for: .milliseconds(policy.wait ?? 0), maxWait: policy.maxWait.map { .milliseconds($0) }, edges: edges,
-                delayRule: policy.delayRule == "extend" ? .extend : .restart, maxCount: policy.maxCount, clock: clock
+                options: .init(delayRule: policy.delayRule == "extend" ? .extend : .restart, maxCount: policy.maxCount),
+                clock: clock
             ) { (key: String, value: ScenarioValue) in handle(key, value) }
             starts = try await perform(scenario, on: it, clock) { value, key, wait in
                 if let wait {
@@ -68,7 +69,8 @@ struct ScenarioTests {
             }
         case .throttle:
             let it = KeyedThrottler(
-                every: .milliseconds(policy.interval ?? 0), edges: edges, maxCount: policy.maxCount, clock: clock
+                every: .milliseconds(policy.interval ?? 0), edges: edges, options: .init(maxCount: policy.maxCount),
+                clock: clock
             ) { (key: String, value: ScenarioValue) in handle(key, value) }
             starts = try await perform(scenario, on: it, clock) { value, key, _ in it.submit(value, for: key) }
         }
@@ -91,7 +93,7 @@ struct ScenarioTests {
             }
             await clock.advance(by: .zero)
         }
-        while let due = it.untilDue { await clock.advance(by: due) }
+        while let due = it.timeUntilDue { await clock.advance(by: due) }
         #expect(it.counters.addUp)
         #expect(it.counters.pending + it.counters.running == 0)
 

@@ -89,15 +89,15 @@ struct SchedulerTests {
         let clock = ScheduledClock()
         let released = Record<Int>()
         let queue = DispatchQueue(label: "handler")
-        weak var last: Runtime<Sole, Int, Void>?
+        weak var last: Runtime<NoKey, Int, Void>?
         for round in 0..<100 {
             let value = Value(released)
             let body = { @Sendable (_: Int) in withExtendedLifetime(value) {} }
             let wait = Duration.seconds(86_400 + round)
             let it =
                 onQueue
-                ? Debouncer(for: wait, on: queue, atEnd: .drop, clock: clock, handler: body)
-                : Debouncer(for: wait, atEnd: .drop, clock: clock, handler: body)
+                ? Debouncer(for: wait, on: queue, options: .init(atEnd: .drop), clock: clock, handler: body)
+                : Debouncer(for: wait, options: .init(atEnd: .drop), clock: clock, handler: body)
             it(1)
             #expect(clock.scheduler.clients == 1)
             last = it.runtime
@@ -124,7 +124,7 @@ struct SchedulerTests {
     func kept() async {
         let clock = ScheduledClock()
         let seen = Record<Int>()
-        weak var runtime: Runtime<Sole, Int, Void>?
+        weak var runtime: Runtime<NoKey, Int, Void>?
         do {
             let it = Debouncer(for: .milliseconds(20), clock: clock) { (value: Int) in seen.add(value) }
             it(1)

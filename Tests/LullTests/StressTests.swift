@@ -34,8 +34,9 @@ struct StressTests {
     func everything(rule: WhileRunning) async {
         let outcomes = Tally()
         let it = KeyedDebouncer(
-            for: .microseconds(300), maxWait: .milliseconds(2), edges: [.leading, .trailing], maxCount: 50,
-            whileRunning: rule, maxConcurrent: 3, capacity: 20, onFailure: { _, _ in }
+            for: .microseconds(300), maxWait: .milliseconds(2), edges: [.leading, .trailing], whileRunning: rule,
+            options: .init(maxCount: 50, maxConcurrent: 3, capacity: 20),
+            onFailure: { _, _ in }
         ) { (key: Int, value: Int) in
             if value % 5 == 0 { throw Refusal() }
             if value % 3 == 0 { try await Task.sleep(for: .microseconds(value % 400)) }
@@ -51,13 +52,13 @@ struct StressTests {
                         let key = Int.random(in: 0..<30, using: &random)
                         switch Int.random(in: 0..<40, using: &random) {
                         case 0: it.flush(key)
-                        case 1: it.cancel(key, running: Bool.random(using: &random))
+                        case 1: it.cancel(key, includingRunning: Bool.random(using: &random))
                         case 2: it.flush()
-                        case 3: it.cancel(running: Bool.random(using: &random))
+                        case 3: it.cancel(includingRunning: Bool.random(using: &random))
                         case 4: await it.flushAndWait(key)
                         case 5: _ = it.isPending(key)
                         case 6: #expect(it.counters.addUp)
-                        case 7 where value > operations - 5: it.shutDown(dropping: Bool.random(using: &random))
+                        case 7 where value > operations - 5: it.shutDown(discardingPending: Bool.random(using: &random))
                         default: break
                         }
                         it.submit(value, for: key) { outcome in
@@ -84,7 +85,7 @@ struct StressTests {
         #expect(counted["absorbed", default: 0] == counters.absorbed)
         #expect(counted["cancelled", default: 0] == counters.cancelled)
         #expect(counted["rejected", default: 0] == counters.rejected)
-        #expect(it.openKeys == 0)
+        #expect(it.openKeyCount == 0)
     }
 
     @Test("owners that go away at any moment leave nothing undone")
@@ -94,7 +95,7 @@ struct StressTests {
         for round in 0..<rounds {
             let it = Debouncer(
                 for: .microseconds(round % 50), on: DispatchQueue.global(),
-                atEnd: round % 2 == 0 ? .flush : .executeWhenDue
+                options: .init(atEnd: round % 2 == 0 ? .flush : .executeWhenDue)
             ) { (_: Int) in seen.add("run") }
             it(round)
             if round % 3 == 0 { await Task.yield() }
@@ -115,7 +116,7 @@ struct StressTests {
         it.cancel(0)
         it.flush(1)
         it.submit(Value(it), for: 3)
-        await it.shutDownAndWait(dropping: true)
+        await it.shutDownAndWait(discardingPending: true)
         #expect(it.counters.addUp)
         #expect(it.counters.submitted >= 21)
     }

@@ -16,7 +16,8 @@ struct WhileRunningTests {
         _ rule: WhileRunning, maxConcurrent: Int? = nil
     ) -> KeyedDebouncer<String, Int, Int> {
         KeyedDebouncer(
-            for: .seconds(1), whileRunning: rule, maxConcurrent: maxConcurrent, clock: clock, onFailure: { _, _ in }
+            for: .seconds(1), whileRunning: rule, options: .init(maxConcurrent: maxConcurrent), clock: clock,
+            onFailure: { _, _ in }
         ) { [seen, door] (key: String, value: Int) in
             seen.add("+\(key)\(value)")
             if value % 2 == 1 { await door.pass() }
@@ -114,7 +115,7 @@ struct WhileRunningTests {
         #expect(outcomes.all.count == 2)
     }
 
-    @Test("cancel(running: true) tells it to stop, and it ends as cancelled, without a failure")
+    @Test("cancel(includingRunning: true) tells it to stop, and it ends as cancelled, without a failure")
     func cancelTheRunning() async {
         let failures = Record<String>()
         let wait = Debouncer(for: .seconds(1), clock: clock, onFailure: { failures.add("\($0)") }) {
@@ -126,7 +127,7 @@ struct WhileRunningTests {
         await clock.advance(by: .seconds(1))
         wait.cancel()
         #expect(wait.counters.running == 1)
-        wait.cancel(running: true)
+        wait.cancel(includingRunning: true)
         await clock.advance(by: .zero)
         #expect(outcomes.all == [.cancelled])
         #expect(failures.all == [])

@@ -76,7 +76,9 @@ enum Crowd {
                     return Sample.of(keys) { submitAll(floor, keys) }
                 },
                 {
-                    let debouncer = KeyedDebouncer<Int, Int, Void>(for: .seconds(1000), atEnd: .drop) { _, _ in }
+                    let debouncer = KeyedDebouncer<Int, Int, Void>(
+                        for: .seconds(1000), options: .init(atEnd: .drop)
+                    ) { _, _ in }
                     return Sample.of(keys) { submitAll(debouncer, keys) }
                 },
             ])

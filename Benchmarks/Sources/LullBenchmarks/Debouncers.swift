@@ -19,10 +19,10 @@ enum Debouncers {
 
     private static let kinds = [
         Kind(name: "on a queue", milliseconds: 50) { wait, executions in
-            Debouncer(for: wait, on: queue, atEnd: .drop) { (_: Int) in executions.happens() }
+            Debouncer(for: wait, on: queue, options: .init(atEnd: .drop)) { (_: Int) in executions.happens() }
         },
         Kind(name: "in tasks", milliseconds: 100) { wait, executions in
-            Debouncer(for: wait, atEnd: .drop) { (_: Int) in executions.happens() }
+            Debouncer(for: wait, options: .init(atEnd: .drop)) { (_: Int) in executions.happens() }
         },
     ]
 
@@ -81,7 +81,8 @@ enum Debouncers {
         for _ in 0..<rounds {
             let sink = Sink()
             let crowd = KeyedDebouncer<Int, Int, Void>(
-                for: .seconds(1000), on: DispatchQueue(label: "crowd"), atEnd: .drop
+                for: .seconds(1000), on: DispatchQueue(label: "crowd"),
+                options: .init(atEnd: .drop)
             ) { _, value in sink.take(value) }
             let due = boot_nanoseconds() + 1_000_000_000 + 4000 * Int64(keys)
             for key in 0..<keys { crowd.submit(key, for: key, after: .nanoseconds(due - boot_nanoseconds())) }

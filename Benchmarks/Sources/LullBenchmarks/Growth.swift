@@ -42,7 +42,9 @@ enum Growth {
         var all: Interleaved?
         for _ in 0..<max(1, effort.rounds / (size > 1_000_000 ? 6 : 3)) {
             let floor = KeyedFloor<Int, Int>(wait: wait) { _, _ in }
-            let debouncer = KeyedDebouncer<Int, Int, Void>(for: .nanoseconds(wait), atEnd: .drop) { _, _ in }
+            let debouncer = KeyedDebouncer<Int, Int, Void>(
+                for: .nanoseconds(wait), options: .init(atEnd: .drop)
+            ) { _, _ in }
             Keyed.burst(floor, Array(0..<size))
             Keyed.burst(debouncer, Array(0..<size))
             let taken = Interleaved(

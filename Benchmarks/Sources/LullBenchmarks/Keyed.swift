@@ -55,7 +55,9 @@ enum Keyed {
 
     static func integers(_ effort: Effort) -> [Line] {
         func lull(_ keys: [Int]) -> Sample {
-            let debouncer = KeyedDebouncer<Int, Int, Void>(for: .nanoseconds(wait), atEnd: .drop) { _, _ in }
+            let debouncer = KeyedDebouncer<Int, Int, Void>(
+                for: .nanoseconds(wait), options: .init(atEnd: .drop)
+            ) { _, _ in }
             return Sample.of(submits) { burst(debouncer, keys) }
         }
         func floor(_ keys: [Int]) -> Sample {
@@ -117,7 +119,9 @@ enum Keyed {
 
     static func strings(_ effort: Effort) -> [Line] {
         func lull(_ keys: [String]) -> Sample {
-            let debouncer = KeyedDebouncer<String, Int, Void>(for: .nanoseconds(wait), atEnd: .drop) { _, _ in }
+            let debouncer = KeyedDebouncer<String, Int, Void>(
+                for: .nanoseconds(wait), options: .init(atEnd: .drop)
+            ) { _, _ in }
             return Sample.of(submits) { burst(debouncer, keys) }
         }
         func floor(_ keys: [String]) -> Sample {

@@ -138,7 +138,7 @@ enum Stalls {
     private static func questions(_ keys: Int, _ aim: Aim) -> Stall {
         let debouncer = crowd(of: keys)
         return beside(debouncer, keys, aim) {
-            for _ in 0..<3 { precondition(debouncer.isPending && debouncer.untilDue != nil) }
+            for _ in 0..<3 { precondition(debouncer.isPending && debouncer.timeUntilDue != nil) }
         }
     }
 
@@ -147,7 +147,7 @@ enum Stalls {
         let running = keys / 5
         let sink = Sink()
         let latch = Latch()
-        let debouncer = Crowd(for: .seconds(1000), atEnd: .drop) { _, value in
+        let debouncer = Crowd(for: .seconds(1000), options: .init(atEnd: .drop)) { _, value in
             sink.take(value)
             await latch.wait()
         }
@@ -176,7 +176,7 @@ enum Stalls {
     /// A debouncer with so many keys pending, for long.
     private static func crowd(of keys: Int, _ sink: Sink = Sink()) -> Crowd {
         let queue = DispatchQueue(label: "stalls")
-        let debouncer = Crowd(for: .seconds(1000), on: queue, atEnd: .drop) { _, value in sink.take(value) }
+        let debouncer = Crowd(for: .seconds(1000), on: queue, options: .init(atEnd: .drop)) { _, value in sink.take(value) }
         for key in 0..<keys { debouncer.submit(key, for: key) }
         return debouncer
     }
@@ -197,7 +197,7 @@ enum Stalls {
     /// Leaves nothing behind that the next trial would have to bear.
     private static func end(_ debouncer: Crowd, _ submitter: Submitter) {
         submitter.stop()
-        debouncer.shutDown(dropping: true)
+        debouncer.shutDown(discardingPending: true)
         wait { debouncer.counters.pending == 0 && debouncer.counters.running == 0 }
     }
 

@@ -13,7 +13,7 @@ enum Tolerance {
     private static func make(
         _ wait: Duration, tolerance: Duration, _ handler: @escaping @Sendable (Int) -> Void
     ) -> Debouncer<Int, Void> {
-        Debouncer(for: wait, on: queue, atEnd: .drop, tolerance: tolerance, handler: handler)
+        Debouncer(for: wait, on: queue, options: .init(atEnd: .drop, tolerance: tolerance), handler: handler)
     }
 
     /// What a few seconds have brought, by the second.

@@ -7,7 +7,7 @@ extension Runtime.Handler {
     /// A handler of one value, in a task of its own on an actor or on none.
     static func task(
         on isolation: (any Actor)?, _ combining: Combining<Value>,
-        _ body: nonisolated(nonsending) @escaping @Sendable (Key, Value) async throws -> Result
+        _ body: nonisolated(nonsending) @escaping @Sendable (Key, Value) async throws -> Output
     ) -> Self {
         .task(isolation: isolation) { key, batch in try await body(key, combining.value(of: batch)) }
     }
@@ -15,7 +15,7 @@ extension Runtime.Handler {
     /// A handler of all values, in a task of its own on an actor or on none.
     static func task(
         on isolation: (any Actor)?,
-        collecting body: nonisolated(nonsending) @escaping @Sendable (Key, [Value]) async throws -> Result
+        collecting body: nonisolated(nonsending) @escaping @Sendable (Key, [Value]) async throws -> Output
     ) -> Self {
         .task(isolation: isolation) { key, batch in try await body(key, batch.values.map(\.value)) }
     }
@@ -23,14 +23,14 @@ extension Runtime.Handler {
     /// A synchronous handler of one value, on a queue.
     static func queue(
         _ queue: DispatchQueue, _ combining: Combining<Value>,
-        _ body: @escaping @Sendable (Key, Value) throws -> Result
+        _ body: @escaping @Sendable (Key, Value) throws -> Output
     ) -> Self {
         .queue(queue, .ofOne(combining.fold, body))
     }
 
     /// A synchronous handler of all values, on a queue.
     static func queue(
-        _ queue: DispatchQueue, collecting body: @escaping @Sendable (Key, [Value]) throws -> Result
+        _ queue: DispatchQueue, collecting body: @escaping @Sendable (Key, [Value]) throws -> Output
     ) -> Self {
         .queue(queue, .ofAll(body))
     }
@@ -38,26 +38,15 @@ extension Runtime.Handler {
 
 extension Combining {
     /// The one value that a handler gets.
-    func value<Key, Result>(of batch: Batch<Runtime<Key, Value, Result>.Item>) -> Value {
+    func value<Key, Output>(of batch: Batch<Runtime<Key, Value, Output>.Item>) -> Value {
         Runtime.value(of: batch, fold)
-    }
-}
-
-extension Setup {
-    /// The settings, or the end of the program with the rule that they break: they stand in its code.
-    static func checked(_ make: () throws(PolicyError) -> Setup) -> Setup {
-        do {
-            return try make()
-        } catch {
-            refuse("\(error)")
-        }
     }
 }
 
 /// A failure handler for those who have no keys.
 func ignoringKey(
     _ onFailure: (@Sendable (any Error) async -> Void)?
-) -> (@Sendable (any Error, Sole) async -> Void)? {
+) -> (@Sendable (any Error, NoKey) async -> Void)? {
     guard let onFailure else { return nil }
     return { error, _ in await onFailure(error) }
 }

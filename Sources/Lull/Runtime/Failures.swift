@@ -9,7 +9,7 @@ public import LullCore
 
 /// The only key of a debouncer without keys.
 @frozen
-public struct Sole: Hashable, Sendable {
+public struct NoKey: Hashable, Sendable {
     @inlinable
     init() {}
 }
@@ -17,7 +17,7 @@ public struct Sole: Hashable, Sendable {
 /// Names a key in a message.
 @usableFromInline
 func describe(_ key: some Any, of value: Any.Type) -> String {
-    key is Sole ? "the only key, of values of type \(value)" : "key \(key)"
+    key is NoKey ? "the only key, of values of type \(value)" : "key \(key)"
 }
 
 /// The work of an execution, for a clock that keeps track of it.

@@ -12,20 +12,20 @@ extension Runtime {
     }
 
     @usableFromInline typealias TaskBody =
-        nonisolated(nonsending) @Sendable (Key, Batch<Item>) async throws -> Result
+        nonisolated(nonsending) @Sendable (Key, Batch<Item>) async throws -> Output
 
     /// What runs on a queue. What it gets is taken out of the batch in code that is specialised for the user's types; in a
     /// closure made here that took a twentieth of an execution.
     @usableFromInline
     enum QueueBody: Sendable {
         /// Gets one value, with the others folded into it if there is a function for that.
-        case ofOne(Fold?, @Sendable (Key, Value) throws -> Result)
+        case ofOne(Fold?, @Sendable (Key, Value) throws -> Output)
         /// Gets all values in order.
-        case ofAll(@Sendable (Key, [Value]) throws -> Result)
+        case ofAll(@Sendable (Key, [Value]) throws -> Output)
 
         @inlinable
         @inline(__always)
-        func callAsFunction(_ execution: inout Execution<Key, Item>) throws -> Result {
+        func callAsFunction(_ execution: inout Execution<Key, Item>) throws -> Output {
             switch self {
             case .ofOne(let fold, let body):
                 // The batch is not copied where it is a batch of one, as it almost always is.
@@ -58,7 +58,7 @@ extension Runtime {
     ) {
         let work = announce(execution.run, of: execution.key)
         let task = launch(work, observer, on: isolation) {
-            let outcome: Outcome<Result>
+            let outcome: Outcome<Output>
             do {
                 try self.begin(execution.run)
                 outcome = .executed(try await body(execution.key, execution.batch))
@@ -124,7 +124,7 @@ extension Runtime {
     ///
     /// - Returns: The error, if the execution has failed and somebody is to be told of it.
     @inlinable
-    func end(_ execution: inout Execution<Key, Item>, _ outcome: Outcome<Result>) -> (any Error)? {
+    func end(_ execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>) -> (any Error)? {
         let now = lockForEnd()
         var conclusion = reportEnd(of: &execution, outcome, at: now)
         lock.unlock()
@@ -134,7 +134,7 @@ extension Runtime {
     /// Tells the engine of an end. Called with the lock held, which ``lockForEnd()`` has taken.
     @inlinable
     func reportEnd(
-        of execution: inout Execution<Key, Item>, _ outcome: Outcome<Result>, at now: CoreInstant
+        of execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>, at now: CoreInstant
     ) -> Conclusion {
         var ending = Ending.returned
         if case .failed = outcome { ending = .threw }
@@ -148,7 +148,7 @@ extension Runtime {
     /// Tells those who wait, and starts what comes next.
     @inlinable
     func conclude(
-        _ execution: inout Execution<Key, Item>, _ outcome: Outcome<Result>, _ conclusion: inout Conclusion
+        _ execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>, _ conclusion: inout Conclusion
     ) -> (any Error)? {
         var failure: (any Error)?
         switch conclusion.verdict {

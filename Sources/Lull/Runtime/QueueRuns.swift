@@ -162,7 +162,7 @@ extension Runtime {
 
     /// Runs the handler, unless the execution has been told to stop meanwhile.
     @inlinable
-    func outcome(of run: UnsafeMutablePointer<QueueRun>, _ body: QueueBody) -> Outcome<Result> {
+    func outcome(of run: UnsafeMutablePointer<QueueRun>, _ body: QueueBody) -> Outcome<Output> {
         guard !run.pointee.isToldToStop else { return .failed(CancellationError()) }
         if let work = run.pointee.work {
             // What a synchronous handler waits for cannot be seen: it counts as having come as far as it could.
@@ -210,7 +210,7 @@ extension Runtime {
     }
 
     @inlinable
-    func finish(_ run: UnsafeMutablePointer<QueueRun>, _ outcome: Outcome<Result>) {
+    func finish(_ run: UnsafeMutablePointer<QueueRun>, _ outcome: Outcome<Output>) {
         tell(run, end(&run.pointee.execution, outcome))
     }
 

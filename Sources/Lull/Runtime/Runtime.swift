@@ -3,20 +3,19 @@ public import LullCore
 
 /// What all debouncers and throttlers are made of: the engine behind a lock, a clock that wakes it, and a handler.
 ///
-/// Not used directly. It is public because code that is inlined into its users needs it.
-///
 /// The lock is held for one event of the engine at a time. Handlers, callbacks, continuations and the release of values
 /// all happen after it has been let go.
-public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Sendable>: @unchecked Sendable {
+@usableFromInline
+package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>: @unchecked Sendable {
     /// A submitted value, and the promise of its outcome if somebody has asked for it.
     @frozen
     @usableFromInline
     struct Item: Sendable {
         @usableFromInline let value: Value
-        @usableFromInline let promise: Promise<Outcome<Result>>?
+        @usableFromInline let promise: Promise<Outcome<Output>>?
 
         @inlinable
-        init(value: Value, promise: Promise<Outcome<Result>>?) {
+        init(value: Value, promise: Promise<Outcome<Output>>?) {
             self.value = value
             self.promise = promise
         }
@@ -98,7 +97,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     @inlinable
     @inline(__always)
     func submit(
-        _ value: Value, for key: Key, wait: CoreDuration? = nil, promise: Promise<Outcome<Result>>? = nil
+        _ value: Value, for key: Key, wait: CoreDuration? = nil, promise: Promise<Outcome<Output>>? = nil
     ) {
         var item = Item(value: value, promise: promise)
         let now = clock.now()
@@ -185,7 +184,7 @@ public final class Runtime<Key: Hashable & Sendable, Value: Sendable, Result: Se
     /// - Returns: Whether anybody has taken it.
     @inlinable
     @discardableResult
-    func deliver(_ outcome: Outcome<Result>, to batch: Batch<Item>) -> Bool {
+    func deliver(_ outcome: Outcome<Output>, to batch: Batch<Item>) -> Bool {
         var isTaken = false
         for item in batch.earlier where item.promise?.deliver(outcome) == true { isTaken = true }
         if batch.value.promise?.deliver(outcome) == true { isTaken = true }

@@ -4,7 +4,8 @@ internal import Synchronization
 /// An execution, seen from a clock that keeps track of the work it wakes (``WorkTrackingClock``).
 ///
 /// While a handler runs, ``current`` is its execution, also in the tasks that it creates.
-public final class Work: Sendable {
+@usableFromInline
+package final class Work: Sendable {
     /// The execution on whose behalf the present task runs.
     @TaskLocal public static var current: Work?
 
@@ -46,7 +47,8 @@ enum DebouncerNumber {
 /// Is told what executions do.
 ///
 /// Each execution is announced before the call or the wake-up that caused it returns.
-public protocol WorkObserver: Sendable {
+@usableFromInline
+package protocol WorkObserver: Sendable {
     /// An execution has been decided on and will run.
     func began(_ work: Work)
 
@@ -69,7 +71,8 @@ public protocol WorkObserver: Sendable {
 /// A clock that wants to know when the work it woke is done, as one for tests does.
 ///
 /// Any other clock is used by its `sleep(until:)`.
-public protocol WorkTrackingClock<Duration>: Clock, WorkObserver where Duration == Swift.Duration {
+@usableFromInline
+package protocol WorkTrackingClock<Duration>: Clock, WorkObserver where Duration == Swift.Duration {
     /// Calls `body` once, when the clock has reached the instant. Must not call it before it returns.
     func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void)
 }

@@ -28,8 +28,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = Debouncer(
-                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop,
-                clock: clock, tolerance: tolerance
+                for: wait, maxWait: maxWait, edges: edges, combining: combining,
+                options: .init(maxCount: maxCount, atEnd: .drop, tolerance: tolerance),
+                clock: clock
             ) { (element: Element) in
                 await handover.hand(element)
             }
@@ -50,8 +51,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = KeyedDebouncer(
-                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining,
-                maxConcurrent: 1, atEnd: .drop, clock: clock, tolerance: tolerance
+                for: wait, maxWait: maxWait, edges: edges, combining: combining,
+                options: .init(maxCount: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                clock: clock
             ) { (_: Key, element: Element) in
                 await handover.hand(element)
             }
@@ -70,8 +72,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = Debouncer(
-                collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock,
-                tolerance: tolerance
+                collectingFor: wait, maxWait: maxWait, edges: edges,
+                options: .init(maxCount: maxCount, atEnd: .drop, tolerance: tolerance),
+                clock: clock
             ) { (elements: [Element]) in
                 await handover.hand(elements)
             }
@@ -92,9 +95,10 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = KeyedDebouncer(
-                collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, maxBatch: maxCount,
-                maxConcurrent: 1,
-                atEnd: .drop, clock: clock, tolerance: tolerance
+                collectingFor: wait, maxWait: maxWait, edges: edges,
+                options: .init(
+                    maxCount: maxCount, maxBatch: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                clock: clock
             ) { (_: Key, elements: [Element]) in
                 await handover.hand(elements)
             }

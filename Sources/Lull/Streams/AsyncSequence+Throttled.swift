@@ -4,7 +4,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Delivers at most one element an interval, the newest (<doc:Semantics>, section 4).
     ///
     /// ```swift
-    /// for await position in positions.throttled(for: .seconds(1)) { … }
+    /// for await position in positions.throttled(every: .seconds(1)) { … }
     /// ```
     ///
     /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
@@ -21,14 +21,15 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     early. Zero or more.
     @inlinable
     public func throttled(
-        for interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = Throttler(
-                every: interval, edges: edges, maxCount: maxCount, combining: combining, atEnd: .drop, clock: clock,
-                tolerance: tolerance
+                every: interval, edges: edges, combining: combining,
+                options: .init(maxCount: maxCount, atEnd: .drop, tolerance: tolerance),
+                clock: clock
             ) { (element: Element) in
                 await handover.hand(element)
             }
@@ -42,14 +43,15 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// instants. The other parameters are those of the form without keys.
     @inlinable
     public func throttled<Key: Hashable & Sendable>(
-        for interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],
+        every interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],
         maxCount: Int? = nil, combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = KeyedThrottler(
-                every: interval, edges: edges, maxCount: maxCount, combining: combining, maxConcurrent: 1,
-                atEnd: .drop, clock: clock, tolerance: tolerance
+                every: interval, edges: edges, combining: combining,
+                options: .init(maxCount: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                clock: clock
             ) { (_: Key, element: Element) in
                 await handover.hand(element)
             }
@@ -63,13 +65,13 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// busy: the upstream is not read meanwhile. The other parameters are those of the form without `collecting`.
     @inlinable
     public func throttled(
-        collectingFor interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int,
+        collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int,
         droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = Throttler(
-                collectingEvery: interval, edges: edges, maxCount: maxCount, atEnd: .drop, clock: clock,
-                tolerance: tolerance
+                collectingEvery: interval, edges: edges,
+                options: .init(maxCount: maxCount, atEnd: .drop, tolerance: tolerance), clock: clock
             ) {
                 (elements: [Element]) in
                 await handover.hand(elements)
@@ -85,15 +87,16 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// those of the other forms.
     @inlinable
     public func throttled<Key: Hashable & Sendable>(
-        collectingFor interval: Duration, by key: @escaping @Sendable (Element) -> Key,
+        collectingEvery interval: Duration, by key: @escaping @Sendable (Element) -> Key,
         edges: Edges = [.leading, .trailing], maxCount: Int, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = KeyedThrottler(
-                collectingEvery: interval, edges: edges, maxCount: maxCount, maxBatch: maxCount, maxConcurrent: 1,
-                atEnd: .drop,
-                clock: clock, tolerance: tolerance
+                collectingEvery: interval, edges: edges,
+                options: .init(
+                    maxCount: maxCount, maxBatch: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                clock: clock
             ) { (_: Key, elements: [Element]) in
                 await handover.hand(elements)
             }

@@ -18,10 +18,12 @@ extension AsyncCoalescedSequence {
         let observer: (any WorkObserver)?
 
         @usableFromInline
-        init(_ coalescer: some Coalescer, read: @escaping @Sendable () async -> Answer) {
+        init<Key, Value, Output>(
+            _ coalescer: Coalescer<Key, Value, Output>, read: @escaping @Sendable () async -> Answer
+        ) {
             self.read = read
-            finish = { dropping in await coalescer.shutDownAndWait(dropping: dropping) }
-            abandon = { coalescer.shutDown(dropping: true) }
+            finish = { dropping in await coalescer.shutDownAndWait(discardingPending: dropping) }
+            abandon = { coalescer.shutDown(discardingPending: true) }
             observer = coalescer.runtime.observer
         }
 
@@ -29,13 +31,14 @@ extension AsyncCoalescedSequence {
         ///
         /// - Parameter limit: The upstream is not read while that many elements are pending or wait for the consumer.
         @inlinable
-        init<C: SoleCoalescer<Base.Element, Void>>(
-            _ base: Base, _ coalescer: C, limit: Int?, _ handover: Handover<Element, Failure>
+        init(
+            _ base: Base, _ coalescer: UnkeyedCoalescer<Base.Element, Void>, limit: Int?,
+            _ handover: Handover<Element, Failure>
         ) {
             let runtime = coalescer.runtime
             self.init(coalescer) {
                 await base.read(handover, limit: limit) {
-                    runtime.submit($0, for: Sole())
+                    runtime.submit($0, for: NoKey())
                 } held: {
                     runtime.lock.withLock { runtime.engine.counters.pending }
                 }
@@ -49,10 +52,11 @@ extension AsyncCoalescedSequence {
         ///   - collects: Whether what is pending is bounded for each key, by `maxCount`. Then only what is due and waits
         ///     for the consumer counts as held: other keys must not keep an element from being read when it arrives.
         @inlinable
-        init<C: KeyedCoalescer>(
-            _ base: Base, _ coalescer: C, by key: @escaping @Sendable (Base.Element) -> C.Key, limit: Int?,
-            collects: Bool = false, _ handover: Handover<Element, Failure>
-        ) where C.Value == Base.Element, C.Result == Void {
+        init<Key>(
+            _ base: Base, _ coalescer: KeyedCoalescer<Key, Base.Element, Void>,
+            by key: @escaping @Sendable (Base.Element) -> Key, limit: Int?, collects: Bool = false,
+            _ handover: Handover<Element, Failure>
+        ) {
             let runtime = coalescer.runtime
             self.init(coalescer) {
                 await base.read(handover, limit: limit) {

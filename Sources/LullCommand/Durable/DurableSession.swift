@@ -90,7 +90,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
             Worker.Settings(
                 namespace: settings.namespace, owner: .random(in: .min ... .max),
                 maxConcurrent: work.writesOutput ? Self.mostWritten : settings.jobs ?? Settings.cores,
-                lease: settings.lease, backoff: DurableBackoff(maxAttempts: settings.maxAttempts), grace: grace,
+                lease: settings.lease, backoff: RetryPolicy(maxAttempts: settings.maxAttempts), grace: grace,
                 keepsValues: false))
     }
 

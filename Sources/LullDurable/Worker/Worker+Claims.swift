@@ -93,7 +93,7 @@ extension Worker {
     mutating func pause(_ count: Int) -> CoreDuration {
         let longest = min(Self.longestPause, .nanoseconds(settings.lease.nanoseconds / 3))
         let first = min(Self.firstPause, longest)
-        let backoff = DurableBackoff(first: Duration(first), longest: Duration(longest))
+        let backoff = RetryPolicy(initialDelay: Duration(first), maxDelay: Duration(longest))
         return jitter.shorten(backoff.delay(after: count))
     }
 

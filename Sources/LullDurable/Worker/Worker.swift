@@ -30,7 +30,7 @@ package struct Worker: Sendable {
         /// How many handlers run at most.
         package var maxConcurrent: Int
         package var lease: CoreDuration
-        package var backoff: DurableBackoff
+        package var backoff: RetryPolicy
         /// How long handlers may go on when the worker is told to stop; shorter than the lease.
         package var grace: CoreDuration
         /// Whether the values of a run are kept after its start, for those who want them in messages.
@@ -38,7 +38,7 @@ package struct Worker: Sendable {
 
         package init(
             namespace: String, owner: Int64, maxConcurrent: Int = 8, lease: CoreDuration = .seconds(30),
-            backoff: DurableBackoff = DurableBackoff(), grace: CoreDuration? = nil,
+            backoff: RetryPolicy = RetryPolicy(), grace: CoreDuration? = nil,
             keepsValues: Bool = true
         ) {
             require(maxConcurrent >= 1, "the maxConcurrent is \(maxConcurrent), but must be 1 or more")

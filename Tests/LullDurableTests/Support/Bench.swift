@@ -32,7 +32,7 @@ struct Bench: Sendable {
     /// A worker that notes what it does, and does what the test says as well.
     func work(
         _ debouncer: DurableDebouncer<String, Int>, maxConcurrent: Int = 8, lease: Duration = .seconds(30),
-        retry: DurableBackoff = DurableBackoff(first: .seconds(1), longest: .seconds(1), maxAttempts: 3),
+        retry: RetryPolicy = RetryPolicy(initialDelay: .seconds(1), maxDelay: .seconds(1), maxAttempts: 3),
         grace: Duration? = nil,
         _ handler: @escaping @Sendable (DurableExecution<String, Int>) async throws -> Void = { _ in }
     ) -> Task<Void, any Error> {

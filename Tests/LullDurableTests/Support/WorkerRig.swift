@@ -12,7 +12,7 @@ struct WorkerRig {
         worker = Worker(
             Worker.Settings(
                 namespace: "n", owner: 7, maxConcurrent: maxConcurrent, lease: Self.lease,
-                backoff: DurableBackoff(first: .seconds(1), longest: .seconds(8), maxAttempts: maxAttempts),
+                backoff: RetryPolicy(initialDelay: .seconds(1), maxDelay: .seconds(8), maxAttempts: maxAttempts),
                 grace: grace))
     }
 

@@ -38,7 +38,7 @@ struct LoadingWherePanningStopsTests {
         }
 
         func panningBegan() {
-            load.cancel(running: true)
+            load.cancel(includingRunning: true)
         }
 
         func panned(to region: Int) {

@@ -81,7 +81,9 @@ struct LockingAfterWrongPasscodesTests {
     @Test("where it may come a moment later, the debouncer can count")
     func counting() async {
         let alarms = Record<Int>()
-        let wrong = Debouncer(for: .seconds(60), maxCount: 3, combining: .merge(+=), clock: clock) { (sum: Int) in
+        let wrong = Debouncer(
+            for: .seconds(60), combining: .merge(+=), options: .init(maxCount: 3), clock: clock
+        ) { (sum: Int) in
             if sum == 3 { alarms.add(sum) }
         }
         for _ in 1...2 { wrong(1) }

@@ -45,7 +45,7 @@ struct PreviewingWhatIsTypedTests {
 
         /// Renders whatever the text settles at, until the task is cancelled.
         func keepRendering(with renderer: Renderer) async {
-            for await markdown in text.settledValues {
+            for await markdown in text.settledValues() {
                 preview = await renderer.html(from: markdown)
             }
         }

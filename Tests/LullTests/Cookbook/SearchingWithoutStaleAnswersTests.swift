@@ -52,7 +52,7 @@ struct SearchingWithoutStaleAnswersTests {
 
         func typed(_ query: String) {
             if query.isEmpty {
-                search.cancel(running: true)
+                search.cancel(includingRunning: true)
                 hits = []
             } else {
                 search(query)

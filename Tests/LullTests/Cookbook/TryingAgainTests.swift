@@ -55,7 +55,7 @@ struct TryingAgainTests {
         }
 
         func giveUp() {
-            save.cancel(running: true)
+            save.cancel(includingRunning: true)
         }
     }
 

@@ -16,7 +16,9 @@ struct ArticleSamples {
     func batches() async {
         typealias Event = String
         let (server, counter) = (Service(), Service())
-        let upload = Debouncer(collectingFor: .seconds(5), maxWait: .seconds(30), maxCount: 100, clock: clock) {
+        let upload = Debouncer(
+            collectingFor: .seconds(5), maxWait: .seconds(30), options: .init(maxCount: 100), clock: clock
+        ) {
             (events: [Event]) in
             try await server.upload(events)
         }
@@ -34,11 +36,15 @@ struct ArticleSamples {
     func bounds() async {
         typealias Event = String
         let (server, store) = (Service(), Store())
-        let upload = Debouncer(collectingFor: .seconds(5), maxCount: 100, maxBatch: 500, clock: clock) {
+        let upload = Debouncer(
+            collectingFor: .seconds(5), options: .init(maxCount: 100, maxBatch: 500), clock: clock
+        ) {
             (events: [Event]) in
             try await server.upload(events)
         }
-        let backup = Debouncer(for: .seconds(60), clock: clock, tolerance: .seconds(5)) { (draft: Draft) in
+        let backup = Debouncer(
+            for: .seconds(60), options: .init(tolerance: .seconds(5)), clock: clock
+        ) { (draft: Draft) in
             try await store.save(draft)
         }
         for event in ["a", "b"] { upload(event) }
@@ -143,13 +149,15 @@ struct ArticleSamples {
     @Test("few slots, and the end of the owner")
     func slots() async {
         let (index, screen) = (Service(), Service())
-        let reindex = KeyedDebouncer(for: .seconds(5), maxConcurrent: 4, clock: clock) {
+        let reindex = KeyedDebouncer(for: .seconds(5), options: .init(maxConcurrent: 4), clock: clock) {
             (document: Int, revision: Int) in
             try await index.update(document, to: revision)
         }
         reindex.submit(1, for: 1)
         do {
-            let preview = Debouncer(for: .milliseconds(300), atEnd: .drop, clock: clock) { (text: String) in
+            let preview = Debouncer(
+                for: .milliseconds(300), options: .init(atEnd: .drop), clock: clock
+            ) { (text: String) in
                 await screen.preview(text)
             }
             preview("a")
@@ -246,7 +254,7 @@ struct ArticleSamples {
         #expect(await screen.told == ["searching for cat"])
 
         let readings = stream([Reading(sensor: 1, value: 2), Reading(sensor: 1, value: 3)])
-        for await reading in readings.throttled(for: .seconds(1), by: { $0.sensor }) {
+        for await reading in readings.throttled(every: .seconds(1), by: { $0.sensor }) {
             await screen.show("\(reading.sensor): \(reading.value)")
         }
         #expect(await screen.told.dropFirst() == ["1: 2", "1: 3"])

@@ -22,7 +22,7 @@ struct ComingFromSamples {
         for await query in queries.debounced(for: .milliseconds(300)) {
             await screen.show(query)
         }
-        for await position in positions.throttled(for: .seconds(1), combining: .first) {
+        for await position in positions.throttled(every: .seconds(1), combining: .first) {
             await screen.show(position)
         }
         #expect(await screen.told == ["cat", "here", "there"])

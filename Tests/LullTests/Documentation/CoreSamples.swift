@@ -1,4 +1,4 @@
-import Lull
+import LullCore
 import Testing
 
 // The code of the landing page of LullCore.

@@ -180,7 +180,7 @@ struct GettingStartedSamples {
     func manyKeys() async {
         let (index, log, document) = (Service(), Log(), 12)
         let reindex = KeyedDebouncer(
-            for: .seconds(5), maxWait: .seconds(60), maxConcurrent: 4, capacity: 10_000, clock: clock,
+            for: .seconds(5), maxWait: .seconds(60), options: .init(maxConcurrent: 4, capacity: 10_000), clock: clock,
             onFailure: { error, document in log.error("document \(document) was not indexed: \(error)") }
         ) { (document: Int, revision: Int) in
             try await index.update(document, to: revision)

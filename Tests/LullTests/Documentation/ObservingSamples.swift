@@ -75,7 +75,7 @@ struct ObservingSamples {
     @Test("a recording is a trace without values")
     func recorded() {
         let save = debouncer()
-        let recording = save.record()
+        let recording = save.startRecording()
         // … as long as it takes to see what is usual
         let trace = recording.trace(hashingKeys: true)
         #expect(trace == "")

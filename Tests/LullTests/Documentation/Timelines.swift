@@ -1,5 +1,6 @@
 import Foundation
 import Lull
+import LullCore
 import Testing
 
 // The timelines of the articles, read from the articles and played to the engine, a column a second.

@@ -27,7 +27,7 @@ struct StreamEndTests {
         #expect(await story(numbers.debounced(for: .seconds(1), clock: clock)) == last + ["broken"])
         #expect(await story(numbers.debounced(for: .seconds(1), droppingAtEnd: true, clock: clock)) == ["broken"])
         let ends = count == 0 ? [] : count == 1 ? ["1"] : ["1", "\(count)"]
-        #expect(await story(numbers.throttled(for: .seconds(1), clock: clock)) == ends + ["broken"])
+        #expect(await story(numbers.throttled(every: .seconds(1), clock: clock)) == ends + ["broken"])
         let keys = (1...2).filter { $0 <= count }.map { key in count - (count - key) % 2 }.sorted()
         #expect(
             Set(await story(numbers.debounced(for: .seconds(1), by: { $0 % 2 }, clock: clock)))
@@ -110,7 +110,7 @@ struct StreamEndTests {
             input.onTermination = { _ in ended.open() }
             let consumer = Task {
                 var count = 0
-                for await _ in stream.throttled(for: .microseconds(yields % 7)) { count += 1 }
+                for await _ in stream.throttled(every: .microseconds(yields % 7)) { count += 1 }
                 return count
             }
             let feeder = Task {

@@ -25,7 +25,7 @@ struct StreamMemoryTests {
         let tokens = Tokens(count: Self.many)
         let (asked, door) = (Record<Int>(), Door())
         let consumer = clock.task {
-            for await token in tokens.throttled(for: .seconds(1), clock: clock) {
+            for await token in tokens.throttled(every: .seconds(1), clock: clock) {
                 asked.add(token.number)
                 await door.pass()
             }

@@ -51,7 +51,7 @@ struct StreamTests {
     @Test("throttles")
     func throttle() async {
         let (positions, input) = AsyncStream.makeStream(of: Int.self)
-        let task = consume(positions.throttled(for: .seconds(1), clock: clock))
+        let task = consume(positions.throttled(every: .seconds(1), clock: clock))
         await settle()
         for position in 0..<7 {
             input.yield(position)

@@ -2,15 +2,15 @@ import TestSupport
 import Lull
 
 /// An outcome that tests can compare.
-enum Ended<Result: Equatable & Sendable>: Equatable, Sendable {
-    case executed(Result)
+enum Ended<Output: Equatable & Sendable>: Equatable, Sendable {
+    case executed(Output)
     case failed(Refusal?)
     case superseded
     case absorbed
     case cancelled
     case rejected(Rejection)
 
-    init(_ outcome: Outcome<Result>) {
+    init(_ outcome: Outcome<Output>) {
         self =
             switch outcome {
             case .executed(let result): .executed(result)
@@ -23,16 +23,16 @@ enum Ended<Result: Equatable & Sendable>: Equatable, Sendable {
     }
 }
 
-extension SoleCoalescer where Result: Equatable {
+extension UnkeyedCoalescer where Output: Equatable {
     /// Submits, and records what became of it.
-    func submit(_ value: Value, into record: Record<Ended<Result>>) {
+    func submit(_ value: Value, into record: Record<Ended<Output>>) {
         submit(value) { record.add(Ended($0)) }
     }
 }
 
-extension KeyedCoalescer where Result: Equatable {
+extension KeyedCoalescer where Output: Equatable {
     /// Submits under a key, and records what became of it.
-    func submit(_ value: Value, for key: Key, into record: Record<Ended<Result>>) {
+    func submit(_ value: Value, for key: Key, into record: Record<Ended<Output>>) {
         submit(value, for: key) { record.add(Ended($0)) }
     }
 }

@@ -5,30 +5,32 @@ package import LullCore
 ///
 /// The delay doubles with every attempt up to a longest one. Each is shortened by chance to between a half and all of
 /// that, so that many runs that failed together do not come back together.
-public struct DurableBackoff: Hashable, Sendable {
+public struct RetryPolicy: Hashable, Sendable {
     /// The delay after the first attempt.
-    public var first: Duration
+    public var initialDelay: Duration
     /// The longest delay.
-    public var longest: Duration
+    public var maxDelay: Duration
     /// How many attempts a run has before it is dead. One that is taken over from a worker that died counts as well.
     public var maxAttempts: Int
 
-    /// A backoff; stops with a message if `first` is negative, `longest` shorter than `first`, or `maxAttempts` below 1.
+    /// Creates a policy, by default one under which a run is dead after some 80 minutes of failing.
     ///
-    /// With what is usual where nothing is said, a run is dead after some 80 minutes of failing.
-    public init(first: Duration = .seconds(1), longest: Duration = .seconds(600), maxAttempts: Int = 20) {
-        require(first >= .zero, "the first delay of a backoff is \(first), but must be zero or more")
-        require(longest >= first, "the longest delay of a backoff is \(longest), but its first one is \(first)")
+    /// Stops with a message if `initialDelay` is negative, `maxDelay` shorter than `initialDelay`, or `maxAttempts` below 1.
+    public init(
+        initialDelay: Duration = .seconds(1), maxDelay: Duration = .seconds(600), maxAttempts: Int = 20
+    ) {
+        require(initialDelay >= .zero, "the initialDelay is \(initialDelay), but must be zero or more")
+        require(maxDelay >= initialDelay, "the maxDelay is \(maxDelay), but the initialDelay is \(initialDelay)")
         require(maxAttempts >= 1, "the maxAttempts is \(maxAttempts), but must be 1 or more")
-        self.first = first
-        self.longest = longest
+        self.initialDelay = initialDelay
+        self.maxDelay = maxDelay
         self.maxAttempts = maxAttempts
     }
 
     /// The delay after that many attempts, without its chance.
     package func delay(after attempts: Int) -> CoreDuration {
-        var delay = CoreDuration(first).nanoseconds
-        let longest = CoreDuration(longest).nanoseconds
+        var delay = CoreDuration(initialDelay).nanoseconds
+        let longest = CoreDuration(maxDelay).nanoseconds
         for _ in 1..<max(1, attempts) where delay < longest {
             delay = delay > longest / 2 ? longest : 2 * delay
         }

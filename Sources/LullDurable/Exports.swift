@@ -1,0 +1,8 @@
+// What users of LullDurable name: the options of a debouncer, and its errors.
+@_exported public import enum LullCore.Combination
+@_exported public import struct LullCore.CoreDuration
+@_exported public import enum LullCore.DelayRule
+@_exported public import enum LullCore.Edge
+@_exported public import struct LullCore.Edges
+@_exported public import struct LullCore.Policy
+@_exported public import enum LullCore.PolicyError

@@ -1,0 +1,69 @@
+#if os(Linux)
+    import Foundation
+    import Testing
+
+    /// What the compiler says of a typo in the settings of a debouncer: the form of the initialisers was chosen for it.
+    @Suite("A typo in an initialiser")
+    struct DiagnosticsTests {
+        @Test(
+            "is named by the compiler, with what was meant",
+            arguments: [
+                (
+                    "Debouncer(for: .seconds(1), edgs: .leading) { (_: Int) in }",
+                    "have 'for:edgs:_:', expected 'for:edges:_:'"
+                ),
+                (
+                    "Debouncer(for: .seconds(1), combining: .merge { (all: inout [Int], new) in all += nw }) { (_: [Int]) in }",
+                    "cannot find 'nw' in scope"
+                ),
+                (
+                    "Debouncer(policy: policy, combining: .merge { (all: inout [Int], new) in all += nw }) { (_: [Int]) in }",
+                    "cannot find 'nw' in scope"
+                ),
+                (
+                    "KeyedThrottler(every: .seconds(1), options: .init(maxCont: 3)) { (_: Int, _: Int) in }",
+                    "have 'maxCont:', expected 'maxCount:'"
+                ),
+            ])
+        func typo(code: String, message: String) throws {
+            let output = try compile("import Lull\nfunc make(_ policy: Policy) { _ = \(code) }\n")
+            #expect(output.contains("error: ") && output.contains(message), "\(output)")
+            #expect(!output.contains("Stack dump"), "\(output)")
+        }
+
+        @Test("is all that is wrong with it: the engine is not in scope, the options are")
+        func scope() throws {
+            let options =
+                "Edges.leading, DelayRule.extend, WhileRunning.skip, DebounceOptions(), AtEnd.drop, Counters.self"
+            #expect(try compile("import Lull\nfunc name() { _ = (\(options)) }\n") == "")
+            for name in [
+                "Engine", "Gate", "Batch", "Ticket", "Setup", "Runtime", "Work", "WorkObserver", "CoreInstant",
+            ] {
+                let output = try compile("import Lull\nfunc name() { _ = \(name).self }\n")
+                #expect(output.contains("cannot find '\(name)' in scope"), "\(output)")
+            }
+        }
+
+        /// Checks a file as a user's package would, and returns what the compiler says.
+        private func compile(_ code: String) throws -> String {
+            let products = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+                .deletingLastPathComponent()
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).swift")
+            try Data(code.utf8).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let compiler = Process()
+            compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            compiler.arguments = [
+                "swiftc", "-typecheck", "-swift-version", "6", "-I", products.appendingPathComponent("Modules").path,
+                "-Xcc", "-fmodule-map-file=\(products.path)/CLullPlatform.build/module.modulemap", file.path,
+            ]
+            let pipe = Pipe()
+            compiler.standardOutput = pipe
+            compiler.standardError = pipe
+            try compiler.run()
+            let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+            compiler.waitUntilExit()
+            return String(decoding: output, as: UTF8.self)
+        }
+    }
+#endif

@@ -87,7 +87,8 @@ extension Help {
 
         Counts, for each namespace, the keys with a value that is pending, ready (due,
         and waiting for a worker), running, or retrying (waiting for another attempt),
-        and the dead runs. Also prints for how long the oldest ready value has been due.
+        and the dead runs. Also prints for how long the oldest work that could run has
+        been waiting, which grows if there is no worker.
         Changes nothing.
 
           --json                 an object for each namespace, in a line

@@ -5,10 +5,13 @@ internal import LullDurable
 struct SQLiteTable: DurableTable {
     let connection: Connection
     /// The present instant: that of the transaction, or of the calls that came while it was open.
-    var now: CoreInstant
+    var now: CoreInstant {
+        didSet { if now != oldValue { submitted = nil } }
+    }
     var sequence: Int64
     var base: Int64
-    /// The latest row that a submit has written and left something pending in, if it is still there.
+    /// The row that was written last, if a submit of the present instant has left something pending in it. Then the file shows by it
+    /// that the transaction was committed, and how late it was, whatever ``Meta`` says.
     private(set) var submitted: CommitMark?
     /// The earliest `wake` that was written in each namespace since it was last asked.
     private var touched: [String: CoreInstant] = [:]
@@ -60,14 +63,14 @@ struct SQLiteTable: DurableTable {
         statement.bind(35, namespace.id)
         statement.bind(36, blob: key)
         try statement.run()
-        note(row, connection.inserted)
+        note(row, connection.inserted, isSubmit: true)
         if namespace.collects { for batch in batches { try insertValues(batch, of: key, in: namespace) } }
         touch(wake, in: namespace)
     }
 
-    /// A row that has the present instant makes up for ``Meta`` having an earlier one.
-    private mutating func note(_ row: DurableRow, _ handle: Int64) {
-        if row.pending?.last == now { submitted = .submit(row: handle, generation: row.generation) }
+    private mutating func note(_ row: DurableRow, _ handle: Int64, isSubmit: Bool) {
+        let shows = isSubmit && row.pending?.last == now
+        submitted = shows ? .submit(row: handle, generation: row.generation) : nil
     }
 
     mutating func update(
@@ -100,7 +103,7 @@ struct SQLiteTable: DurableTable {
         if let added { statement.bind(Change.bytes, blob: added) }
         statement.bind(Change.id, new.handle)
         try statement.run()
-        if row.generation != before.generation { note(row, old.handle) }
+        note(row, old.handle, isSubmit: row.generation != before.generation)
         if change.groups.contains(.wake) { touch(new.wake, in: namespace) }
     }
 

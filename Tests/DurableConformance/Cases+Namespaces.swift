@@ -120,6 +120,22 @@ extension ConformanceCase {
             #expect(key.pending == 1 && key.ready == 0 && key.dueIn == .milliseconds(10))
             #expect(key.run?.isClaimed == true && key.run?.attempt == 1 && key.run?.error == nil)
         },
+        ConformanceCase("a run whose lease has expired, or whose next attempt is due, waits for a worker") { bench in
+            try await bench.open(.debounce(10))
+            try await bench.submit("1", "lost")
+            try await bench.submit("1", "failed")
+            bench.pass(10)
+            for run in try await bench.claim(lease: 50) where String(decoding: run.key, as: UTF8.self) == "failed" {
+                try await bench.fail(run, retry: 30)
+            }
+            #expect(try await bench.store.status().first?.oldestDue == nil)
+            bench.pass(35)
+            #expect(try await bench.store.status().first?.oldestDue == .milliseconds(5))
+            _ = try await bench.claim(by: 2)
+            #expect(try await bench.store.status().first?.oldestDue == nil)
+            bench.pass(17)
+            #expect(try await bench.store.status().first?.oldestDue == .milliseconds(2))
+        },
         ConformanceCase("attempts and lost leases are counted for each namespace, for ever") { bench in
             try await bench.open(.debounce(10))
             try await bench.store.open("other", try .debounce(10))

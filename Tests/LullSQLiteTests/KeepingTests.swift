@@ -113,16 +113,27 @@ import Testing
         #expect(try place.number("SELECT highest FROM meta") == highest + 19_999_999)
     }
 
-    @Test func aSubmitThatWasCancelledInItsTransactionLeavesNoMark() throws {
+    @Test(arguments: ["cancel", "maxCount", "leading", "flush", "later"])
+    func aTransactionThatDoesNotEndInAPendingSubmitIsMarkedAndTimed(_ ending: String) throws {
         let file = try file()
-        try file.open(try debounce(100))
-        try file.submit(submission("a", "one"))
+        try file.open(try debounce(100, edges: [.leading, .trailing], maxCount: 3))
+        for key in ["old", "b", "b"] { try file.submit(submission(key, "one")) }
         let before = try place.number("SELECT last_commit FROM meta")
+        machine.pass(nanoseconds: 1_000_000)
         try file.write { transaction throws(DurableError) in
-            _ = try transaction.submit(submission("b", "one"))
-            _ = try transaction.cancel(bytes("b"), in: "n")
+            _ = try transaction.submit(submission("b", "two"))
+            switch ending {
+            case "cancel": _ = try transaction.cancel(bytes("b"), in: "n")
+            case "maxCount": _ = try transaction.submit(submission("b", "three"))
+            case "leading": _ = try transaction.submit(submission("new", "one"))
+            case "flush": _ = try transaction.flush(bytes("b"), in: "n")
+            default: transaction.table.now = transaction.now.advanced(by: .nanoseconds(5))
+            }
         }
         #expect(try place.number("SELECT last_commit FROM meta") != before)
+        machine.reboot(as: "second", wallPasses: -100)
+        let due = try #require(try file.submit(submission("b", "four")).due)
+        #expect(due >= 1_000_000)
     }
 
     @Test func theTimeOfTheFileGoesOnOverABoot() throws {

@@ -176,7 +176,9 @@ enum Stalls {
     /// A debouncer with so many keys pending, for long.
     private static func crowd(of keys: Int, _ sink: Sink = Sink()) -> Crowd {
         let queue = DispatchQueue(label: "stalls")
-        let debouncer = Crowd(for: .seconds(1000), on: queue, options: .init(atEnd: .drop)) { _, value in sink.take(value) }
+        let debouncer = Crowd(for: .seconds(1000), on: queue, options: .init(atEnd: .drop)) { _, value in
+            sink.take(value)
+        }
         for key in 0..<keys { debouncer.submit(key, for: key) }
         return debouncer
     }

@@ -22,7 +22,7 @@ enum OpenMetrics {
         }
         begin(
             "lull_oldest_due_seconds", "gauge",
-            "For how long the oldest value that waits for a worker has been due; 0 if none waits.", unit: "seconds",
+            "For how long the oldest work that waits for a worker has waited; 0 if none waits.", unit: "seconds",
             &text)
         for status in all {
             sample("lull_oldest_due_seconds", status, [], &text)

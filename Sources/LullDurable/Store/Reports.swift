@@ -42,7 +42,8 @@ public struct DurableStatus: Hashable, Sendable {
     public var retrying = 0
     /// Dead runs.
     public var dead = 0
-    /// For how long the oldest value that waits for a worker has been due.
+    /// For how long the oldest work that waits for a worker has waited: a value that is due, a run whose next attempt is due, or one
+    /// whose lease has expired.
     public var oldestDue: Duration?
     /// How many attempts at runs have begun since the namespace was made.
     public var attempts = 0
@@ -63,11 +64,16 @@ public struct DurableStatus: Hashable, Sendable {
         if row.pending != nil { pending += 1 }
         if let ready = row.ready {
             self.ready += 1
-            oldestDue = max(oldestDue ?? .zero, DurableNamespace.time(from: ready.due, to: now))
+            noteWaiting(since: ready.due, at: now)
         }
         if let run = row.run {
             if run.isInBackoff { retrying += 1 } else { running += 1 }
+            noteWaiting(since: run.state.end, at: now)
         }
+    }
+
+    private mutating func noteWaiting(since instant: CoreInstant, at now: CoreInstant) {
+        if instant <= now { oldestDue = max(oldestDue ?? .zero, DurableNamespace.time(from: instant, to: now)) }
     }
 }
 

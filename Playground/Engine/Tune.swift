@@ -69,8 +69,10 @@ public func tuneOutcomes(_ saving: Double, _ delay: Int64) {
             outbox.append(outcome.policy.wait.nanoseconds)
             outbox.append(outcome.executions)
             outbox.append(outcome.premature)
-            for delay in outcome.delayFromLast + outcome.delayFromFirst { outbox.append(delay) }
-            outbox.append(outcome.starvation)
+            // Where nothing was executed there are none.
+            let none: [Int64] = [0, 0, 0]
+            for delay in (outcome.delayFromLast ?? none) + (outcome.delayFromFirst ?? none) { outbox.append(delay) }
+            outbox.append(outcome.starvation ?? 0)
             outbox.append(outcome.isEfficient ? 1 : 0)
             outbox.append(choice.map { $0.index == index ? number(of: $0.reason) : 0 } ?? 0)
         }

@@ -7,10 +7,10 @@ internal import Synchronization
 @usableFromInline
 package final class Work: Sendable {
     /// The execution on whose behalf the present task runs.
-    @TaskLocal public static var current: Work?
+    @TaskLocal package static var current: Work?
 
     /// Says which key is executed, for messages.
-    public var name: String { describe() }
+    package var name: String { describe() }
 
     /// The run of a handler, and the number of the debouncer whose handler it is. Nil for all other work: callbacks, and
     /// what others keep track of.

@@ -297,11 +297,35 @@ struct TuneTests {
             ["simulate", "--wait", "300ms", "--diagram", "-"], input: Array(trace([0, 0.1, 0.2, 2]).utf8))
         #expect(
             outcome.lines.suffix(4) == [
-                #"key "k" from 0s on; a column is 113ms"#,
-                "submits         ooo...............o.............................................",
-                "debounce 300ms  -----x............---x..........................................",
-                "(o a submit, 2 two in one column; - a value waits, x it is executed)",
+                #"key "k" from 0s on; a column is 38.2ms"#,
+                "submits         o..o..o..............................................o..........",
+                "debounce 300ms  -------------x.......................................--------x..",
+                "(o a submit; - a value waits; x an execution; . nothing)",
             ])
+    }
+
+    @Test func aDiagramEndsShortlyAfterTheLastExecution() throws {
+        let trace = trace((0..<8).map { Double($0) / 7 })
+        for options in [["--throttle", "500ms"], ["--wait", "1s"]] {
+            let lines = try lull(["simulate"] + options + ["--diagram", "-"], input: Array(trace.utf8)).lines.suffix(4)
+            let marks = lines.map { $0.drop { $0 != " " }.drop { $0 == " " } }
+            let executions = marks[2]
+            let last = try #require(executions.lastIndex(of: "x"))
+            let columns = executions.distance(from: last, to: executions.endIndex)
+            #expect(2...20 ~= columns, "\(lines)")
+        }
+    }
+
+    @Test func theLegendOfADiagramNamesWhatOccurs() throws {
+        func legend(_ options: [String], _ instants: [Double]) throws -> String? {
+            try lull(["simulate", "--diagram"] + options + ["-"], input: Array(trace(instants).utf8)).lines.last
+        }
+        #expect(
+            try legend(["--throttle", "1s", "--edges", "leading"], [0])
+                == "(o a submit; x an execution; . nothing)")
+        #expect(
+            try legend(["--wait", "1s"], [0, 0, 0])
+                == "(3 submits in one column; - a value waits; x an execution; . nothing)")
     }
 
     @Test func aPictureIsWrittenToAFile() throws {

@@ -163,6 +163,12 @@ struct PagesTests {
         #expect(try bash("lull", "tune", "--svg", folder + "/") == [path])
         #expect(try bash("lull", "status", "--store", "s") == ["sqlite:"])
         #expect(try bash("lull", "status", "--store", "sqlite", ":", folder + "/a") == [path])
+        // A store's own files beside it are no stores.
+        for name in ["x.db", "x.db-wal", "x.db-shm", "x.db-want", "x.db-write", "y-write"] {
+            #expect(FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil))
+        }
+        #expect(try bash("lull", "status", "--store", "sqlite", ":", folder + "/x") == [folder + "/x.db"])
+        #expect(try bash("lull", "status", "--store", "sqlite", ":", folder + "/y") == [folder + "/y-write"])
         #expect(try bash("lull", "run", "--wait", "1s", "--", "bas").contains("bash"))
         #expect(try bash("lull", "run", "--wait", "1s", "--", "cat", folder + "/a") == [path])
     }

@@ -27,8 +27,15 @@ struct Failure: Error, Equatable {
     /// A first argument that is neither a command nor an option.
     static func unknown(_ name: String) -> Failure {
         guard name.hasPrefix("-") else {
-            let hint = Spelling.nearest(to: name, among: Help.commands).map { ": did you mean '\($0)'?" } ?? ""
-            return .usage("unknown command '\(name)'\(hint)")
+            let meant: String? =
+                if name == "version" {
+                    "--version"
+                } else if let owner = Subcommand.allCases.first(where: { $0.takes(name) }) {
+                    "'lull \(owner.rawValue) \(name)'"
+                } else {
+                    Spelling.nearest(to: name, among: Help.commands).map { "'\($0)'" }
+                }
+            return .usage("unknown command '\(name)'\(meant.map { ": did you mean \($0)?" } ?? "")")
         }
         let option = name.prefix { $0 != "=" }
         if let known = Option.allCases.first(where: { "--\($0.name)" == option }),

@@ -42,7 +42,9 @@ enum Help {
 
     /// `lull help`: the overview, or the page of a command.
     static func make(_ arguments: [String]) throws(Failure) -> String {
-        guard arguments.count <= 1 else { throw .usage("unexpected argument \(arguments[1])") }
+        // A subcommand of a command is explained on the command's page.
+        let isPair = arguments.count == 2 && Subcommand(rawValue: arguments[0])?.takes(arguments[1]) == true
+        guard arguments.count <= 1 || isPair else { throw .usage("unexpected argument \(arguments[1])") }
         guard let name = arguments.first, !["--help", "-h", "help"].contains(name) else { return overview }
         guard let page = page(named: name) else { throw .unknown(name) }
         return page

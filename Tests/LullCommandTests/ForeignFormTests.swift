@@ -40,6 +40,14 @@ struct ForeignFormTests {
         #expect(try simulate("nonsense\n").errors.contains("line 1: not a JSON object: "))
     }
 
+    @Test(
+        arguments: [
+            "import os, sys\n\nx = f(1, 2)\n", "from a import b,c\nimport d\n", "f(a,b)\n", "Well, that is it.\n",
+        ])
+    func whatHasACommaIsNotYetCSV(_ text: String) throws {
+        #expect(try simulate(text).errors.contains("line 1: not a JSON object: "))
+    }
+
     @Test func aPictureOfNothingIsAnErrorAndLeavesNoFile() throws {
         let file = try TemporaryFile("a picture")
         let absent = file.path + ".svg"

@@ -106,6 +106,19 @@ struct MessageTests {
 
     // MARK: - Tables
 
+    @Test func textStandsToTheLeftAndNumbersToTheRight() {
+        let rows = [["run", "key", "age", "error"], ["1", "b", "5s", "-"], ["12", "lamp", "100ms", "failed"]]
+        var text: [UInt8] = []
+        Table.append(rows, left: ["key", "error"], width: 80, to: &text)
+        #expect(
+            String(decoding: text, as: UTF8.self) == """
+                run  key     age  error
+                1    b        5s  -
+                12   lamp  100ms  failed
+
+                """)
+    }
+
     @Test func tablesFitTheTerminal() {
         let rows = [
             ["run", "key", "error"],

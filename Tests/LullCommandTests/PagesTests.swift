@@ -77,7 +77,8 @@ struct PagesTests {
             }
             // Whatever is a request is one of these; text that begins with a dot is no request.
             let requests = Set(page.lines.filter { $0.hasPrefix(".") }.map { $0.split(separator: " ")[0] })
-            #expect(requests.isSubset(of: [".TH", ".SH", ".SS", ".PP", ".TP", ".br", ".nf", ".fi"]), "\(requests)")
+            let known: Set<Substring> = [".TH", ".SH", ".SS", ".PP", ".TP", ".br", ".nf", ".fi", ".ad", ".in"]
+            #expect(requests.isSubset(of: known), "\(requests)")
             #expect(page.output.utf8.allSatisfy { $0 < 0x80 })
         }
         let filter = try lull("man", "filter").output
@@ -96,6 +97,22 @@ struct PagesTests {
             if let outcome = try run("mandoc", ["-Tlint", "-Wwarning"], input: page) {
                 let complaints = outcome.lines.filter { !$0.contains("missing date") }
                 #expect(complaints == [], "\(arguments)")
+            }
+        }
+    }
+
+    @Test func theManualFitsAScreenOf80Columns() throws {
+        for arguments in [[]] + Self.names.map({ [$0] }) {
+            let page = try lull(["man"] + arguments, input: []).output
+            for (program, options) in [
+                ("groff", ["-man", "-Tutf8", "-rLL=80n", "-P-cbou"]), ("mandoc", ["-Tutf8", "-Owidth=80"]),
+            ] {
+                guard let outcome = try run(program, options, input: page) else { continue }
+                // mandoc makes bold what it strikes twice.
+                let lines = outcome.lines.map { $0.replacing(/.\u{8}/, with: "") }
+                #expect(lines.filter { $0.count > 80 } == [], "\(program) \(arguments)")
+                let name = lines.drop { $0 != "NAME" }.dropFirst().first ?? ""
+                #expect(!name.trimmingCharacters(in: .whitespaces).contains("  "), "\(program) \(name)")
             }
         }
     }
@@ -146,6 +163,12 @@ struct PagesTests {
         #expect(try bash("lull", "tune", "--svg", folder + "/") == [path])
         #expect(try bash("lull", "status", "--store", "s") == ["sqlite:"])
         #expect(try bash("lull", "status", "--store", "sqlite", ":", folder + "/a") == [path])
+        // A store's own files beside it are no stores.
+        for name in ["x.db", "x.db-wal", "x.db-shm", "x.db-want", "x.db-write", "y-write"] {
+            #expect(FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil))
+        }
+        #expect(try bash("lull", "status", "--store", "sqlite", ":", folder + "/x") == [folder + "/x.db"])
+        #expect(try bash("lull", "status", "--store", "sqlite", ":", folder + "/y") == [folder + "/y-write"])
         #expect(try bash("lull", "run", "--wait", "1s", "--", "bas").contains("bash"))
         #expect(try bash("lull", "run", "--wait", "1s", "--", "cat", folder + "/a") == [path])
     }

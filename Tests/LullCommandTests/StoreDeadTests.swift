@@ -21,7 +21,7 @@ struct StoreDeadTests {
         let list = try store.run("dead list").lines
         #expect(list.count == 4)
         #expect(list[0].hasPrefix("run  key  submits  attempts"))
-        #expect(list[1].hasPrefix("1      a        1         1") && list[1].hasSuffix("false failed with status 1"))
+        #expect(list[1].hasPrefix("1    a          1         1") && list[1].hasSuffix("false failed with status 1"))
         let first = try store.run("dead list --json").lines[0]
         #expect(first.hasPrefix(#"{"run":1,"key":"a","values":["a 1"],"submits":1,"attempts":1,"#), "\(first)")
         #expect(try store.run("dead discard 1").output == "discarded 1 dead run\n")

@@ -70,10 +70,12 @@ struct StoreFileTests {
     }
 
     @Test func lookingMakesNothing() throws {
-        for arguments in [["status"], ["dead", "list"]] {
+        for arguments in [["status"], ["dead", "list"], ["compact"], ["flush"]] {
             let outcome = try lull(arguments + folder.store, input: [])
             #expect(outcome.ending == 74)
-            #expect(outcome.errors == "lull: there is no file \(folder.file)\n")
+            #expect(
+                outcome.errors == "lull: there is no file \(folder.file): lull submit, run, filter or work makes it, "
+                    + "with a policy such as --wait 5s\n")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }

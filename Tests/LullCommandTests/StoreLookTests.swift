@@ -50,12 +50,12 @@ struct StoreLookTests {
         _ = try store.run("submit --after 0 failing 1")
         try eventually("the command has failed") { (try? store.status()["retrying"]) == 1 }
         let lines = try store.run("list").lines
-        #expect(lines[0] == "key                state  due in  submits  attempt", "\(lines)")
+        #expect(lines[0] == "key      state            due in  submits  attempt", "\(lines)")
         #expect(
-            lines[1].hasPrefix("failing         retrying  ") && lines[1].hasSuffix("        1        1"), "\(lines)")
+            lines[1].hasPrefix("failing  retrying         ") && lines[1].hasSuffix("        1        1"), "\(lines)")
         #expect(lines[2] == "running  running,pending   3600s        2        1", "\(lines)")
         #expect(
-            lines[3].hasPrefix("waiting          pending   ") && lines[3].hasSuffix("s        2        -"), "\(lines)")
+            lines[3].hasPrefix("waiting  pending          ") && lines[3].hasSuffix("s        2        -"), "\(lines)")
         let objects = try store.run("list --json").lines
         #expect(objects[0].hasPrefix(#"{"key":"failing","pending":0,"dueIn":null,"ready":0,"run":{"id":"#))
         #expect(objects[0].contains(#""state":"retrying","attempt":1,"submits":1,"retryIn":0."#), "\(objects)")

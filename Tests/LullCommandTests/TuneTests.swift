@@ -172,16 +172,17 @@ struct TuneTests {
     }
 
     @Test func aTraceThatSaysNothingAboutWaitsGetsNoSuggestion() throws {
-        let few = "No suggestion: at least 20 submits are needed for one\n"
+        let few = "No suggestion: at least 20 submits are needed for one.\n"
         for (instants, reason) in [
             ([0], few), ([0, 0.1, 5], few), ((1...19).map(Double.init), few),
-            (Array(repeating: 7, count: 30), "No suggestion: all submits came at one instant\n"),
+            (Array(repeating: 7, count: 30), "No suggestion: all submits came at one instant.\n"),
         ] as [([Double], String)] {
             for options in ["", "--target-saving 50% ", "--target-delay 1s --by-key "] {
                 let found = try report(options, trace(instants))
                 #expect(found.debounce.suggested == nil && found.throttle.suggested == nil)
                 let output = try tune(options, trace(instants)).output
-                #expect(output.hasSuffix("\n\n\(reason)"), "\(output)")
+                // Before the tables.
+                #expect(output.split(separator: "\n", maxSplits: 1)[1].hasPrefix(reason), "\(output)")
                 #expect(!output.contains("<"))
             }
         }
@@ -191,7 +192,7 @@ struct TuneTests {
     }
 
     @Test func whereNothingWasExecutedThereAreNoDelays() throws {
-        #expect(try tune("", "").output == "0 submits of 0 keys.\n")
+        #expect(try tune("", "").output.contains("0 submits of 0 keys: nothing was submitted, "))
         let cancelled = "{\"at\":1}\n{\"at\":1,\"op\":\"cancel\"}\n"
         for trace in ["", cancelled] {
             for row in try report("--edges trailing", trace).debounce.waits {
@@ -297,11 +298,35 @@ struct TuneTests {
             ["simulate", "--wait", "300ms", "--diagram", "-"], input: Array(trace([0, 0.1, 0.2, 2]).utf8))
         #expect(
             outcome.lines.suffix(4) == [
-                #"key "k" from 0s on; a column is 113ms"#,
-                "submits         ooo...............o.............................................",
-                "debounce 300ms  -----x............---x..........................................",
-                "(o a submit, 2 two in one column; - a value waits, x it is executed)",
+                #"key "k" from 0s on; a column is 38.2ms"#,
+                "submits         o..o..o..............................................o..........",
+                "debounce 300ms  -------------x.......................................--------x..",
+                "(o a submit; - a value waits; x an execution; . nothing)",
             ])
+    }
+
+    @Test func aDiagramEndsShortlyAfterTheLastExecution() throws {
+        let trace = trace((0..<8).map { Double($0) / 7 })
+        for options in [["--throttle", "500ms"], ["--wait", "1s"]] {
+            let lines = try lull(["simulate"] + options + ["--diagram", "-"], input: Array(trace.utf8)).lines.suffix(4)
+            let marks = lines.map { $0.drop { $0 != " " }.drop { $0 == " " } }
+            let executions = marks[2]
+            let last = try #require(executions.lastIndex(of: "x"))
+            let columns = executions.distance(from: last, to: executions.endIndex)
+            #expect(2...20 ~= columns, "\(lines)")
+        }
+    }
+
+    @Test func theLegendOfADiagramNamesWhatOccurs() throws {
+        func legend(_ options: [String], _ instants: [Double]) throws -> String? {
+            try lull(["simulate", "--diagram"] + options + ["-"], input: Array(trace(instants).utf8)).lines.last
+        }
+        #expect(
+            try legend(["--throttle", "1s", "--edges", "leading"], [0])
+                == "(o a submit; x an execution; . nothing)")
+        #expect(
+            try legend(["--wait", "1s"], [0, 0, 0])
+                == "(3 submits in one column; - a value waits; x an execution; . nothing)")
     }
 
     @Test func aPictureIsWrittenToAFile() throws {

@@ -46,6 +46,11 @@ struct UsageTests {
         }
     }
 
+    @Test(arguments: ["list", "retry", "discard"])
+    func helpOfASubcommandOfACommandIsOnThePageOfTheCommand(_ word: String) throws {
+        #expect(try lull("help", "dead", word).output == Help.page(named: "dead"))
+    }
+
     @Test(arguments: ["--version", "-V"])
     func versionIsOneLine(_ option: String) throws {
         let outcome = try lull(option)
@@ -70,6 +75,9 @@ struct UsageTests {
         ("help filtre", "unknown command 'filtre': did you mean 'filter'?"),
         ("man filtre", "unknown command 'filtre': did you mean 'filter'?"),
         ("help run it", "unexpected argument it"),
+        ("help dead it", "unexpected argument it"),
+        ("version", "unknown command 'version': did you mean --version?"),
+        ("retry", "unknown command 'retry': did you mean 'lull dead retry'?"),
         ("--frobnicate", "unknown option --frobnicate"), ("-x", "unknown option -x"),
         ("--hlep", "unknown option --hlep: did you mean --help?"),
         ("--wait=1s", "--wait comes after a command, as in lull filter --wait"),

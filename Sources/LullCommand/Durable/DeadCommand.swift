@@ -53,7 +53,9 @@ enum DeadCommand {
         if settings.format == .json {
             for run in dead { run.appendJSON(to: &output.text) }
         } else {
-            Table.append([DurableDeadRun.columns] + dead.map(\.cells), width: Terminal.tableWidth, to: &output.text)
+            Table.append(
+                [DurableDeadRun.columns] + dead.map(\.cells), left: ["key", "error"], width: Terminal.tableWidth,
+                to: &output.text)
         }
         _ = try output.drain()
         return ExitStatus.success

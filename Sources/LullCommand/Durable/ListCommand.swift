@@ -27,7 +27,9 @@ enum ListCommand {
                 // Of a list that goes on, the widths must do for what is not known yet.
                 let least = keys.count == page ? DurableListing.greatestWidths : []
                 var table =
-                    layout ?? Table.Layout([DurableListing.columns] + rows, least: least, width: Terminal.tableWidth)
+                    layout
+                    ?? Table.Layout(
+                        [DurableListing.columns] + rows, left: ["state"], least: least, width: Terminal.tableWidth)
                 table.append(rows, to: &output.text)
                 layout = table
             }

@@ -35,7 +35,7 @@ enum StoreURL {
         do throws(DurableError) {
             return try SQLiteFile(path, options)
         } catch {
-            throw Failure(error, subcommand)
+            throw creates ? Failure(error, subcommand) : failure(error, path, subcommand)
         }
     }
 
@@ -45,8 +45,16 @@ enum StoreURL {
         do throws(DurableError) {
             return try SQLiteReader(path)
         } catch {
-            throw Failure(error, subcommand)
+            throw failure(error, path, subcommand)
         }
+    }
+
+    /// A store that could not be opened by what makes none: where there is no file, with what does.
+    private static func failure(_ error: DurableError, _ path: String, _ subcommand: Subcommand) -> Failure {
+        guard access(path, F_OK) != 0, lull_errno() == ENOENT else { return Failure(error, subcommand) }
+        return Failure(
+            status: ExitStatus.inputOutput,
+            message: "\(error): lull submit, run, filter or work makes it, with a policy such as --wait 5s")
     }
 }
 

@@ -63,6 +63,12 @@ extension Subcommand {
         }
     }
 
+    /// Whether a word is one of those that may stand behind the name, as `retry` behind `dead`.
+    func takes(_ word: String) -> Bool {
+        guard case .words(let words) = operands else { return false }
+        return words.contains(word)
+    }
+
     /// Whether an operand may be a key, which may begin with a dash.
     var takesKey: Bool { [.submit, .flush, .cancel].contains(self) }
 }

@@ -156,6 +156,14 @@ extension Completions {
                     if [[ $value == *:* ]]; then
                         [[ $word == : ]] && word=''
                         _lull_files "${word#sqlite:}"
+                        # Not the files that a store keeps beside itself.
+                        for index in "${!COMPREPLY[@]}"; do
+                            case ${COMPREPLY[index]} in
+                            *-wal | *-shm | *-want | *-write)
+                                [[ -e ${COMPREPLY[index]%-*} ]] && unset "COMPREPLY[index]"
+                                ;;
+                            esac
+                        done
                     else
                         COMPREPLY=($(compgen -W sqlite: -- "$value"))
                         compopt -o nospace 2>/dev/null

@@ -47,6 +47,7 @@ enum Manual {
     private static func head(_ name: String, _ summary: String) -> String {
         """
         .TH \(name.uppercased()) 1 "" "lull \(Help.version)" "User Commands"
+        .ad l
         .SH NAME
         \(escaped(name)) \\- \(escaped(summary))
 
@@ -95,7 +96,8 @@ enum Manual {
                 isFresh = false
             case .literal(let lines):
                 paragraph()
-                roff += ".nf\n" + lines.map { line(escaped($0)) }.joined() + ".fi\n"
+                // Lines that fill a screen in the help do not fit with a page's indentation.
+                roff += ".nf\n.in 2n\n" + lines.map { line(escaped($0)) }.joined() + ".in\n.fi\n"
             }
         }
     }

@@ -19,7 +19,9 @@ enum Diagram {
         }
         var submits = [Int](repeating: 0, count: Int(columns))
         for instant in stretch.submits { submits[column(instant)] += 1 }
+        var seen: Set<Character> = []
         func appendRow(_ name: String, _ marks: String) {
+            seen.formUnion(marks)
             text.append(string: name + String(repeating: " ", count: labels - name.count + 2))
             text.append(string: marks + "\n")
         }
@@ -37,7 +39,19 @@ enum Diagram {
             for execution in executions where execution.at < stretch.to { marks[column(execution.at)] = "x" }
             appendRow(name, String(marks))
         }
-        let legend = "(o a submit, 2 two in one column; - a value waits, x it is executed)"
-        for line in Terminal.wrap(legend, to: screen) { text.append(string: line + "\n") }
+        for line in Terminal.wrap(legend(of: seen), to: screen) { text.append(string: line + "\n") }
+    }
+
+    /// What the marks mean that are to be seen.
+    private static func legend(of marks: Set<Character>) -> String {
+        let counts = marks.filter(\.isNumber).sorted().map(String.init).joined(separator: ", ")
+        var meanings = counts.isEmpty ? [] : ["\(counts) submits in one column"]
+        if marks.contains("o") { meanings.insert("o a submit", at: 0) }
+        for (mark, meaning) in [
+            ("+", "ten submits or more"), ("-", "a value waits"), ("x", "an execution"), (".", "nothing"),
+        ] where marks.contains(Character(mark)) {
+            meanings.append("\(mark) \(meaning)")
+        }
+        return "(\(meanings.joined(separator: "; ")))"
     }
 }

@@ -20,14 +20,17 @@ struct Stretch {
     /// How many waits of the policy a stretch is long: room for a few bursts, with pauses that can be seen.
     private static let length: Int64 = 24
 
-    /// The stretch with most to see, which begins where a burst does; nil if nothing was submitted.
-    init?(_ sampler: Sampler, for policy: Policy) {
+    /// The stretch with most to see, which begins where a burst does and ends with the trace at the latest; nil if nothing was
+    /// submitted.
+    ///
+    /// - Parameter others: Policies that are shown as well.
+    init?(_ sampler: Sampler, for policy: Policy, and others: [Policy] = []) {
         guard let (key, calls) = sampler.busiest else { return nil }
         self.key = key
         self.calls = calls
         let wait = max(policy.wait, .milliseconds(1))
-        let (length, overflow) = wait.nanoseconds.multipliedReportingOverflow(by: Self.length)
-        let span = overflow ? CoreDuration.infinite : .nanoseconds(length)
+        let (longest, overflow) = wait.nanoseconds.multipliedReportingOverflow(by: Self.length)
+        let span = overflow ? CoreDuration.infinite : .nanoseconds(longest)
         let submits = calls.filter { $0.operation == .submit }.map(\.at)
         let marks = Self.executions(of: calls, by: policy)
         var best = (score: -1, start: submits[0])
@@ -43,10 +46,15 @@ struct Stretch {
             let score = 10 * min(executions, 5) + min(end - index, 40)
             if score > best.score { best = (score, start) }
         }
-        // A little room in front, so that the first submit does not stick to the edge.
         start = best.start
-        from = start.advanced(by: .nanoseconds(-(span.nanoseconds / 72)))
-        to = from.advanced(by: span)
+        // Nothing is to be seen after the last of all, but for a little room.
+        let ends = submits.suffix(1) + ([policy] + others).compactMap { Self.executions(of: calls, by: $0).last?.at }
+        let used = start.duration(to: ends.max() ?? start)
+        let room = CoreDuration.nanoseconds(max(used.nanoseconds / 16, wait.nanoseconds / 8))
+        let length = used < span ? min(span, .nanoseconds(used.nanoseconds + room.nanoseconds)) : span
+        // A little room in front, so that the first submit does not stick to the edge.
+        from = start.advanced(by: .nanoseconds(-(length.nanoseconds / 72)))
+        to = from.advanced(by: length)
     }
 
     /// The submits that are shown.

@@ -37,11 +37,22 @@ enum ForeignForm {
         return (head[0] == 0) != (head[1] == 0) && (head[0] == 0) == (head[2] == 0) && (head[1] == 0) == (head[3] == 0)
     }
 
-    /// A first line of fields that are no JSON.
+    /// Lines of as many fields, which are neither JSON nor a program.
     private static func looksLikeColumns(_ head: [UInt8]) -> Bool {
-        let line = head.prefix { $0 != UInt8(ascii: "\n") }
-        let first = line.first { $0 != UInt8(ascii: " ") }
-        guard let first, first != UInt8(ascii: "{") else { return false }
-        return line.contains { ",;\t".utf8.contains($0) }
+        var lines = head.split(separator: UInt8(ascii: "\n")).map { $0.filter { $0 != UInt8(ascii: "\r") } }
+        // The last line may go on behind what is looked at.
+        if head.count >= length, lines.count > 1 { lines.removeLast() }
+        guard let first = lines.first, first.first != UInt8(ascii: "{") else { return false }
+        return "\t,;".utf8.contains { separator in
+            let counts = lines.map { line in line.count { $0 == separator } }
+            let fields = first.split(separator: separator, omittingEmptySubsequences: false)
+            return counts[0] > 0 && counts.allSatisfy { $0 == counts[0] } && fields.allSatisfy(isField)
+        }
+    }
+
+    /// Unlike the parts of a sentence or of a program, a field has no blank in front, nor brackets.
+    private static func isField(_ field: ArraySlice<UInt8>) -> Bool {
+        if field.first == UInt8(ascii: "\"") { return true }
+        return field.first != UInt8(ascii: " ") && !field.contains { "(){}[]=".utf8.contains($0) }
     }
 }

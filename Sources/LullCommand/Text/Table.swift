@@ -1,4 +1,4 @@
-/// Columns of text: the first to the left, the others to the right.
+/// Columns: the first and those of text to the left, numbers and lengths of time to the right.
 enum Table {
     /// What a column keeps when others need room.
     private static let leastWidth = 8
@@ -7,17 +7,21 @@ enum Table {
     ///
     /// Where they do not fit, the widest cells are cut; where that does not help either, each row becomes a list of its own.
     ///
-    /// - Parameter marks: A column that stands closer than others to the one before it.
+    /// - Parameters:
+    ///   - left: The names of columns of text; the first column is one of text.
+    ///   - marks: A column that stands closer than others to the one before it.
     static func append(
-        _ rows: [[String]], marks: Int? = nil, width: Int = Terminal.width, to text: inout [UInt8]
+        _ rows: [[String]], left: Set<String> = [], marks: Int? = nil, width: Int = Terminal.width,
+        to text: inout [UInt8]
     ) {
-        var layout = Layout(rows, marks: marks, width: width)
+        var layout = Layout(rows, left: left, marks: marks, width: width)
         layout.append(Array(rows.dropFirst()), to: &text)
     }
 
     /// How the rows of a table stand, also those that come later.
     struct Layout {
         private let names: [String]
+        private let left: Set<String>
         private let marks: Int?
         private let width: Int
         /// Nil if each row is a list of its own.
@@ -26,10 +30,15 @@ enum Table {
 
         /// - Parameters:
         ///   - rows: The names of the columns, and the rows that say how wide these are.
+        ///   - left: The names of columns of text; the first column is one of text.
         ///   - least: How wide they are at least: for cells that come later.
-        init(_ rows: [[String]], least: [Int] = [], marks: Int? = nil, width: Int = Terminal.width) {
+        init(
+            _ rows: [[String]], left: Set<String> = [], least: [Int] = [], marks: Int? = nil,
+            width: Int = Terminal.width
+        ) {
             let rows = rows.map { $0.map { Terminal.plain($0) } }
             names = rows.first ?? []
+            self.left = left
             self.marks = marks
             self.width = width
             var widths = Table.widths(of: rows)
@@ -67,7 +76,13 @@ enum Table {
                 for (column, cell) in row.enumerated() {
                     let cell = Terminal.cut(cell, to: widths[column])
                     let blanks = String(repeating: " ", count: widths[column] - Terminal.columns(of: cell))
-                    line += column == 0 ? cell + blanks : (column == marks ? " " : "  ") + blanks + cell
+                    if column > 0 { line += column == marks ? " " : "  " }
+                    if column > 0, !left.contains(names[column]) {
+                        line += blanks + cell
+                    } else {
+                        // Nothing stands behind the text of the last column.
+                        line += column < row.count - 1 || column == 0 ? cell + blanks : cell
+                    }
                 }
                 text.append(string: line + "\n")
             }

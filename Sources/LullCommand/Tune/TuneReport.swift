@@ -21,6 +21,13 @@ struct TuneReport {
     enum Objection {
         case fewSubmits
         case oneInstant
+
+        fileprivate var explanation: String {
+            switch self {
+            case .fewSubmits: "at least \(SpecialKey.fewest) submits are needed for one"
+            case .oneInstant: "all submits came at one instant"
+            }
+        }
     }
 
     /// What the trace has.
@@ -51,8 +58,17 @@ struct TuneReport {
         let detail = fitting ?? Detail.levels[Detail.levels.count - 1]
         let delays = detail.percentages.map { "p\($0)" }.joined(separator: "/")
         let span = DurationText.rounded(span)
-        guard submits > 0 else { return append("\(counts).", to: &text) }
-        append("\(counts) in \(span). Delays are the percentiles \(delays).", to: &text)
+        guard submits > 0 else {
+            return append("\(counts): nothing was submitted, so there is nothing to compare.", to: &text)
+        }
+        // Whoever looks for a wait learns first that the tables give none.
+        if let objection {
+            append("\(counts) in \(span).", to: &text)
+            append("No suggestion: \(objection.explanation).", to: &text)
+            append("Delays are the percentiles \(delays).", to: &text)
+        } else {
+            append("\(counts) in \(span). Delays are the percentiles \(delays).", to: &text)
+        }
         for table in shown {
             text.append("\n")
             Table.append(rows(of: table, detail), marks: 1, to: &text)
@@ -66,14 +82,10 @@ struct TuneReport {
             append("premature: the burst went on within the same wait, so the value did not last", to: &text)
             append("longest: the longest time that submits went on without an execution", to: &text)
         }
+        guard objection == nil else { return }
         text.append("\n")
-        switch objection {
-        case .fewSubmits:
-            append("No suggestion: at least \(SpecialKey.fewest) submits are needed for one", to: &text)
-        case .oneInstant: append("No suggestion: all submits came at one instant", to: &text)
-        case nil: for table in tables { appendSuggestion(table, to: &text) }
-        }
-        if objection == nil, let specialKeys { append(specialKeys, to: &text) }
+        for table in tables { appendSuggestion(table, to: &text) }
+        if let specialKeys { append(specialKeys, to: &text) }
     }
 
     /// Appends a sentence, in lines that fit.

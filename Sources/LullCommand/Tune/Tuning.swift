@@ -17,7 +17,10 @@ struct Tuning: ~Copyable {
         var tuning = Tuning(try TraceReader(trace), try settings.candidates(), settings)
         try tuning.replay()
         let report = tuning.report(settings.targets)
-        let stretch = report.policyToShow.flatMap { policy in tuning.sampler.flatMap { Stretch($0, for: policy) } }
+        let others = report.policiesToDraw.map(\.policy)
+        let stretch = report.policyToShow.flatMap { policy in
+            tuning.sampler.flatMap { Stretch($0, for: policy, and: others) }
+        }
         if let path = settings.picture {
             if report.submits == 0 { throw .nothingToDraw(in: tuning.trace.name) }
             let chart = report.chart(source: "lull tune \(tuning.trace.name)")

@@ -259,7 +259,7 @@ struct TuneTests {
         calls.sorted { $0.at < $1.at }.map { "{\"at\":\($0.at),\"key\":\"\($0.key)\"}\n" }.joined()
     }
 
-    @Test(arguments: [(1, 20...30), (2, 20...30), (3, 20...200), (4, 20...200)] as [(UInt64, ClosedRange<Int>)])
+    @Test(arguments: [(1, 20...30), (3, 20...200)] as [(UInt64, ClosedRange<Int>)])
     func chanceNamesNoKey(_ seed: UInt64, _ submits: ClosedRange<Int>) throws {
         let trace = text(alike(2000, seed: seed, submits: submits))
         for options in ["", "--target-saving 60%", "--target-delay 500ms"] {

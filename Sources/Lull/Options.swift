@@ -76,29 +76,39 @@ struct Settings {
     let setup: Setup
     let atEnd: AtEnd
     let tolerance: Duration
+}
 
+/// What the options of debouncers and throttlers have in common.
+private protocol ExecutionOptions {
+    var maxBatch: Int? { get }
+    var maxConcurrent: Int? { get }
+    var capacity: Int? { get }
+    var atEnd: AtEnd { get }
+    var tolerance: Duration { get }
+}
+
+extension ExecutionOptions {
     /// Stops the program with the rule that the settings break: they stand in its code.
-    init(atEnd: AtEnd, tolerance: Duration, _ setup: () throws(PolicyError) -> Setup) {
-        require(tolerance >= .zero, "the tolerance is \(tolerance), but must be zero or more")
-        self.atEnd = atEnd
-        self.tolerance = tolerance
+    fileprivate func settings(
+        _ combination: Combination, _ whileRunning: WhileRunning, _ policy: () throws(PolicyError) -> Policy
+    ) -> Settings {
         do {
-            self.setup = try setup()
+            let setup = try Setup(
+                policy(), combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
+                capacity: capacity, maxBatch: maxBatch)
+            return Settings(setup: setup, atEnd: atEnd, tolerance: tolerance)
         } catch {
             refuse("\(error)")
         }
     }
 }
 
-extension DebounceOptions {
+extension DebounceOptions: ExecutionOptions {
     func settings(
         for wait: Duration, maxWait: Duration?, edges: Edges, _ combination: Combination, _ whileRunning: WhileRunning
     ) -> Settings {
-        Settings(atEnd: atEnd, tolerance: tolerance) { () throws(PolicyError) in
-            try setup(
-                .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount),
-                combination,
-                whileRunning)
+        settings(combination, whileRunning) { () throws(PolicyError) in
+            try .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount)
         }
     }
 
@@ -107,42 +117,22 @@ extension DebounceOptions {
         require(
             delayRule == .restart && maxCount == nil,
             "the policy has a delayRule and a maxCount of its own: leave them out of the options")
-        return Settings(atEnd: atEnd, tolerance: tolerance) { () throws(PolicyError) in
-            try setup(policy, combination, whileRunning)
-        }
-    }
-
-    private func setup(
-        _ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning
-    ) throws(PolicyError) -> Setup {
-        try Setup(
-            policy, combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-            capacity: capacity, maxBatch: maxBatch)
+        return settings(combination, whileRunning) { policy }
     }
 }
 
-extension ThrottleOptions {
+extension ThrottleOptions: ExecutionOptions {
     func settings(
         every interval: Duration, edges: Edges, _ combination: Combination, _ whileRunning: WhileRunning
     ) -> Settings {
-        Settings(atEnd: atEnd, tolerance: tolerance) { () throws(PolicyError) in
-            try setup(.throttle(every: interval, edges: edges, maxCount: maxCount), combination, whileRunning)
+        settings(combination, whileRunning) { () throws(PolicyError) in
+            try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
     }
 
     func settings(_ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning) -> Settings {
         require(policy.kind == .throttle, "the policy is a debounce, which is what a debouncer takes")
         require(maxCount == nil, "the policy has a maxCount of its own: leave it out of the options")
-        return Settings(atEnd: atEnd, tolerance: tolerance) { () throws(PolicyError) in
-            try setup(policy, combination, whileRunning)
-        }
-    }
-
-    private func setup(
-        _ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning
-    ) throws(PolicyError) -> Setup {
-        try Setup(
-            policy, combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-            capacity: capacity, maxBatch: maxBatch)
+        return settings(combination, whileRunning) { policy }
     }
 }

@@ -134,13 +134,15 @@ package final class SQLiteFile {
     private func attempt(_ jobs: [Job], more: () -> [Job] = { [] }) {
         let connection: Connection
         let old: Meta
+        let reading: StoreTime.Reading
         do throws(DurableError) {
             connection = try usable()
             try check()
             connection.failed = nil
             try connection[.begin].run()
             var meta = try Meta(from: connection)
-            if !meta.time.isTied(to: options.clock.read()) { try meta.catchUp(in: connection) }
+            reading = options.clock.read()
+            if !meta.time.isTied(to: reading) { try meta.catchUp(in: connection) }
             old = meta
         } catch {
             self.connection?.rollBack()
@@ -150,7 +152,7 @@ package final class SQLiteFile {
 
         var meta = old
         let writes = connection.writes
-        var transaction = transaction(connection, &meta)
+        var transaction = transaction(connection, &meta, at: reading)
         var jobs = jobs
         var endings: [Job.Ending] = []
         while connection.failed == nil {
@@ -261,7 +263,7 @@ package final class SQLiteFile {
             try connection[.beginReading].run()
             defer { connection.rollBack() }
             var meta = try Meta(from: connection)
-            var transaction = transaction(connection, &meta)
+            var transaction = transaction(connection, &meta, at: options.clock.read())
             for job in jobs { job.perform(&transaction)(nil) }
         } catch {
             for job in jobs { job.refuse(error) }
@@ -289,8 +291,10 @@ package final class SQLiteFile {
 
     // MARK: - Parts
 
-    private func transaction(_ connection: Connection, _ meta: inout Meta) -> SQLiteTransaction {
-        let now = meta.time.now(options.clock.read())
+    private func transaction(
+        _ connection: Connection, _ meta: inout Meta, at reading: StoreTime.Reading
+    ) -> SQLiteTransaction {
+        let now = meta.time.now(reading)
         let table = SQLiteTable(connection, at: now, sequence: meta.sequence, base: meta.base)
         return SQLiteTransaction(table, limits: options.limits)
     }

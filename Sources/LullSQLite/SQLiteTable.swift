@@ -68,6 +68,7 @@ struct SQLiteTable: DurableTable {
         touch(wake, in: namespace)
     }
 
+    /// Takes note of a row that was written: see ``submitted``.
     private mutating func note(_ row: DurableRow, _ handle: Int64, isSubmit: Bool) {
         let shows = isSubmit && row.pending?.last == now
         submitted = shows ? .submit(row: handle, generation: row.generation) : nil

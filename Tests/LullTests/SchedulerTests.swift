@@ -182,7 +182,9 @@ struct SchedulerTests {
         let first = clock.now()
         await withCheckedContinuation { (end: CheckedContinuation<Void, Never>) in
             // Whatever was due when it was woken has been done; the next thing is due a microsecond after that.
-            clock.wake = { [unowned clock] waking in
+            // A task that a busy pool holds up arrives after bookkeeping has done its work, perhaps after the test.
+            clock.wake = { [weak clock] waking in
+                guard let clock else { return }
                 let number = left.change { left in
                     left -= 1
                     return left
@@ -255,7 +257,8 @@ struct SchedulerTests {
             let key = Key(name: Key.Name(look))
             for _ in 0..<2 { it.submit(Key.Name(look), for: key) }
         }
-        await Self.wait { executed.all.count == rounds && clock.scheduler.clients == 0 }
+        // A machine that stands still between the two submits of a round makes two bursts of them.
+        await Self.wait { Set(executed.all).count == rounds && clock.scheduler.clients == 0 }
         #expect(looks.all.count > 5 * rounds)
         #expect(!looks.all.contains(true))
     }

@@ -26,11 +26,13 @@ enum Durable {
                     { sides.upsert(some, perTransaction: 1) },
                     { sides.submit(all, tasks: 64) },
                     { sides.submit(some, tasks: 1) },
+                    { sides.upsertAwaited(some) },
                 ])
             return [
                 rate("64 tasks at once", taken, 2, against: "64 rows a commit", 0, .ratioAtLeast(0.8)),
                 rate("the same", taken, 2, against: "a row a commit", 1, .ratioAtLeast(5)),
                 rate("one after another", taken, 3, against: "a row a commit", 1, .ratioAtLeast(0.8)),
+                rate("the same", taken, 3, against: "a row a commit, awaited", 4, .none),
                 taken.line("64 at once, processor time", 2, against: "64 rows a commit", 0, by: \.cpu),
             ] + [16, 1000].flatMap { bytes in submits(of: bytes, effort, in: directory) }
         }

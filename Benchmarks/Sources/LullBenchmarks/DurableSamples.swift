@@ -7,12 +7,14 @@ import UpsertFloor
 
 /// The floor and the store of the durable rows, over the same keys, with values of the same size.
 final class DurableSides: @unchecked Sendable {
-    // Proof of @unchecked Sendable: the floor is used by the thread that measures alone; everything else is constant.
+    // Proof of @unchecked Sendable: the floor is used by the thread that measures, or by the queue while that one waits;
+    // everything else is constant.
     let floor: OpaquePointer
     let store: SQLiteStore
     let path: String
     private let keys: [[UInt8]]
     private let value: [UInt8]
+    private let queue = DispatchQueue(label: "upserts")
 
     static let namespace = "bench"
 
@@ -46,6 +48,23 @@ final class DurableSides: @unchecked Sendable {
         let names = keys.flatMap { $0.map { CChar(bitPattern: $0) } }
         return Sample.of(keys.count) {
             upsert_floor_run(floor, names, 24, Int64(keys.count), Int64(rows), value, Int32(value.count))
+        }
+    }
+
+    /// One row a commit by a task that leaves each to a thread of its own and waits for it, as a task must: a commit blocks.
+    func upsertAwaited(_ keys: [[UInt8]]) -> Sample {
+        Sample.of(keys.count) {
+            blocking { [self] in
+                for key in keys {
+                    await withCheckedContinuation { continuation in
+                        queue.async { [self] in
+                            let name = key.map { CChar(bitPattern: $0) }
+                            upsert_floor_run(floor, name, 24, 1, 1, value, Int32(value.count))
+                            continuation.resume()
+                        }
+                    }
+                }
+            }
         }
     }
 

@@ -58,7 +58,7 @@ final class Session {
         let counters = core.counters
         for count in [
             counters.submitted, counters.executed, counters.superseded, counters.absorbed, counters.cancelled,
-            counters.rejected, counters.failed, counters.pending, counters.running, core.openKeys,
+            counters.rejected, counters.failed, counters.pending, counters.running, core.openKeyCount,
         ] { out.append(count) }
         out.append(counters.addUp ? 1 : 0)
     }

@@ -29,6 +29,7 @@ public final class DebouncedValue<Value: Sendable> {
     /// Whether the value has been set and has not settled yet. Observable as well, for views that show so.
     public private(set) var isSettling = false
 
+    @ObservationIgnored private let isDuplicate: ((Value, Value) -> Bool)?
     @ObservationIgnored private let debouncer: Debouncer<Value, Void>
     @ObservationIgnored private let rest: Rest
     @ObservationIgnored private let listeners = Listeners<Value>()
@@ -48,14 +49,18 @@ public final class DebouncedValue<Value: Sendable> {
     ///   - wait: The time without a change after which it has settled.
     ///   - maxWait: The longest time that it may go on changing without being settled; at least `wait`.
     ///   - edges: Where in a burst of changes it settles.
+    ///   - removingDuplicates: Whether two values are the same: one that comes to rest where the last one did does not settle
+    ///     again, so that nobody is told. For values that are `Equatable`, give `==`.
     ///   - clock: The clock that waits are measured by.
     ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
     ///     early. Zero or more.
     public init(
         _ value: Value, for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
-        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
+        removingDuplicates: ((Value, Value) -> Bool)? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        tolerance: Duration = .zero
     ) {
         let rest = Rest()
+        isDuplicate = removingDuplicates
         self.rest = rest
         self.value = value
         settled = value
@@ -83,9 +88,10 @@ public final class DebouncedValue<Value: Sendable> {
     }
 
     private func settle(_ value: Value) {
-        settled = value
         // Something set after the value that settles is on its way in turn.
-        isSettling = debouncer.counters.pending > 0
+        defer { isSettling = debouncer.counters.pending > 0 }
+        if let isDuplicate, isDuplicate(settled, value) { return }
+        settled = value
         listeners.tell(value)
     }
 }

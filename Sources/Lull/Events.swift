@@ -3,6 +3,7 @@ public import LullCore
 /// Something that a debouncer or throttler did: its story as it happens (<doc:Semantics>, section 6).
 public struct Event<Key: Sendable>: Sendable {
     /// What happened.
+    @nonexhaustive
     public enum Kind: Hashable, Sendable {
         /// A value was offered.
         case submitted

@@ -92,7 +92,7 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
     /// Like ``Coalescer/counters`` it tells of what has been handled so far.
     @inlinable
     public var openKeyCount: Int {
-        runtime.lock.withLock { runtime.engine.openKeys }
+        runtime.lock.withLock { runtime.engine.openKeyCount }
     }
 }
 

@@ -1,6 +1,7 @@
 public import LullCore
 
 /// What became of one submit (<doc:Semantics>, section 6). Every submit ends in exactly one of these.
+@nonexhaustive
 public enum Outcome<Output: Sendable>: Sendable {
     /// This value, or a combination that contains it, was handled, with this result.
     case executed(Output)

@@ -70,7 +70,7 @@ public enum Fate: Hashable, Sendable {
 }
 
 /// Why a submit was not taken.
-@frozen
+@nonexhaustive
 public enum Rejection: Hashable, Sendable {
     /// The debouncer has been shut down.
     case shutDown

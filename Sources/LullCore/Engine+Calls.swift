@@ -108,7 +108,7 @@ extension Engine {
     /// The number of keys with an open gate or a waiting value; a gate that is idle by now is among them until somebody
     /// is woken.
     @inlinable
-    public var openKeys: Int { openCount }
+    public var openKeyCount: Int { openCount }
 
     /// The number of keys that anything is kept for. A call for all keys looks at each.
     @inlinable

@@ -1,4 +1,5 @@
 /// A setting that breaks a rule: what was given, and what is allowed (<doc:Semantics>, section 10).
+@nonexhaustive
 public enum PolicyError: Error, Hashable, Sendable {
     /// The wait of a debounce is negative.
     case negativeWait(CoreDuration)

@@ -9,20 +9,22 @@ extension DurableDebouncer {
         return status
     }
 
-    /// Keys that are not at rest, in the order of their bytes.
+    /// Keys that are not at rest, in the order of their bytes; nil for a key whose bytes this type does not know.
     ///
     /// - Parameters:
     ///   - prefix: What the keys begin with, as they are kept: strings in UTF-8, numbers in decimal digits.
     ///   - limit: How many at most.
-    public func list(prefix: String = "", limit: Int = 100) async throws(DurableError) -> [DurableListing] {
-        try await store.list(in: namespace, prefix: Array(prefix.utf8), limit: limit)
+    public func list(prefix: String = "", limit: Int = 100) async throws(DurableError) -> [DurableListing<Key?>] {
+        try await store.list(in: namespace, prefix: Array(prefix.utf8), limit: limit).map {
+            $0.mapKey(Key.init(durableBytes:))
+        }
     }
 
-    /// Runs that have failed for good, the oldest first.
+    /// Runs that have failed for good, the oldest first; their key is nil if this type does not know its bytes.
     ///
     /// - Parameter limit: How many at most.
-    public func dead(limit: Int = 100) async throws(DurableError) -> [DurableDeadRun] {
-        try await store.dead(in: namespace, limit: limit)
+    public func dead(limit: Int = 100) async throws(DurableError) -> [DurableDeadRun<Key?>] {
+        try await store.dead(in: namespace, limit: limit).map { $0.mapKey(Key.init(durableBytes:)) }
     }
 
     /// Gives a dead run another series of attempts, before anything newer of its key.

@@ -42,8 +42,7 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     ///
     /// The first time, the store takes these settings. Later, durations and counts may differ, and hold from the next submit
     /// of each key on, `maxBatch` from the next claim on. Stops with a message if a setting breaks a rule (<doc:Semantics>,
-    /// section 10); what comes from outside can be checked first with `Policy.debounce`, and `maxBatch` with
-    /// `DurableRules(_:combination:maxBatch:)`.
+    /// section 10). What comes from outside is checked by `Policy.debounce`, and given to the initialiser that takes a policy.
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst is at rest. With zero nothing is coalesced.
@@ -93,6 +92,24 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
         let rules = DurableRules.checked(combining, maxBatch) { () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
+        try await self.init(rules, namespace, store, clock)
+    }
+
+    /// Opens a namespace with a policy that has been checked: one whose settings come from a file, or from a server.
+    ///
+    /// - Parameters:
+    ///   - policy: When values fall due, as `Policy.debounce` or `Policy.throttle` has checked it.
+    ///   - combining: Which of the values behind one execution are kept.
+    ///   - maxBatch: With `collect`, how many values one execution gets at most, as in the other forms.
+    ///   - namespace: What the keys belong to.
+    ///   - store: Where everything is kept.
+    ///   - clock: What workers measure their heartbeats and pauses by.
+    /// - Throws: As the other forms do.
+    public init(
+        policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil, namespace: String,
+        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
+    ) async throws(DurableError) {
+        let rules = DurableRules.checked(combining, maxBatch) { policy }
         try await self.init(rules, namespace, store, clock)
     }
 

@@ -4,6 +4,7 @@ public import LullCore
 ///
 /// What matters first to a producer: after ``unknown(_:)`` the submit may have been recorded, and is to be repeated with the
 /// same token; after every other error it has certainly not been.
+@nonexhaustive
 public enum DurableError: Error, Hashable, Sendable {
     /// The store did not take it: the disk is full, the file is read-only, locked for too long, or the like.
     case refused(String)

@@ -185,14 +185,14 @@ public final class SQLiteStore: DurableStore {
     /// Keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
-    ) async throws(DurableError) -> [DurableListing] {
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
         try await read { transaction throws(DurableError) in
             try transaction.list(in: namespace, prefix: prefix, limit: limit)
         }
     }
 
     /// Dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
-    public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun] {
+    public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try await read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
     }
 

@@ -21,8 +21,8 @@ extension SQLiteTable {
     /// Keys from `start` on; from the first one with the prefix where that is empty.
     func list(
         prefix: [UInt8], from start: [UInt8] = [], limit: Int, in namespace: DurableNamespace
-    ) throws(DurableError) -> [DurableListing] {
-        var listings: [DurableListing] = []
+    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
+        var listings: [DurableListing<[UInt8]>] = []
         let rows = try connection[.listedRows]
         defer { rows.reset() }
         rows.bind(1, namespace.id)
@@ -36,8 +36,8 @@ extension SQLiteTable {
         return listings
     }
 
-    func dead(limit: Int, in namespace: DurableNamespace) throws(DurableError) -> [DurableDeadRun] {
-        var runs: [DurableDeadRun] = []
+    func dead(limit: Int, in namespace: DurableNamespace) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        var runs: [DurableDeadRun<[UInt8]>] = []
         let statement = try connection[.deadRuns]
         defer { statement.reset() }
         statement.bind(1, namespace.id)

@@ -13,7 +13,7 @@ extension SQLiteTransaction {
     /// keep them.
     package mutating func list(
         in name: String, from start: [UInt8], limit: Int
-    ) throws(DurableError) -> [DurableListing] {
+    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
         try table.list(prefix: [], from: start, limit: limit, in: try namespace(name))
     }
 }

@@ -173,12 +173,12 @@ package struct SQLiteTransaction {
     /// See ``DurableStore/list(in:prefix:limit:)``.
     package mutating func list(
         in name: String, prefix: [UInt8], limit: Int
-    ) throws(DurableError) -> [DurableListing] {
+    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
         try table.list(prefix: prefix, limit: limit, in: try namespace(name))
     }
 
     /// See ``DurableStore/dead(in:limit:)``.
-    package mutating func dead(in name: String, limit: Int) throws(DurableError) -> [DurableDeadRun] {
+    package mutating func dead(in name: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try table.dead(limit: limit, in: try namespace(name))
     }
 

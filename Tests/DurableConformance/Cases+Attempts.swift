@@ -353,7 +353,7 @@ extension ConformanceCase {
 }
 
 extension Bench {
-    func dead(limit: Int = 100) async throws -> [DurableDeadRun] {
+    func dead(limit: Int = 100) async throws -> [DurableDeadRun<[UInt8]>] {
         try await store.dead(in: Bench.namespace, limit: limit)
     }
 

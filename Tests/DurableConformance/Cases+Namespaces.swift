@@ -234,7 +234,7 @@ extension ConformanceCase {
 }
 
 extension Bench {
-    func list(_ prefix: String = "", limit: Int = 100) async throws -> [DurableListing] {
+    func list(_ prefix: String = "", limit: Int = 100) async throws -> [DurableListing<[UInt8]>] {
         try await store.list(in: Bench.namespace, prefix: Array(prefix.utf8), limit: limit)
     }
 }

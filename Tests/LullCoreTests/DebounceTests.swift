@@ -106,7 +106,7 @@ struct DebounceTests {
         rig.submit("1", at: 0)
         rig.submit("2", at: 8)
         rig.advance(to: 10)
-        #expect(rig.engine.openKeys == 0)
+        #expect(rig.engine.openKeyCount == 0)
         rig.submit("3", at: 11)
         #expect(rig.due(at: 11) == 21)
     }
@@ -196,7 +196,7 @@ struct DebounceTests {
         let rig = try Rig(.debounce(10, maxCount: 1))
         for value in ["1", "2"] { rig.submit(value, at: 0) }
         #expect(rig.executions == ["0 maxCount 1", "0 maxCount 2"])
-        #expect(rig.engine.openKeys == 0)
+        #expect(rig.engine.openKeyCount == 0)
     }
 
     // MARK: - The ends of the range

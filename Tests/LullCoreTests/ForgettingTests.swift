@@ -58,7 +58,7 @@ struct ForgettingTests {
         rig.submit("1", at: 0)
         rig.advance(to: 1000)
         #expect(rig.engine.slots.count == 1)
-        #expect(rig.engine.openKeys == 0)
+        #expect(rig.engine.openKeyCount == 0)
         rig.end("1")
         #expect(rig.engine.slots.count == 0)
         #expect(rig.engine.lanes.count == 0)

@@ -219,7 +219,7 @@ struct KeyIndexTests {
         }
         var engine = Engine<Key, Int>(try Setup(.debounce(10)))
         for name in 0..<2000 { _ = engine.submit(name, for: Key(name: name), at: .origin) }
-        #expect(engine.openKeys == 2000)
+        #expect(engine.openKeyCount == 2000)
         for name in stride(from: 0, to: 2000, by: 3) { _ = engine.cancel(Key(name: name), at: .origin) }
         for name in 0..<2000 { #expect(engine.isPending(Key(name: name), at: .origin) == (name % 3 != 0)) }
         #expect(engine.checkInvariants() == [])

@@ -18,7 +18,7 @@ struct ScaleTests {
     func pending() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(wait: .seconds(1))))
         for key in 0..<Self.keys { _ = engine.submit(key, for: key, at: CoreInstant(key)) }
-        #expect(engine.openKeys == Self.keys)
+        #expect(engine.openKeyCount == Self.keys)
         let peak = engine.footprint
 
         var expected = 0

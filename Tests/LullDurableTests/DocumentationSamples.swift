@@ -170,7 +170,7 @@ struct DocumentationSamples {
             print("\(status.dead) dead, \(status.ready) ready, the oldest for \(status.oldestDue ?? .zero)")
         }
         for run in try await sync.dead() {
-            print("\(String(decoding: run.key, as: UTF8.self)): \(run.error ?? "") after \(run.attempts) attempts")
+            print("\(run.key ?? "unreadable"): \(run.error ?? "") after \(run.attempts) attempts")
             if try await sync.retry(run.id) == .outdated {
                 try await sync.discard(run.id)
             }

@@ -20,6 +20,10 @@ struct SubmitTests {
             for: .seconds(5), maxWait: .seconds(9), maxCount: 4, namespace: "n", in: bench.store)
         #expect(try await sync.submit(1, for: "a").dueIn == .seconds(5))
         #expect(try await longer.status().rules.policy.maxCount == 4)
+        let checked = try await DurableDebouncer<String, Int>(
+            policy: .debounce(for: .seconds(7), maxCount: 3), namespace: "n", in: bench.store)
+        #expect(try await checked.submit(1, for: "b").dueIn == .seconds(7))
+        #expect(try await checked.status().rules.policy.maxCount == 3)
         let stored = try await sync.status().rules
         await #expect(throws: DurableError.self) {
             _ = try await DurableDebouncer<String, Int>(every: .seconds(2), namespace: "n", in: bench.store)
@@ -215,7 +219,7 @@ struct SubmitTests {
         let status = try await sync.status()
         #expect(status.pending == 2 && status.ready == 2 && status.running == 0 && status.oldestDue == .zero)
         let listings = try await sync.list(prefix: "a")
-        #expect(listings.map { String(decoding: $0.key, as: UTF8.self) } == ["a1", "a2", "a3"])
+        #expect(listings.map(\.key) == ["a1", "a2", "a3"])
         #expect(listings.map(\.ready) == [1, 0, 0] && listings.map(\.pending) == [0, 2, 1])
         #expect(listings.map(\.dueIn) == [nil, .seconds(1), .seconds(1)])
         #expect(try await sync.list(limit: 2).count == 2)

@@ -36,6 +36,31 @@ struct DebouncedValueTests {
         #expect(await values.next() == "b")
     }
 
+    @Test("does not settle where it settled last, when asked to remove duplicates")
+    func duplicates() async {
+        let text = DebouncedValue("a", for: .milliseconds(300), removingDuplicates: ==, clock: clock)
+        var values = text.settledValues().makeAsyncIterator()
+        let changes = Record<String>()
+        withObservationTracking {
+            _ = text.settled
+        } onChange: {
+            changes.add("settled")
+        }
+        text.value = "ab"
+        text.value = "a"
+        #expect(text.isSettling)
+        await clock.advance(by: .milliseconds(300))
+        #expect(!text.isSettling)
+        #expect(changes.all.isEmpty)
+        text.value = "a"
+        text.flush()
+        #expect(!text.isSettling)
+        text.value = "b"
+        await clock.advance(by: .milliseconds(300))
+        #expect(changes.all == ["settled"])
+        #expect(await values.next() == "b")
+    }
+
     @Test("tells observers of both properties")
     func observation() async {
         let text = DebouncedValue("", for: .milliseconds(300), clock: clock)

@@ -44,6 +44,21 @@
             }
         }
 
+        @Test(
+            "does not have to be feared of a new case: a switch has a default for those that come later",
+            arguments: [
+                ("Outcome<Int>", ".executed, .failed, .superseded, .absorbed, .cancelled, .rejected"),
+                ("Rejection", ".shutDown, .overCapacity"),
+            ])
+        func newCases(type: String, cases: String) throws {
+            func check(_ rest: String) throws -> String {
+                try compile("import Lull\nfunc name(_ it: \(type)) { switch it { case \(cases): break\n\(rest) } }\n")
+            }
+            #expect(try check("@unknown default: break") == "")
+            let output = try check("")
+            #expect(output.contains("error: ") && output.contains("@unknown default"), "\(output)")
+        }
+
         /// Checks a file as a user's package would, and returns what the compiler says.
         private func compile(_ code: String) throws -> String {
             let products = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()

@@ -15,6 +15,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - maxCount: This many elements fall due at once; only with the trailing edge.
     ///   - combining: How the elements behind one delivery become one. With `merge`, the upstream is not read while
     ///     1,024 elements wait to be merged.
+    ///   - removingDuplicates: Whether two elements are the same: what would be delivered is left out if it is the same as
+    ///     what was delivered last. For elements that are `Equatable`, give `==`.
     ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
     ///   - clock: The clock that waits are measured by.
     ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
@@ -22,10 +24,11 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public func throttled(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
+        combining: Combining<Element> = .latest,
+        removingDuplicates: (@Sendable (Element, Element) -> Bool)? = nil, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, Element> {
-        AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
+        AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd, removingDuplicates: removingDuplicates) { handover in
             let throttler = Throttler(
                 every: interval, edges: edges, combining: combining,
                 options: .init(maxCount: maxCount, atEnd: .drop, tolerance: tolerance),
@@ -40,7 +43,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Delivers, for each key, at most one element an interval, the newest.
     ///
     /// The function `key` says which elements belong together. Keys take turns with the consumer, in order of due
-    /// instants. The other parameters are those of the form without keys.
+    /// instants. The other parameters are those of the form without keys, which alone can remove duplicates: with keys, the last
+    /// element of each would be kept for ever.
     @inlinable
     public func throttled<Key: Hashable & Sendable>(
         every interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],

@@ -15,12 +15,17 @@ where Base.Element: Sendable {
     @usableFromInline typealias MakeStage = @Sendable (Handover<Element, Failure>) -> Stage
 
     private let dropsAtEnd: Bool
+    private let isDuplicate: (@Sendable (Element, Element) -> Bool)?
     private let makeStage: MakeStage
 
     /// - Parameter makeStage: Made where elements and keys are of the user's types: what it makes is specialised for them.
     @usableFromInline
-    init(droppingAtEnd dropsAtEnd: Bool, _ makeStage: @escaping MakeStage) {
+    init(
+        droppingAtEnd dropsAtEnd: Bool, removingDuplicates isDuplicate: (@Sendable (Element, Element) -> Bool)? = nil,
+        _ makeStage: @escaping MakeStage
+    ) {
         self.dropsAtEnd = dropsAtEnd
+        self.isDuplicate = isDuplicate
         self.makeStage = makeStage
     }
 
@@ -33,6 +38,8 @@ where Base.Element: Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let sequence: AsyncCoalescedSequence
         private var reading: Reading?
+        /// What was delivered last, where duplicates of it are removed.
+        private var latest: Element?
 
         init(_ sequence: AsyncCoalescedSequence) {
             self.sequence = sequence
@@ -45,7 +52,13 @@ where Base.Element: Sendable {
         ) async throws(Failure) -> Element? {
             let reading = reading ?? Reading(sequence)
             self.reading = reading
-            return try await reading.next()
+            guard let isDuplicate = sequence.isDuplicate else { return try await reading.next() }
+            while let element = try await reading.next() {
+                if let latest, isDuplicate(latest, element) { continue }
+                latest = element
+                return element
+            }
+            return nil
         }
 
         /// The next element, or nil when there is none any more.

@@ -54,7 +54,8 @@ enum DeadCommand {
             for run in dead { run.appendJSON(to: &output.text) }
         } else {
             Table.append(
-                [DurableDeadRun.columns] + dead.map(\.cells), left: ["key", "error"], width: Terminal.tableWidth,
+                [DurableDeadRun<[UInt8]>.columns] + dead.map(\.cells), left: ["key", "error"],
+                width: Terminal.tableWidth,
                 to: &output.text)
         }
         _ = try output.drain()
@@ -100,7 +101,7 @@ enum DeadCommand {
     }
 }
 
-extension DurableDeadRun {
+extension DurableDeadRun<[UInt8]> {
     fileprivate static let columns = ["run", "key", "submits", "attempts", "age", "error"]
 
     fileprivate var cells: [String] {

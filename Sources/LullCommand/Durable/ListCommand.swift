@@ -25,11 +25,12 @@ enum ListCommand {
             } else {
                 let rows = keys.map(\.cells)
                 // Of a list that goes on, the widths must do for what is not known yet.
-                let least = keys.count == page ? DurableListing.greatestWidths : []
+                let least = keys.count == page ? DurableListing<[UInt8]>.greatestWidths : []
                 var table =
                     layout
                     ?? Table.Layout(
-                        [DurableListing.columns] + rows, left: ["state"], least: least, width: Terminal.tableWidth)
+                        [DurableListing<[UInt8]>.columns] + rows, left: ["state"], least: least,
+                        width: Terminal.tableWidth)
                 table.append(rows, to: &output.text)
                 layout = table
             }
@@ -41,7 +42,7 @@ enum ListCommand {
     }
 }
 
-extension DurableListing {
+extension DurableListing<[UInt8]> {
     fileprivate static let columns = ["key", "state", "due in", "submits", "attempt"]
 
     /// What the cells can have.

@@ -75,10 +75,10 @@ public protocol DurableStore: Sendable {
     /// Keys that are not at rest, in the order of their bytes.
     func list(
         in namespace: String, prefix: [UInt8], limit: Int
-    ) async throws(DurableError) -> [DurableListing]
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>]
 
     /// Dead runs, the oldest first.
-    func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun]
+    func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>]
 
     /// Gives a dead run another series of attempts, before anything newer of its key; unless the key has another run now, or,
     /// with `latest`, a newer generation.

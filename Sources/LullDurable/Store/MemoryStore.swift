@@ -152,14 +152,14 @@ public final class MemoryStore: DurableStore {
     /// Keys that are not at rest: see ``DurableStore/list(in:prefix:limit:)``.
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
-    ) async throws(DurableError) -> [DurableListing] {
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
         try step(in: namespace) { (state, namespace, now) in
             state.table.list(prefix: prefix, limit: limit, in: namespace, at: now)
         }
     }
 
     /// Dead runs: see ``DurableStore/dead(in:limit:)``.
-    public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun] {
+    public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try step(in: namespace) { (state, namespace, now) in
             state.table.dead(limit: limit, in: namespace, at: now)
         }

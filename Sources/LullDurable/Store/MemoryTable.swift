@@ -254,13 +254,13 @@ extension MemoryTable {
 
     func list(
         prefix: [UInt8], limit: Int, in namespace: DurableNamespace, at now: CoreInstant
-    ) -> [DurableListing] {
+    ) -> [DurableListing<[UInt8]>] {
         self[namespace].rows.values.filter { $0.key.starts(with: prefix) }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(max(0, limit))
             .map { DurableListing(key: $0.key, row: $0.row, rules: namespace.rules, at: now) }
     }
 
-    func dead(limit: Int, in namespace: DurableNamespace, at now: CoreInstant) -> [DurableDeadRun] {
+    func dead(limit: Int, in namespace: DurableNamespace, at now: CoreInstant) -> [DurableDeadRun<[UInt8]>] {
         self[namespace].dead.values.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }.prefix(max(0, limit)).map {
             dead in
             DurableDeadRun(

@@ -3,6 +3,7 @@ public import LullCore
 // What a store tells of itself.
 
 /// What became of a submit.
+@nonexhaustive
 public enum DurableState: Hashable, Sendable {
     /// It, or a value that stands for it, is not due yet.
     case pending
@@ -78,9 +79,11 @@ public struct DurableStatus: Hashable, Sendable {
 }
 
 /// A key that is not at rest, as if everything due by now had fallen due.
-public struct DurableListing: Hashable, Sendable {
-    /// The bytes of the key.
-    public var key: [UInt8]
+///
+/// A store knows keys as bytes; a ``DurableDebouncer`` gives them as what they are, or nil where no key of its type has the bytes.
+public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
+    /// The key.
+    public var key: Key
     /// Submits behind the value that is not due.
     public var pending: Int
     /// Until that falls due.
@@ -88,26 +91,10 @@ public struct DurableListing: Hashable, Sendable {
     /// Submits behind the value that waits for a worker.
     public var ready: Int
     /// The run.
-    public var run: Run?
-
-    /// A run, as far as it interests who looks at it.
-    public struct Run: Hashable, Sendable {
-        /// The same in every attempt.
-        public var id: Int64
-        /// From 1.
-        public var attempt: Int
-        /// Whether a worker has it.
-        public var isClaimed: Bool
-        /// Why the latest attempt failed.
-        public var error: String?
-        /// Submits behind it.
-        public var submits: Int
-        /// Until it may be tried again; nil while a worker has it.
-        public var retryIn: Duration?
-    }
+    public var run: DurableListedRun?
 
     /// What is to be told of a row.
-    public init(key: [UInt8], row: DurableRow, rules: DurableRules, at now: CoreInstant) {
+    public init(key: Key, row: DurableRow, rules: DurableRules, at now: CoreInstant) {
         var row = row
         var endings: [DurableEnding] = []
         row.settle(at: now, by: rules, &endings)
@@ -116,7 +103,7 @@ public struct DurableListing: Hashable, Sendable {
         dueIn = row.due(by: rules).map { .nanoseconds(now.duration(to: $0).nanoseconds) }
         ready = row.ready?.count ?? 0
         run = row.run.map {
-            Run(
+            DurableListedRun(
                 id: $0.id, attempt: $0.attempt, isClaimed: !$0.isInBackoff, error: $0.errorText,
                 submits: $0.value.count,
                 retryIn: $0.isInBackoff ? DurableNamespace.time(from: now, to: $0.state.end) : nil)
@@ -124,12 +111,42 @@ public struct DurableListing: Hashable, Sendable {
     }
 }
 
+extension DurableListing {
+    private init<Other>(_ other: DurableListing<Other>, key: Key) {
+        self.key = key
+        (pending, dueIn, ready, run) = (other.pending, other.dueIn, other.ready, other.run)
+    }
+
+    /// The same of the key as it is to be seen.
+    func mapKey<Other: Hashable & Sendable>(_ map: (Key) -> Other) -> DurableListing<Other> {
+        DurableListing<Other>(self, key: map(key))
+    }
+}
+
+/// The run of a key in a ``DurableListing``.
+public struct DurableListedRun: Hashable, Sendable {
+    /// The same in every attempt.
+    public var id: Int64
+    /// From 1.
+    public var attempt: Int
+    /// Whether a worker has it.
+    public var isClaimed: Bool
+    /// Why the latest attempt failed.
+    public var error: String?
+    /// Submits behind it.
+    public var submits: Int
+    /// Until it may be tried again; nil while a worker has it.
+    public var retryIn: Duration?
+}
+
 /// A run that has failed for good.
-public struct DurableDeadRun: Hashable, Sendable {
+///
+/// A store knows keys as bytes; a ``DurableDebouncer`` gives them as what they are, or nil where no key of its type has the bytes.
+public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The run.
     public var id: Int64
-    /// The bytes of its key.
-    public var key: [UInt8]
+    /// Its key.
+    public var key: Key
     /// The bytes of its values.
     public var values: [[UInt8]]
     /// The generations that it covers.
@@ -143,7 +160,7 @@ public struct DurableDeadRun: Hashable, Sendable {
 
     /// A dead run of these parts.
     public init(
-        id: Int64, key: [UInt8], values: [[UInt8]], submits: ClosedRange<Int64>, attempts: Int, error: String?,
+        id: Int64, key: Key, values: [[UInt8]], submits: ClosedRange<Int64>, attempts: Int, error: String?,
         age: Duration
     ) {
         self.id = id
@@ -156,7 +173,16 @@ public struct DurableDeadRun: Hashable, Sendable {
     }
 }
 
+extension DurableDeadRun {
+    /// The same with the key as it is to be seen.
+    func mapKey<Other: Hashable & Sendable>(_ map: (Key) -> Other) -> DurableDeadRun<Other> {
+        DurableDeadRun<Other>(
+            id: id, key: map(key), values: values, submits: submits, attempts: attempts, error: error, age: age)
+    }
+}
+
 /// What became of a wish to retry a dead run.
+@nonexhaustive
 public enum DurableRetry: Hashable, Sendable {
     /// It may be claimed now.
     case accepted

@@ -1,4 +1,5 @@
 /// What went wrong in a worker. It goes on in every case.
+@nonexhaustive
 public enum DurableFailure: Sendable {
     /// The handler threw, or there is no key or value that the bytes stand for. After a time the run is tried again; nil if
     /// it has had all its attempts, and is dead.

@@ -81,8 +81,8 @@ final class Comparison {
         case .advance(let at, let limit):
             advance(to: at, limit: limit)
             guard sweeps.isEmpty else { break }
-            if limit == nil, engine.openKeys != model.openKeys {
-                return "\(engine.openKeys) open keys instead of \(model.openKeys)"
+            if limit == nil, engine.openKeyCount != model.openKeys {
+                return "\(engine.openKeyCount) open keys instead of \(model.openKeys)"
             }
             return differences()
         case .ended(let number, let threw):
@@ -223,7 +223,9 @@ final class Comparison {
     private func unseenDifferences() -> String? {
         if engine.runningExecutions != model.runningExecutions { return "the number of running executions" }
         // An idle gate may be remembered until the next wake-up.
-        if engine.openKeys < model.openKeys { return "\(engine.openKeys) open keys instead of \(model.openKeys)" }
+        if engine.openKeyCount < model.openKeys {
+            return "\(engine.openKeyCount) open keys instead of \(model.openKeys)"
+        }
         if let due = model.alarm, engine.alarm.nanoseconds > due {
             return "the alarm is set for \(engine.alarm.nanoseconds), but \(due) is due"
         }

@@ -86,10 +86,10 @@ struct FlakyStore: DurableStore {
     func status() async throws(DurableError) -> [DurableStatus] { try await base.status() }
     func list(
         in namespace: String, prefix: [UInt8], limit: Int
-    ) async throws(DurableError) -> [DurableListing] {
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
         try await base.list(in: namespace, prefix: prefix, limit: limit)
     }
-    func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun] {
+    func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try await base.dead(in: namespace, limit: limit)
     }
     func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {

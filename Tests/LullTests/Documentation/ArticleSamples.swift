@@ -188,6 +188,8 @@ struct ArticleSamples {
                 print("cancelled")
             case .rejected(let why):
                 print("not accepted: \(why)")
+            @unknown default:
+                break
             }
         }
         await clock.advance(by: .seconds(2))

@@ -64,6 +64,43 @@ struct StreamTests {
         _ = await task.result
     }
 
+    @Test("leaves out what is the same as what was delivered last, when asked to", arguments: [true, false])
+    func duplicates(removed: Bool) async {
+        let (queries, input) = AsyncStream.makeStream(of: String.self)
+        @Sendable func isSame(_ one: String, _ other: String) -> Bool { one == other }
+        let task = consume(
+            queries.debounced(for: .seconds(1), removingDuplicates: removed ? isSame : nil, clock: clock))
+        await settle()
+        // Typed and taken back: at rest it is what it was.
+        for query in ["lull", "lul", "lull", "lullaby"] {
+            input.yield(query)
+            await settle()
+            if query == "lul" { continue }
+            await clock.advance(by: .seconds(1), until: .started)
+        }
+        input.yield("lullaby")
+        input.finish()
+        await settle()
+        let all = ["lull", "lull", "lullaby", "lullaby", "end"]
+        #expect(seen.all == (removed ? ["lull", "lullaby", "end"] : all))
+        _ = await task.result
+    }
+
+    @Test("leaves out duplicates of an Equatable element by its operator")
+    func duplicatesByOperator() async {
+        let (positions, input) = AsyncStream.makeStream(of: Int.self)
+        let task = consume(positions.throttled(every: .seconds(1), removingDuplicates: ==, clock: clock))
+        await settle()
+        for position in [1, 1, 2, 2, 2] {
+            input.yield(position)
+            await clock.advance(by: .seconds(1), until: .started)
+        }
+        #expect(seen.all == ["1", "2"])
+        input.finish()
+        await settle()
+        _ = await task.result
+    }
+
     @Test("keeps keys apart, and lets them take turns with the consumer")
     func keyed() async {
         let (levels, input) = AsyncStream.makeStream(of: String.self)

@@ -36,6 +36,8 @@ extension Fate {
         case .cancelled: 2
         case .rejected(.shutDown): 3
         case .rejected(.overCapacity): 4
+        // A reason that the page has no words for.
+        case .rejected: 5
         }
     }
 }

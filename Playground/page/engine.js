@@ -3,7 +3,7 @@
 const never = 9223372036854775807n;
 const record = { start: 1, cancel: 2, settle: 3, submitted: 4, verdict: 5 };
 const edges = ["leading", "trailing", "maxWait", "maxCount", "flush"];
-const fates = ["superseded", "absorbed", "cancelled", "shut down", "over capacity"];
+const fates = ["superseded", "absorbed", "cancelled", "shut down", "over capacity", "rejected"];
 const verdicts = ["executed", "failed", "superseded", "cancelled"];
 const counterNames =
     ["submitted", "executed", "superseded", "absorbed", "cancelled", "rejected", "failed", "pending", "running"];

@@ -18,6 +18,9 @@ struct Change: Hashable {
         static let submitter = Groups(rawValue: 32)
     }
 
+    /// The parameter for the one value that may come from outside, wherever it goes.
+    static let bytes = WorkColumn.pending
+
     /// Where the value that comes to lie in a place is from.
     enum Source: UInt8 {
         case nothing
@@ -32,61 +35,47 @@ struct Change: Hashable {
     var ready: Source?
     var run: Source?
 
-    /// The parameter for bytes that come from outside, and the one for the row's id.
-    static let bytes: Int32 = 31
-    static let id: Int32 = 32
-
-    private static let columns: [(group: Groups, names: [String])] = [
-        (.gate, ["generation", "is_open", "quiet", "anchor", "span", "pending_count", "pending_last"]),
-        (.taken, ["taken"]),
-        (
-            .ready,
-            ["ready_from", "ready_to", "ready_count", "ready_first", "ready_due", "ready_edge", "ready_since"]
-        ),
+    private static let columns: [(group: Groups, columns: [WorkColumn])] = [
+        (.gate, [.generation, .isOpen, .quiet, .anchor, .span, .pendingCount, .pendingLast]),
+        (.taken, [.taken]),
+        (.ready, [.readyFrom, .readyTo, .readyCount, .readyFirst, .readyDue, .readyEdge, .readySince]),
         (
             .run,
             [
-                "run_id", "run_from", "run_to", "run_count", "run_first", "run_due", "run_edge", "run_until", "fence",
-                "owner", "claimed_by", "attempt", "error",
+                .runID, .runFrom, .runTo, .runCount, .runFirst, .runDue, .runEdge, .runUntil, .fence, .owner,
+                .claimedBy,
+                .attempt, .error,
             ]
         ),
-        (.wake, ["wake"]),
-        (.submitter, ["pending_by"]),
+        (.wake, [.wake]),
+        (.submitter, [.pendingBy]),
     ]
 
     /// Every group; and those that a row has in which nothing is ready and that has no run.
     static let all: Groups = [.gate, .taken, .ready, .run, .wake, .submitter]
     static let allPending: Groups = [.gate, .taken, .wake, .submitter]
 
-    /// The columns of some groups with their parameters, in the order of ``Statement/bind(_:wake:_:)``.
-    static func columns(of groups: Groups) -> [(name: String, parameter: String)] {
-        var number = 0
-        var found: [(name: String, parameter: String)] = []
-        for (group, names) in columns {
-            for name in names {
-                number += 1
-                if groups.contains(group) { found.append((name, "?\(number)")) }
-            }
-        }
-        return found
+    /// The columns of some groups.
+    static func columns(of groups: Groups) -> [WorkColumn] {
+        columns.filter { groups.contains($0.group) }.flatMap(\.columns)
     }
 
     /// The statement.
     var sql: String {
-        var parts = Self.columns(of: groups).map { "\($0.name) = \($0.parameter)" }
-        for (name, source) in [("pending", pending), ("ready", ready), ("run", run)] {
-            if let source { parts.append("\(name) = \(Self.expression(source))") }
+        var parts = Self.columns(of: groups).map { "\($0.name) = \($0.placeholder)" }
+        for (column, source) in [(WorkColumn.pending, pending), (.ready, ready), (.run, run)] {
+            if let source { parts.append("\(column.name) = \(Self.expression(source))") }
         }
-        return "UPDATE work SET \(parts.joined(separator: ", ")) WHERE id = ?\(Self.id)"
+        return "UPDATE work SET \(parts.joined(separator: ", ")) WHERE id = \(WorkColumn.id.placeholder)"
     }
 
     private static func expression(_ source: Source) -> String {
         switch source {
         case .nothing: "NULL"
-        case .bytes: "?\(bytes)"
-        case .pending: "pending"
-        case .ready: "ready"
-        case .run: "run"
+        case .bytes: bytes.placeholder
+        case .pending: WorkColumn.pending.name
+        case .ready: WorkColumn.ready.name
+        case .run: WorkColumn.run.name
         }
     }
 }

@@ -175,7 +175,7 @@ final class Connection {
         return Statement(statement, of: self)
     }
 
-    /// Copies what is in the write-ahead log into the file. The turnstile must be held.
+    /// Copies what is in the write-ahead log into the file. The writer lock must be held.
     ///
     /// - Parameters:
     ///   - truncates: Whether to leave an empty log. Otherwise as much is copied as can be without waiting.
@@ -194,10 +194,10 @@ final class Connection {
         return inLog == copied
     }
 
-    /// Makes certain that what can be read of the write-ahead log is on the disk, also if a sync of it has failed. The turnstile
+    /// Makes certain that what can be read of the write-ahead log is on the disk, also if a sync of it has failed. The writer lock
     /// must be held.
     func rewriteLog() throws(DurableError) {
-        // Other programs know nothing of the turnstile.
+        // Other programs know nothing of the writer lock.
         try self[.begin].run()
         defer { rollBack() }
         try check(lull_sqlite_rewrite_log(handle))

@@ -13,16 +13,16 @@ extension Schema {
 extension SQLiteTable {
     func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError) {
         let statement = try connection[.addToCounters]
-        statement.bind(1, Int64(attempts))
-        statement.bind(2, Int64(lostLeases))
-        statement.bind(3, namespace.id)
+        statement.bind(":attempts", Int64(attempts))
+        statement.bind(":lost_leases", Int64(lostLeases))
+        statement.bind(":namespace", namespace.id)
         try statement.run()
     }
 
     func readCounters(of namespace: DurableNamespace, to status: inout DurableStatus) throws(DurableError) {
         let statement = try connection[.readCounters]
         defer { statement.reset() }
-        statement.bind(1, namespace.id)
+        statement.bind(":namespace", namespace.id)
         guard try statement.next() else { return }
         status.attempts = Int(try statement.number(0))
         status.lostLeases = Int(try statement.number(1))

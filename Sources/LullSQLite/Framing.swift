@@ -52,11 +52,11 @@ extension Connection {
                 throw damage("a list of values that cannot be read")
             }
             let insertion = try self[.insertValue]
-            insertion.bind(1, framed.integer(0))
-            insertion.bind(2, blob: framed.blob(1))
+            insertion.bind(":namespace", framed.integer(0))
+            insertion.bind(":key", blob: framed.blob(1))
             for (number, value) in values.enumerated() {
-                insertion.bind(3, framed.integer(2) &+ Int64(number))
-                insertion.bind(4, blob: value)
+                insertion.bind(":generation", framed.integer(2) &+ Int64(number))
+                insertion.bind(":value", blob: value)
                 try insertion.run()
             }
         }

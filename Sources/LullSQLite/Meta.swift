@@ -1,6 +1,13 @@
 internal import LullCore
 internal import LullDurable
 
+/// The columns of `meta`, in the order in which they are read.
+enum MetaColumn: Int32, Column {
+    case base, sequence, highest, lastCommit, boot, sinceBoot, wall, start
+
+    static let list = "base, sequence, highest, last_commit, boot, since_boot, wall, start"
+}
+
 /// What a file holds once: its numbers and its time.
 struct Meta {
     var base: Int64
@@ -17,13 +24,16 @@ struct Meta {
         let statement = try connection[.readMeta]
         defer { statement.reset() }
         guard try statement.next() else { throw connection.damage("no entry about itself") }
-        base = try statement.number(0)
-        sequence = try statement.number(1)
-        lastCommit = statement.integer(3)
+        typealias Columns = MetaColumn
+        base = try statement.number(Columns.base)
+        sequence = try statement.number(Columns.sequence)
+        lastCommit = statement.integer(Columns.lastCommit)
         let anchor = StoreTime.Reading(
-            boot: statement.text(4), sinceBoot: CoreDuration(nanoseconds: try statement.number(5)),
-            wall: statement.instant(6))
-        time = StoreTime(anchor: anchor, start: statement.instant(7), highest: statement.instant(2))
+            boot: statement.text(Columns.boot),
+            sinceBoot: CoreDuration(nanoseconds: try statement.number(Columns.sinceBoot)),
+            wall: statement.instant(Columns.wall))
+        time = StoreTime(
+            anchor: anchor, start: statement.instant(Columns.start), highest: statement.instant(Columns.highest))
     }
 
     /// Makes the entry of a new file.
@@ -51,10 +61,10 @@ struct Meta {
     /// Writes what has changed.
     func write(to connection: Connection, since old: Meta) throws(DurableError) {
         let statement = try connection[.writeMeta]
-        statement.bind(1, base)
-        statement.bind(2, sequence)
-        statement.bind(3, time.highest)
-        statement.bind(4, lastCommit)
+        statement.bind(":base", base)
+        statement.bind(":sequence", sequence)
+        statement.bind(":highest", time.highest)
+        statement.bind(":last_commit", lastCommit)
         try statement.run()
         if time.anchor != old.time.anchor { try time.writeAnchor(to: connection) }
     }
@@ -63,10 +73,10 @@ struct Meta {
 extension StoreTime {
     fileprivate func writeAnchor(to connection: Connection) throws(DurableError) {
         let statement = try connection[.writeAnchor]
-        statement.bind(1, text: anchor.boot)
-        statement.bind(2, anchor.sinceBoot.nanoseconds)
-        statement.bind(3, anchor.wall)
-        statement.bind(4, start)
+        statement.bind(":boot", text: anchor.boot)
+        statement.bind(":since_boot", anchor.sinceBoot.nanoseconds)
+        statement.bind(":wall", anchor.wall)
+        statement.bind(":start", start)
         try statement.run()
     }
 }

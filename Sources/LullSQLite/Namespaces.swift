@@ -3,12 +3,19 @@ internal import LullDurable
 
 // How the rules of a namespace lie in their columns.
 
+/// The columns of a namespace, in the order in which they are read.
+enum NamespaceColumn: Int32, Column {
+    case id, name, kind, wait, maxWait, edges, delayRule, maxCount, combination, maxBatch
+
+    static let list = "id, name, kind, wait, max_wait, edges, delay_rule, max_count, combination, max_batch"
+}
+
 extension Connection {
     /// A namespace as the file has it.
     func namespace(named name: String) throws(DurableError) -> DurableNamespace? {
         let statement = try self[.namespaceByName]
         defer { statement.reset() }
-        statement.bind(1, text: name)
+        statement.bind(":name", text: name)
         return try statement.next() ? try statement.namespace() : nil
     }
 
@@ -45,16 +52,16 @@ extension Connection {
     func keep(_ rules: DurableRules, of name: String, isNew: Bool) throws(DurableError) {
         let policy = rules.policy
         let statement = try self[isNew ? .insertNamespace : .updateNamespace]
-        statement.bind(1, text: policy.kind == .debounce ? "debounce" : "throttle")
-        statement.bind(2, policy.wait.nanoseconds)
-        statement.bind(3, policy.maxWait?.nanoseconds)
+        statement.bind(":kind", text: policy.kind == .debounce ? "debounce" : "throttle")
+        statement.bind(":wait", policy.wait.nanoseconds)
+        statement.bind(":max_wait", policy.maxWait?.nanoseconds)
         let edges = [(Edges.leading, "leading"), (.trailing, "trailing")].filter { policy.edges.contains($0.0) }
-        statement.bind(4, text: edges.map(\.1).joined(separator: ","))
-        statement.bind(5, text: policy.delayRule == .restart ? "restart" : "extend")
-        statement.bind(6, policy.maxCount.map { Int64($0) })
-        statement.bind(7, text: rules.combination.name)
-        statement.bind(8, rules.maxBatch.map { Int64($0) })
-        statement.bind(9, text: name)
+        statement.bind(":edges", text: edges.map(\.1).joined(separator: ","))
+        statement.bind(":delay_rule", text: policy.delayRule == .restart ? "restart" : "extend")
+        statement.bind(":max_count", policy.maxCount.map { Int64($0) })
+        statement.bind(":combination", text: rules.combination.name)
+        statement.bind(":max_batch", rules.maxBatch.map { Int64($0) })
+        statement.bind(":name", text: name)
         try statement.run()
     }
 }
@@ -62,11 +69,12 @@ extension Connection {
 extension Statement {
     /// Reads the namespace that the statement is at.
     fileprivate func namespace() throws(DurableError) -> DurableNamespace {
-        let name = text(1)
+        let name = text(NamespaceColumn.name)
         do {
             let rules = try DurableRules(
-                try policy(), combination: try combination(), maxBatch: integerOrNull(9).map { Int($0) })
-            return DurableNamespace(id: integer(0), name: name, rules: rules)
+                try policy(), combination: try combination(),
+                maxBatch: integerOrNull(NamespaceColumn.maxBatch).map { Int($0) })
+            return DurableNamespace(id: integer(NamespaceColumn.id), name: name, rules: rules)
         } catch let error as DurableError {
             throw error
         } catch {
@@ -76,27 +84,28 @@ extension Statement {
 
     private func policy() throws -> Policy {
         var edges: Edges = []
-        for edge in text(5).split(separator: ",") {
+        for edge in text(NamespaceColumn.edges).split(separator: ",") {
             switch edge {
             case "leading": edges.insert(.leading)
             case "trailing": edges.insert(.trailing)
             default: throw connection.damage("the edge '\(edge)'")
             }
         }
-        let wait = CoreDuration(nanoseconds: integer(3))
-        let maxCount = integerOrNull(7).map { Int($0) }
-        switch text(2) {
+        let wait = CoreDuration(nanoseconds: integer(NamespaceColumn.wait))
+        let maxCount = integerOrNull(NamespaceColumn.maxCount).map { Int($0) }
+        switch text(NamespaceColumn.kind) {
         case "debounce":
             return try .debounce(
-                wait: wait, maxWait: integerOrNull(4).map(CoreDuration.init(nanoseconds:)), edges: edges,
-                delayRule: text(6) == "extend" ? .extend : .restart, maxCount: maxCount)
+                wait: wait, maxWait: integerOrNull(NamespaceColumn.maxWait).map(CoreDuration.init(nanoseconds:)),
+                edges: edges,
+                delayRule: text(NamespaceColumn.delayRule) == "extend" ? .extend : .restart, maxCount: maxCount)
         case "throttle": return try .throttle(interval: wait, edges: edges, maxCount: maxCount)
         case let kind: throw connection.damage("the policy '\(kind)'")
         }
     }
 
     private func combination() throws(DurableError) -> Combination {
-        switch text(8) {
+        switch text(NamespaceColumn.combination) {
         case "latest": .latest
         case "first": .first
         case "collect": .collect

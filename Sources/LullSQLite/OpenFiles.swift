@@ -36,11 +36,11 @@ struct OpenFiles {
     }
 
     /// Throws if any of the files is gone, those beside the database among them. Looks twice a second.
-    mutating func check(_ connection: Connection?, _ turnstile: Turnstile) throws(DurableError) {
+    mutating func check(_ connection: Connection?, _ writerLock: WriterLock) throws(DurableError) {
         let now = ContinuousClock.now
         guard now >= nextCheck else { return }
         try checkIdentity()
-        if let missing = turnstile.missing { throw Self.gone(missing) }
+        if let missing = writerLock.missing { throw Self.gone(missing) }
         if let connection {
             let names = ["-wal", "-shm"].map { connection.file + $0 }
             let found = names.map { FileMark(of: $0).identity }

@@ -1,6 +1,6 @@
 internal import LullCore
 
-/// The statements whose text never changes. Parameters are numbered in the order in which the callers bind them.
+/// The statements whose text never changes.
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
@@ -15,32 +15,20 @@ enum Query: Int, CaseIterable {
     case firstToken, answerToToken, insertToken, forgetTokens
     case dataVersion
 
-    /// The columns of a row, in the order in which ``Statement/entry(key:)`` reads them.
-    private static let row = """
-        \(pending), ready_to, ready_count, ready_first, ready_due, ready_edge, \
-        run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error, key, \
-        ready_since
-        """
-    /// Those of them that matter while nothing is ready and there is no run: every column that is read takes time.
-    private static let pending = """
-        id, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last, ready_from, run_id, \
-        pending_by
-        """
-    private static let namespace =
-        "id, name, kind, wait, max_wait, edges, delay_rule, max_count, combination, max_batch"
-    private static let dead = """
-        key, run, first_submit, last_submit, count, first, due, edge, fence, owner, attempts, error, at
-        """
+    private static let row = names(WorkColumn.ofRow)
+    private static let pending = names(WorkColumn.ofPending)
 
-    private static func names(_ groups: Change.Groups) -> String {
-        Change.columns(of: groups).map(\.name).joined(separator: ", ")
+    private static func names(_ columns: some Sequence<WorkColumn>) -> String {
+        columns.map(\.name).joined(separator: ", ")
     }
-    private static func parameters(_ groups: Change.Groups) -> String {
-        Change.columns(of: groups).map(\.parameter).joined(separator: ", ")
+
+    /// Inserts a row into `work`.
+    private static func insertion(_ columns: [WorkColumn]) -> String {
+        "INSERT INTO work (\(names(columns))) VALUES (\(columns.map(\.placeholder).joined(separator: ", ")))"
     }
 
     /// Some values of a key.
-    private static let range = "namespace = ?1 AND key = ?2 AND generation BETWEEN ?3 AND ?4"
+    private static let range = "namespace = :namespace AND key = :key AND generation BETWEEN :first AND :last"
 
     var sql: String {
         switch self {
@@ -50,123 +38,122 @@ enum Query: Int, CaseIterable {
         case .rollback: "ROLLBACK"
 
         case .readMeta:
-            "SELECT base, sequence, highest, last_commit, boot, since_boot, wall, start FROM meta"
+            "SELECT \(MetaColumn.list) FROM meta"
         case .writeMeta:
-            "UPDATE meta SET base = ?1, sequence = ?2, highest = ?3, last_commit = ?4"
+            "UPDATE meta SET base = :base, sequence = :sequence, highest = :highest, last_commit = :last_commit"
         case .writeAnchor:
-            "UPDATE meta SET boot = ?1, since_boot = ?2, wall = ?3, start = ?4"
+            "UPDATE meta SET boot = :boot, since_boot = :since_boot, wall = :wall, start = :start"
 
-        case .namespaceByName: "SELECT \(Self.namespace) FROM namespaces WHERE name = ?1"
-        case .allNamespaces: "SELECT \(Self.namespace) FROM namespaces ORDER BY name"
+        case .namespaceByName: "SELECT \(NamespaceColumn.list) FROM namespaces WHERE name = :name"
+        case .allNamespaces: "SELECT \(NamespaceColumn.list) FROM namespaces ORDER BY name"
         case .insertNamespace:
             """
             INSERT INTO namespaces (kind, wait, max_wait, edges, delay_rule, max_count, combination, max_batch, name)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            VALUES (:kind, :wait, :max_wait, :edges, :delay_rule, :max_count, :combination, :max_batch, :name)
             """
         case .updateNamespace:
             """
-            UPDATE namespaces SET kind = ?1, wait = ?2, max_wait = ?3, edges = ?4, delay_rule = ?5, max_count = ?6,
-                combination = ?7, max_batch = ?8
-            WHERE name = ?9
+            UPDATE namespaces SET kind = :kind, wait = :wait, max_wait = :max_wait, edges = :edges,
+                delay_rule = :delay_rule, max_count = :max_count, combination = :combination, max_batch = :max_batch
+            WHERE name = :name
             """
 
-        case .readCounters: "SELECT attempts, lost_leases FROM namespaces WHERE id = ?1"
+        case .readCounters: "SELECT attempts, lost_leases FROM namespaces WHERE id = :namespace"
         case .addToCounters:
-            "UPDATE namespaces SET attempts = attempts + ?1, lost_leases = lost_leases + ?2 WHERE id = ?3"
+            "UPDATE namespaces SET attempts = attempts + :attempts, lost_leases = lost_leases + :lost_leases WHERE id = :namespace"
 
-        case .pendingByKey: "SELECT \(Self.pending) FROM work WHERE namespace = ?1 AND key = ?2"
-        case .rowByID: "SELECT \(Self.row) FROM work WHERE id = ?1"
+        case .pendingByKey: "SELECT \(Self.pending) FROM work WHERE namespace = :namespace AND key = :key"
+        case .rowByID: "SELECT \(Self.row) FROM work WHERE id = :id"
         case .insertRow:
-            """
-            INSERT INTO work (\(Self.names(Change.all)), pending, ready, run, born, namespace, key)
-            VALUES (\(Self.parameters(Change.all)), ?31, ?32, ?33, ?34, ?35, ?36)
-            """
+            Self.insertion(Change.columns(of: Change.all) + [.pending, .ready, .run, .born, .namespace, .key])
         case .insertPending:
-            """
-            INSERT INTO work (\(Self.names(Change.allPending)), pending, born, namespace, key)
-            VALUES (\(Self.parameters(Change.allPending)), ?31, ?34, ?35, ?36)
-            """
-        case .deleteRow: "DELETE FROM work WHERE id = ?1"
+            Self.insertion(Change.columns(of: Change.allPending) + [.pending, .born, .namespace, .key])
+        case .deleteRow: "DELETE FROM work WHERE id = :id"
         case .earliestRows:
-            "SELECT \(Self.row) FROM work WHERE namespace = ?1 AND wake <= ?2 ORDER BY wake, id LIMIT ?3"
-        case .nextWake: "SELECT min(wake) FROM work WHERE namespace = ?1"
-        case .rowsOfWorker: "SELECT \(Self.row) FROM work WHERE claimed_by = ?1 AND +namespace = ?2 ORDER BY id"
-        case .allKeys: "SELECT key FROM work WHERE namespace = ?1 ORDER BY id"
+            "SELECT \(Self.row) FROM work WHERE namespace = :namespace AND wake <= :now ORDER BY wake, id LIMIT :limit"
+        case .nextWake: "SELECT min(wake) FROM work WHERE namespace = :namespace"
+        case .rowsOfWorker:
+            "SELECT \(Self.row) FROM work WHERE claimed_by = :worker AND +namespace = :namespace ORDER BY id"
+        case .allKeys: "SELECT key FROM work WHERE namespace = :namespace ORDER BY id"
         case .keysOfSubmitter:
             """
-            SELECT key FROM work WHERE namespace = ?1 AND pending_by IN (?2, \(DurableRow.Submitter.severalNumber))
-            ORDER BY id
+            SELECT key FROM work
+            WHERE namespace = :namespace AND pending_by IN (:submitter, \(DurableRow.Submitter.severalNumber)) ORDER BY id
             """
-        case .runValue: "SELECT run FROM work WHERE id = ?1"
-        case .rows: "SELECT \(Self.row) FROM work WHERE namespace = ?1"
+        case .runValue: "SELECT run FROM work WHERE id = :id"
+        case .rows: "SELECT \(Self.row) FROM work WHERE namespace = :namespace"
         case .listedRows:
-            "SELECT \(Self.row) FROM work WHERE namespace = ?1 AND key >= ?2 ORDER BY key LIMIT ?3"
+            "SELECT \(Self.row) FROM work WHERE namespace = :namespace AND key >= :start ORDER BY key LIMIT :limit"
 
-        case .insertValue: "INSERT INTO collected (namespace, key, generation, value) VALUES (?1, ?2, ?3, ?4)"
+        case .insertValue:
+            "INSERT INTO collected (namespace, key, generation, value) VALUES (:namespace, :key, :generation, :value)"
         case .values: "SELECT value FROM collected WHERE \(Self.range) ORDER BY generation"
         case .generationOfValue:
-            "SELECT generation FROM collected WHERE \(Self.range) ORDER BY generation LIMIT 1 OFFSET ?5"
+            "SELECT generation FROM collected WHERE \(Self.range) ORDER BY generation LIMIT 1 OFFSET :index"
         case .deleteValues:
-            "DELETE FROM collected WHERE id IN (SELECT id FROM collected WHERE \(Self.range) ORDER BY generation LIMIT ?5)"
-        case .insertSpent: "INSERT INTO spent (namespace, key, first, last) VALUES (?1, ?2, ?3, ?4)"
+            "DELETE FROM collected WHERE id IN (SELECT id FROM collected WHERE \(Self.range) ORDER BY generation LIMIT :limit)"
+        case .insertSpent: "INSERT INTO spent (namespace, key, first, last) VALUES (:namespace, :key, :first, :last)"
         case .spent: "SELECT id, namespace, key, first, last FROM spent ORDER BY id LIMIT 1"
-        case .deleteSpent: "DELETE FROM spent WHERE id = ?1"
+        case .deleteSpent: "DELETE FROM spent WHERE id = :id"
 
         case .insertEnd:
             """
             INSERT INTO ended (namespace, key, first, last, how, run, fence, error, recorded, at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)
+            VALUES (:namespace, :key, :first, :last, :how, :run, :fence, :error, :now, :now)
             """
-        case .extendEnd: "UPDATE ended SET last = ?2, at = ?3 WHERE id = ?1"
+        case .extendEnd: "UPDATE ended SET last = :last, at = :now WHERE id = :id"
         case .latestEnd:
-            "SELECT id, last, how FROM ended WHERE namespace = ?1 AND key = ?2 ORDER BY last DESC LIMIT 1"
+            "SELECT id, last, how FROM ended WHERE namespace = :namespace AND key = :key ORDER BY last DESC LIMIT 1"
         case .endOfSubmit:
             """
-            SELECT first, how, error FROM ended WHERE namespace = ?1 AND key = ?2 AND last >= ?3 ORDER BY last LIMIT 1
+            SELECT first, how, error FROM ended WHERE namespace = :namespace AND key = :key AND last >= :generation
+            ORDER BY last LIMIT 1
             """
         case .endsNewestFirst:
-            "SELECT run, how FROM ended WHERE namespace = ?1 AND key = ?2 ORDER BY last DESC"
+            "SELECT run, how FROM ended WHERE namespace = :namespace AND key = :key ORDER BY last DESC"
 
         case .insertDead:
             """
             INSERT INTO dead (namespace, key, run, first_submit, last_submit, count, first, due, edge, fence, owner,
                 attempts, error, at, value)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, run FROM work WHERE id = ?15
+            SELECT :namespace, :key, :run, :first_submit, :last_submit, :count, :first, :due, :edge, :fence, :owner,
+                :attempts, :error, :now, run
+            FROM work WHERE id = :id
             """
-        case .deadByRun: "SELECT \(Self.dead), value FROM dead WHERE run = ?1 AND namespace = ?2"
+        case .deadByRun: "SELECT \(DeadColumn.list) FROM dead WHERE run = :run AND namespace = :namespace"
         case .deadOfSubmit:
             """
             SELECT error FROM dead
-            WHERE namespace = ?1 AND key = ?2 AND first_submit <= ?3 AND last_submit >= ?3 LIMIT 1
+            WHERE namespace = :namespace AND key = :key AND first_submit <= :generation AND last_submit >= :generation LIMIT 1
             """
-        case .newestDead: "SELECT max(last_submit) FROM dead WHERE namespace = ?1 AND key = ?2"
+        case .newestDead: "SELECT max(last_submit) FROM dead WHERE namespace = :namespace AND key = :key"
         case .deadRuns:
-            "SELECT \(Self.dead), value FROM dead WHERE namespace = ?1 ORDER BY at, run LIMIT ?2"
-        case .deleteDead: "DELETE FROM dead WHERE run = ?1 AND namespace = ?2"
-        case .deadCount: "SELECT count(*) FROM dead WHERE namespace = ?1"
+            "SELECT \(DeadColumn.list) FROM dead WHERE namespace = :namespace ORDER BY at, run LIMIT :limit"
+        case .deleteDead: "DELETE FROM dead WHERE run = :run AND namespace = :namespace"
+        case .deadCount: "SELECT count(*) FROM dead WHERE namespace = :namespace"
 
         case .firstEnd: "SELECT recorded FROM ended ORDER BY id LIMIT 1"
         case .oldEnds:
-            "SELECT max(id) FROM (SELECT id, recorded FROM ended ORDER BY id LIMIT 256) WHERE recorded < ?1"
+            "SELECT max(id) FROM (SELECT id, recorded FROM ended ORDER BY id LIMIT 256) WHERE recorded < :before"
         case .keepEnds:
             """
             INSERT INTO ended (namespace, key, first, last, how, run, fence, error, recorded, at)
-            SELECT namespace, key, first, last, how, run, fence, error, ?3, at FROM ended AS old
-            WHERE id <= ?1 AND (at >= ?2
+            SELECT namespace, key, first, last, how, run, fence, error, :now, at FROM ended AS old
+            WHERE id <= :last AND (at >= :before
                 OR EXISTS (SELECT 1 FROM dead WHERE dead.namespace = old.namespace AND dead.key = old.key)
                 OR EXISTS (SELECT 1 FROM work
                     WHERE work.namespace = old.namespace AND work.key = old.key AND run_id IS NOT NULL))
             """
-        case .forgetEnds: "DELETE FROM ended WHERE id <= ?1"
+        case .forgetEnds: "DELETE FROM ended WHERE id <= :last"
 
         case .firstToken: "SELECT at FROM tokens ORDER BY id LIMIT 1"
-        case .answerToToken: "SELECT key, generation, due FROM tokens WHERE namespace = ?1 AND token = ?2"
+        case .answerToToken: "SELECT key, generation, due FROM tokens WHERE namespace = :namespace AND token = :token"
         case .insertToken:
-            "INSERT INTO tokens (namespace, token, key, generation, due, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+            "INSERT INTO tokens (namespace, token, key, generation, due, at) VALUES (:namespace, :token, :key, :generation, :due, :now)"
         case .forgetTokens:
             """
             DELETE FROM tokens WHERE id <= (
-                SELECT max(id) FROM (SELECT id, at FROM tokens ORDER BY id LIMIT 256) WHERE at < ?1)
+                SELECT max(id) FROM (SELECT id, at FROM tokens ORDER BY id LIMIT 256) WHERE at < :before)
             """
         case .dataVersion: "PRAGMA data_version"
         }

@@ -5,71 +5,75 @@ internal import LullDurable
 
 extension Statement {
     /// Whether the row that the statement is at has more than what is pending.
-    var hasMore: Bool { !isNull(11) || !isNull(12) }
+    var hasMore: Bool { !isNull(WorkColumn.readyFrom) || !isNull(WorkColumn.runID) }
 
-    /// Reads the row that the statement is at; its columns are those of ``Query``, or the first of them if it has no more than
-    /// what is pending.
+    /// Reads the row that the statement is at: ``WorkColumn/ofRow``, or ``WorkColumn/ofPending`` if it has no more than what is
+    /// pending.
     ///
     /// The values stay where they are.
     ///
     /// - Parameter key: The key, if it is known.
     func entry(key: [UInt8]? = nil) throws(DurableError) -> DurableEntry {
-        var row = DurableRow(base: try number(2))
-        row.generation = try number(3)
-        row.taken = try number(4)
-        row.gate.isOpen = integer(5) != 0
-        row.gate.quiet = instant(6)
-        row.gate.anchor = instant(7)
-        row.span = CoreDuration(nanoseconds: try number(8, through: .max))
-        row.gate.count = Int(try number(9, through: row.generation))
+        typealias Work = WorkColumn
+        var row = DurableRow(base: try number(Work.born))
+        row.generation = try number(Work.generation)
+        row.taken = try number(Work.taken)
+        row.gate.isOpen = integer(Work.isOpen) != 0
+        row.gate.quiet = instant(Work.quiet)
+        row.gate.anchor = instant(Work.anchor)
+        row.span = CoreDuration(nanoseconds: try number(Work.span, through: .max))
+        row.gate.count = Int(try number(Work.pendingCount, through: row.generation))
         if row.gate.count > 0 {
             row.pending = .init(
-                batch: Batch(.stored(.pending)), last: instant(10), submitter: .init(integerOrNull(13)))
+                batch: Batch(.stored(.pending)), last: instant(Work.pendingLast),
+                submitter: .init(integerOrNull(Work.pendingBy)))
         }
-        if !isNull(11) {
-            var ready = try value(in: .ready, submits: try range(11, 14), from: 15)
-            if !isNull(32) { ready.since = instant(32) }
+        if !isNull(Work.readyFrom) {
+            var ready = try value(in: .ready, ValueColumns<WorkColumn>.ready)
+            if !isNull(Work.readySince) { ready.since = instant(Work.readySince) }
             row.ready = ready
         }
-        if !isNull(12) {
-            let value = try value(in: .run, submits: try range(19, 20), from: 21)
-            let state: DurableRow.Run.State =
-                isNull(28) ? .backoff(until: instant(25)) : .claimed(until: instant(25))
+        if !isNull(Work.runID) {
+            let end = instant(Work.runUntil)
             row.run = DurableRow.Run(
-                value: value, id: try number(12), fence: try number(26), owner: integer(27),
-                attempt: Int(try number(29)), state: state, error: isNull(30) ? nil : blob(30))
+                value: try value(in: .run, ValueColumns<WorkColumn>.run), id: try number(Work.runID),
+                fence: try number(Work.fence), owner: integer(Work.owner), attempt: Int(try number(Work.attempt)),
+                state: isNull(Work.claimedBy) ? .backoff(until: end) : .claimed(until: end),
+                error: isNull(Work.error) ? nil : blob(Work.error))
         }
         // What does not fit together would be noticed in the middle of a step, and stop the program.
         if let rule = row.checkInvariants().first { throw connection.damage("a key that breaks a rule: \(rule)") }
-        return DurableEntry(handle: integer(0), key: key ?? blob(31), row: row, wake: instant(1))
+        return DurableEntry(
+            handle: integer(Work.id), key: key ?? blob(Work.key), row: row, wake: instant(Work.wake))
     }
 
-    /// Reads `count`, `first`, `due` and `edge` of a value.
+    /// Reads a value that is ready or in a run.
     func value(
-        in place: DurablePayload.Place, submits: ClosedRange<Int64>, from column: Int32
+        in place: DurablePayload.Place, _ columns: ValueColumns<some Column>
     ) throws(DurableError) -> DurableRow.Ready {
         DurableRow.Ready(
-            batch: Batch(.stored(place)), submits: submits, count: Int(try number(column)), first: instant(column + 1),
-            due: instant(column + 2), edge: try edge(column + 3))
+            batch: Batch(.stored(place)), submits: try range(columns.from, columns.to),
+            count: Int(try number(columns.count)), first: instant(columns.first), due: instant(columns.due),
+            edge: try edge(columns.edge))
     }
 
     /// A number that is counted up from 0, and that can be counted on.
-    func number(_ column: Int32, through most: Int64 = 1 << 62) throws(DurableError) -> Int64 {
+    func number(_ column: some Column, through most: Int64 = 1 << 62) throws(DurableError) -> Int64 {
         let number = integer(column)
         guard 0...most ~= number else { throw connection.damage("the number \(number)") }
         return number
     }
 
-    func instant(_ column: Int32) -> CoreInstant { CoreInstant(nanoseconds: integer(column)) }
-
     /// A range of submits.
-    func range(_ first: Int32, _ last: Int32) throws(DurableError) -> ClosedRange<Int64> {
+    func range(
+        _ first: some Column, _ last: some Column
+    ) throws(DurableError) -> ClosedRange<Int64> {
         let (first, last) = (try number(first), try number(last))
         guard first <= last else { throw connection.damage("a range of submits from \(first) to \(last)") }
         return first...last
     }
 
-    func edge(_ column: Int32) throws(DurableError) -> Edge {
+    private func edge(_ column: some Column) throws(DurableError) -> Edge {
         let name = text(column)
         guard let edge = Edge(name) else { throw connection.damage("the edge '\(name)'") }
         return edge
@@ -77,47 +81,48 @@ extension Statement {
 
     // MARK: - Writing
 
-    /// Binds what a row has in some groups of columns, in the order of ``Change``.
+    /// Binds what a row has in some groups of columns.
     func bind(_ row: DurableRow, wake: CoreInstant, _ groups: Change.Groups) {
         if groups.contains(.gate) {
-            bind(1, row.generation)
-            bind(2, row.gate.isOpen ? 1 : 0)
-            bind(3, row.gate.quiet)
-            bind(4, row.gate.anchor)
-            bind(5, row.span.nanoseconds)
-            bind(6, row.gate.count)
-            bind(7, row.pending?.last.nanoseconds)
+            bind(.generation, row.generation)
+            bind(.isOpen, row.gate.isOpen ? 1 : 0)
+            bind(.quiet, row.gate.quiet.nanoseconds)
+            bind(.anchor, row.gate.anchor.nanoseconds)
+            bind(.span, row.span.nanoseconds)
+            bind(.pendingCount, Int64(row.gate.count))
+            bind(.pendingLast, row.pending?.last.nanoseconds)
         }
-        if groups.contains(.taken) { bind(8, row.taken) }
+        if groups.contains(.taken) { bind(.taken, row.taken) }
         if groups.contains(.ready) {
-            bind(row.ready, from: 9)
-            bind(15, row.ready?.since?.nanoseconds)
+            bind(row.ready, .ready)
+            bind(.readySince, row.ready?.since?.nanoseconds)
         }
         if groups.contains(.run) {
-            bind(16, row.run?.id)
-            bind(row.run?.value, from: 17)
-            bind(23, row.run?.state.end.nanoseconds)
-            bind(24, row.run?.fence)
-            bind(25, row.run?.owner)
-            bind(26, row.run.flatMap { $0.isInBackoff ? nil : $0.owner })
-            bind(27, row.run.map { Int64($0.attempt) })
-            bind(28, text: row.run?.errorText)
+            bind(row.run?.value, .run)
+            bind(.runID, row.run?.id)
+            bind(.runUntil, row.run?.state.end.nanoseconds)
+            bind(.fence, row.run?.fence)
+            bind(.owner, row.run?.owner)
+            bind(.claimedBy, row.run.flatMap { $0.isInBackoff ? nil : $0.owner })
+            bind(.attempt, row.run.map { Int64($0.attempt) })
+            bind(WorkColumn.error.parameter, text: row.run?.errorText)
         }
-        if groups.contains(.wake) { bind(29, wake) }
-        if groups.contains(.submitter) { bind(30, row.pending?.submitter.number) }
+        if groups.contains(.wake) { bind(.wake, wake.nanoseconds) }
+        if groups.contains(.submitter) { bind(.pendingBy, row.pending?.submitter.number) }
     }
 
-    /// Binds `from`, `to`, `count`, `first`, `due` and `edge`.
-    private func bind(_ value: DurableRow.Ready?, from index: Int32) {
-        bind(index, value?.submits.lowerBound)
-        bind(index + 1, value?.submits.upperBound)
-        bind(index + 2, value.map { Int64($0.count) })
-        bind(index + 3, value?.first.nanoseconds)
-        bind(index + 4, value?.due.nanoseconds)
-        bind(index + 5, text: value.map { "\($0.edge.name)" })
+    private func bind(_ value: DurableRow.Ready?, _ columns: ValueColumns<WorkColumn>) {
+        bind(columns.from, value?.submits.lowerBound)
+        bind(columns.to, value?.submits.upperBound)
+        bind(columns.count, value.map { Int64($0.count) })
+        bind(columns.first, value?.first.nanoseconds)
+        bind(columns.due, value?.due.nanoseconds)
+        bind(columns.edge.parameter, text: value.map { "\($0.edge.name)" })
     }
 
-    func bind(_ index: Int32, _ instant: CoreInstant) { bind(index, instant.nanoseconds) }
+    func bind(_ column: WorkColumn, _ value: Int64?) { bind(column.parameter, value) }
+
+    func bind(_ column: WorkColumn, blob bytes: [UInt8]?) { bind(column.parameter, blob: bytes) }
 }
 
 extension Edge {

@@ -34,8 +34,8 @@ extension SQLiteFile {
 
     /// Writes a file anew that was made before space could be given back in steps. Nobody else writes meanwhile.
     private func rewrite() throws(DurableError) {
-        try turnstile.enter(within: options.patience)
-        defer { turnstile.leave() }
+        try writerLock.acquire(within: options.patience)
+        defer { writerLock.release() }
         let connection = try usable()
         try check()
         do throws(DurableError) {
@@ -49,8 +49,8 @@ extension SQLiteFile {
 
     /// Lets the file end where its contents do.
     private func cut() throws(DurableError) -> Bool {
-        try turnstile.enter(within: options.patience)
-        defer { turnstile.leave() }
+        try writerLock.acquire(within: options.patience)
+        defer { writerLock.release() }
         return try usable().checkpoint(truncates: true, within: options.patience)
     }
 

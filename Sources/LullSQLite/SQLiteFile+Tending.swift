@@ -18,11 +18,11 @@ extension SQLiteFile {
         // What is wrong with the file shows itself to those who want something of it.
         let isOld = try? read { transaction throws(DurableError) in try transaction.remembersTooMuch() }
         if isOld == true {
-            let job = Job { transaction throws(DurableError) in
+            let call = Call { transaction throws(DurableError) in
                 try transaction.forget()
             } answer: { _, _ in
             }
-            write([job], within: .zero)
+            write([call], within: .zero)
             nextTending = now.advanced(by: Self.soon)
         } else if now - calmSince >= Self.usual {
             rest()

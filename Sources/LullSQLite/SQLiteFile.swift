@@ -4,7 +4,7 @@ package import LullDurable
 
 /// A store in one file, for one thread: every call returns when it has been committed.
 ///
-/// Transactions that write, of all processes, pass the file's turnstile, and so does everything that touches the file beyond
+/// Transactions that write, of all processes, pass the file's writer lock, and so does everything that touches the file beyond
 /// them: making it, copying the write-ahead log into it, finding out whether a commit that failed has been made.
 package final class SQLiteFile {
     /// How a file is used.
@@ -31,7 +31,7 @@ package final class SQLiteFile {
 
     let path: String
     let options: Options
-    let turnstile: Turnstile
+    let writerLock: WriterLock
     private(set) var connection: Connection?
     private var files: OpenFiles
     /// When there may be something to do while nothing else is; and since when nobody has written.
@@ -52,9 +52,9 @@ package final class SQLiteFile {
             try Self.inspect(path, creates: options.creates, options)
             let connection = try Self.connect(path, creates: options.creates, options)
             files = try OpenFiles(path, connection)
-            turnstile = try Turnstile(besides: connection.file)
-            try turnstile.enter(within: options.patience)
-            defer { turnstile.leave() }
+            writerLock = try WriterLock(besides: connection.file)
+            try writerLock.acquire(within: options.patience)
+            defer { writerLock.release() }
             // It lets space be given back in small steps, and can be said only of a file in which there is nothing yet.
             if try connection.kind() == .empty { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
             guard try connection.word("PRAGMA journal_mode = WAL") == "wal" else {
@@ -77,7 +77,7 @@ package final class SQLiteFile {
         }
     }
 
-    /// The connection, opened again if it had to be closed. The turnstile must be held.
+    /// The connection, opened again if it had to be closed. The writer lock must be held.
     func usable() throws(DurableError) -> Connection {
         if let connection { return connection }
         try files.checkIdentity()
@@ -102,7 +102,7 @@ package final class SQLiteFile {
     ///
     /// To be called as often as one likes: it looks twice a second.
     package func check() throws(DurableError) {
-        try files.check(connection, turnstile)
+        try files.check(connection, writerLock)
     }
 
     // MARK: - Writing
@@ -119,19 +119,19 @@ package final class SQLiteFile {
     /// - Parameters:
     ///   - patience: How long to wait for others; that of the options if it is left out.
     ///   - more: Returns the calls that have come meanwhile, if there are any, and if they should share the transaction.
-    func write(_ jobs: [Job], within patience: Duration? = nil, more: () -> [Job] = { [] }) {
+    func write(_ calls: [any PendingCall], within patience: Duration? = nil, more: () -> [any PendingCall] = { [] }) {
         do throws(DurableError) {
-            try turnstile.enter(within: patience ?? options.patience)
+            try writerLock.acquire(within: patience ?? options.patience)
         } catch {
-            for job in jobs { job.refuse(error) }
+            for call in calls { call.refuse(error) }
             return
         }
-        defer { turnstile.leave() }
-        attempt(jobs, more: more)
+        defer { writerLock.release() }
+        attempt(calls, more: more)
         shortenLog()
     }
 
-    private func attempt(_ jobs: [Job], more: () -> [Job] = { [] }) {
+    private func attempt(_ calls: [any PendingCall], more: () -> [any PendingCall] = { [] }) {
         let connection: Connection
         let old: Meta
         let reading: StoreTime.Reading
@@ -146,23 +146,24 @@ package final class SQLiteFile {
             old = meta
         } catch {
             self.connection?.rollBack()
-            for job in jobs { job.refuse(error) }
+            for call in calls { call.refuse(error) }
             return
         }
 
         var meta = old
         let writes = connection.writes
         var transaction = transaction(connection, &meta, at: reading)
-        var jobs = jobs
-        var endings: [Job.Ending] = []
+        var calls = calls
+        var made = 0
         while connection.failed == nil {
-            if endings.count == jobs.count {
+            if made == calls.count {
                 let new = more()
                 if new.isEmpty { break }
-                jobs += new
+                calls += new
                 transaction.table.now = meta.time.now(options.clock.read())
             }
-            endings.append(jobs[endings.count].perform(&transaction))
+            calls[made].perform(in: &transaction)
+            made += 1
         }
         if connection.failed == nil { try? transaction.deleteSpentValues(afterWriting: connection.writes &- writes) }
         meta.base = transaction.table.base
@@ -170,7 +171,7 @@ package final class SQLiteFile {
         let isUnchanged = connection.writes == writes && !transaction.hasMovedPages
         if connection.failed == nil, isUnchanged, !meta.differs(from: old) {
             connection.rollBack()
-            return finish(endings, nil)
+            return finish(calls, nil)
         }
         let mark: CommitMark
         if let submitted = transaction.table.submitted, meta.canLag(behind: old) {
@@ -181,10 +182,10 @@ package final class SQLiteFile {
             if connection.failed == nil { try? meta.write(to: connection, since: old) }
         }
         if let failed = connection.failed {
-            // One of them, or the disk. Who is not to blame gets through alone.
+            // One of them, or the disk. Retries each call alone to isolate the failing one.
             connection.rollBack()
-            if jobs.count == 1 { return finish(endings, failed) }
-            for job in jobs { attempt([job]) }
+            if calls.count == 1 { return finish(calls, failed) }
+            for call in calls { attempt([call]) }
             return
         }
 
@@ -192,19 +193,19 @@ package final class SQLiteFile {
             try connection[.commit].run()
             calmSince = .now
             // Nobody is told of something that only a file without a name has.
-            finish(endings, files.loss.map { .unknown($0.reason) })
+            finish(calls, files.loss.map { .unknown($0.reason) })
         } catch {
             // Without room the last part of a commit was not written, which makes it one.
             if connection.failedCode & 0xFF == SQLITE_FULL {
                 connection.rollBack()
-                return finish(endings, error)
+                return finish(calls, error)
             }
-            finish(endings, resolve(mark, after: error))
+            finish(calls, resolve(mark, after: error))
         }
     }
 
-    private func finish(_ endings: [Job.Ending], _ failure: DurableError?) {
-        for ending in endings { ending(failure) }
+    private func finish(_ calls: [any PendingCall], _ failure: DurableError?) {
+        for call in calls { call.finish(failure) }
     }
 
     /// Finds out whether a commit that failed has been made.
@@ -240,8 +241,8 @@ package final class SQLiteFile {
         guard let connection, connection.hasLog else { return }
         // It is left to others if they are at the file, and if it takes long.
         try? deleteSpentValues(for: .milliseconds(250), patience: .zero)
-        guard (try? turnstile.enter(within: .zero)) != nil else { return }
-        defer { turnstile.leave() }
+        guard (try? writerLock.acquire(within: .zero)) != nil else { return }
+        defer { writerLock.release() }
         _ = try? connection.checkpoint(truncates: true, within: .zero)
     }
 
@@ -255,7 +256,7 @@ package final class SQLiteFile {
     }
 
     /// Answers what several callers ask, all at one instant. Nobody who writes is in the way.
-    func read(_ jobs: [Job]) {
+    func read(_ calls: [any PendingCall]) {
         do throws(DurableError) {
             let connection = try readable()
             try check()
@@ -264,16 +265,19 @@ package final class SQLiteFile {
             defer { connection.rollBack() }
             var meta = try Meta(from: connection)
             var transaction = transaction(connection, &meta, at: options.clock.read())
-            for job in jobs { job.perform(&transaction)(nil) }
+            for var call in calls {
+                call.perform(in: &transaction)
+                call.finish(nil)
+            }
         } catch {
-            for job in jobs { job.refuse(error) }
+            for call in calls { call.refuse(error) }
         }
     }
 
     private func readable() throws(DurableError) -> Connection {
         if let connection { return connection }
-        try turnstile.enter(within: options.patience)
-        defer { turnstile.leave() }
+        try writerLock.acquire(within: options.patience)
+        defer { writerLock.release() }
         return try usable()
     }
 
@@ -300,11 +304,12 @@ package final class SQLiteFile {
     }
 
     func answer<Answer: Sendable>(
-        to body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer, _ pass: (Job) -> Void
+        to body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer,
+        _ pass: (any PendingCall) -> Void
     ) throws(DurableError) -> Answer {
         let result = Guarded<Result<Answer, DurableError>?>(nil)
-        pass(Job(body) { answer, _ in _ = result.exchange(answer) })
-        guard let result = result.value else { preconditionFailure("every job is answered") }
+        pass(Call(body) { answer, _ in _ = result.exchange(answer) })
+        guard let result = result.value else { preconditionFailure("every call is answered") }
         return try result.get()
     }
 }

@@ -16,7 +16,7 @@ public import LullDurable
 /// When a commit fails the store closes the file, opens it again, and answers by what it says. ``/LullDurable/DurableError/unknown(_:)`` is
 /// left for when that fails, too.
 public final class SQLiteStore: DurableStore {
-    private let desk = Desk()
+    private let calls = CallQueue()
     private let clock: StoreClock
 
     /// Opens a file, or makes it.
@@ -41,16 +41,16 @@ public final class SQLiteStore: DurableStore {
     package init(_ path: String, _ options: SQLiteFile.Options) async throws(DurableError) {
         clock = options.clock
         let failure = await withCheckedContinuation { continuation in
-            let desk = desk
+            let calls = calls
             let thread = Thread {
                 do throws(DurableError) {
                     let file = try SQLiteFile(path, options)
                     continuation.resume(returning: DurableError?.none)
-                    desk.run(file)
+                    calls.run(file)
                 } catch {
                     continuation.resume(returning: error)
                 }
-                desk.end()
+                calls.end()
             }
             thread.name = "lull-sqlite"
             thread.start()
@@ -58,11 +58,11 @@ public final class SQLiteStore: DurableStore {
         if let failure { throw failure }
     }
 
-    deinit { desk.shut() }
+    deinit { calls.beginClosing() }
 
     /// How many calls have written so far, and in how many transactions: callers at once share them.
     public var traffic: (calls: Int, transactions: Int) {
-        let traffic = desk.traffic
+        let traffic = calls.traffic
         return (traffic.calls, traffic.transactions)
     }
 
@@ -70,18 +70,18 @@ public final class SQLiteStore: DurableStore {
 
     private func call<Raw: Sendable, Answer: Sendable>(
         writes: Bool, _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Raw,
-        then finish: @escaping @Sendable (Raw, inout Bell) -> Answer
+        then finish: @escaping @Sendable (Raw, inout WakeSignal) -> Answer
     ) async throws(DurableError) -> Answer {
-        let desk = desk
+        let calls = calls
         let result = await withCheckedContinuation { continuation in
-            let job = Job(body) { result, touched in
-                let answer = desk.withBell { bell in
-                    for (namespace, wake) in touched { bell.ring(wake, in: namespace) }
-                    return result.map { finish($0, &bell) }
+            let call = Call(body) { result, touched in
+                let answer = calls.withWakeSignal { signal in
+                    for (namespace, wake) in touched { signal.signal(wake, in: namespace) }
+                    return result.map { finish($0, &signal) }
                 }
                 continuation.resume(returning: answer)
             }
-            desk.add(job, writes: writes)
+            calls.enqueue(call, writes: writes)
         }
         return try result.get()
     }
@@ -146,21 +146,21 @@ public final class SQLiteStore: DurableStore {
         try await call(writes: true) { transaction throws(DurableError) in
             let (runs, dead, next) = try transaction.claim(claim)
             return (runs: runs, dead: dead, next: next, now: transaction.now)
-        } then: { answer, bell in
+        } then: { answer, signal in
             DurableClaim.Answer(
                 runs: answer.runs, dead: answer.dead,
                 next: answer.next.map { DurableNamespace.time(from: answer.now, to: $0) },
-                mark: bell.tell(answer.next, in: claim.namespace))
+                mark: signal.announce(answer.next, in: claim.namespace))
         }
     }
 
-    /// Makes several calls: see ``/LullDurable/DurableStore/exchange(_:_:)``. One job in one transaction, unless the disk objects.
+    /// Makes several calls: see ``/LullDurable/DurableStore/exchange(_:_:)``. One call in one transaction, unless the disk objects.
     public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
         do throws(DurableError) {
             return try await call(writes: true) { transaction in
                 transaction.exchange(reports, claim)
-            } then: { exchange, bell in
-                exchange.answers { next in bell.tell(next, in: claim?.namespace ?? "") }
+            } then: { exchange, signal in
+                exchange.answers { next in signal.announce(next, in: claim?.namespace ?? "") }
             }
         } catch {
             return DurableExchange(reports, claim, failed: error)
@@ -209,17 +209,17 @@ public final class SQLiteStore: DurableStore {
 
     /// Waits for something to claim: see ``/LullDurable/DurableStore/wait(in:after:atMost:)``.
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
-        if desk.isClosed { throw .closed }
-        let number = desk.withBell { $0.number() }
-        await Bell.wait(atMost: time, by: clock) { [desk] sleeper in
-            desk.lay(sleeper, number, in: namespace, after: mark)
-        } raise: { [desk] in
-            desk.withBell { $0.raise(number, in: namespace) }
+        if calls.isClosed { throw .closed }
+        let id = calls.withWakeSignal { $0.makeID() }
+        await WakeSignal.wait(atMost: time, by: clock) { [calls] waiter in
+            calls.add(waiter, id: id, in: namespace, after: mark)
+        } remove: { [calls] in
+            calls.withWakeSignal { $0.remove(id: id, in: namespace) }
         }
     }
 
     /// Ends the use of the store: see ``/LullDurable/DurableStore/close()``.
     public func close() async {
-        await desk.close()
+        await calls.close()
     }
 }

@@ -3,6 +3,17 @@ internal import LullDurable
 
 // What has ended, dead runs, tokens, and how they are forgotten.
 
+/// The columns of a dead run, in the order in which they are read.
+enum DeadColumn: Int32, Column {
+    case key, run, firstSubmit, lastSubmit, count, first, due, edge, fence, owner, attempts, error, at, value
+
+    static let list = """
+        key, run, first_submit, last_submit, count, first, due, edge, fence, owner, attempts, error, at, value
+        """
+    static let runValue = ValueColumns(
+        from: Self.firstSubmit, to: .lastSubmit, count: .count, first: .first, due: .due, edge: .edge)
+}
+
 extension SQLiteTable {
     mutating func record(
         _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
@@ -11,15 +22,15 @@ extension SQLiteTable {
         if ending.how != .absorbed { try spendValues(of: ending.submits, of: entry.key, in: namespace) }
         if ending.how == .absorbed, try extend(ending, of: entry.key, at: now, in: namespace) { return }
         let statement = try connection[.insertEnd]
-        statement.bind(1, namespace.id)
-        statement.bind(2, blob: entry.key)
-        statement.bind(3, ending.submits.lowerBound)
-        statement.bind(4, ending.submits.upperBound)
-        statement.bind(5, text: "\(ending.how.name)")
-        statement.bind(6, ending.run?.id)
-        statement.bind(7, ending.run?.fence)
-        statement.bind(8, text: ending.run?.errorText)
-        statement.bind(9, now)
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":key", blob: entry.key)
+        statement.bind(":first", ending.submits.lowerBound)
+        statement.bind(":last", ending.submits.upperBound)
+        statement.bind(":how", text: "\(ending.how.name)")
+        statement.bind(":run", ending.run?.id)
+        statement.bind(":fence", ending.run?.fence)
+        statement.bind(":error", text: ending.run?.errorText)
+        statement.bind(":now", now)
         try statement.run()
     }
 
@@ -29,15 +40,15 @@ extension SQLiteTable {
     ) throws(DurableError) -> Bool {
         let latest = try connection[.latestEnd]
         defer { latest.reset() }
-        latest.bind(1, namespace.id)
-        latest.bind(2, blob: key)
+        latest.bind(":namespace", namespace.id)
+        latest.bind(":key", blob: key)
         guard try latest.next(), try latest.number(1) + 1 == ending.submits.lowerBound,
             DurableEnding.How(latest.text(2)) == .absorbed
         else { return false }
         let statement = try connection[.extendEnd]
-        statement.bind(1, latest.integer(0))
-        statement.bind(2, ending.submits.upperBound)
-        statement.bind(3, now)
+        statement.bind(":id", latest.integer(0))
+        statement.bind(":last", ending.submits.upperBound)
+        statement.bind(":now", now)
         try statement.run()
         return true
     }
@@ -50,21 +61,21 @@ extension SQLiteTable {
             preconditionFailure("a run that dies has been claimed in an earlier step, and lies in its own place")
         }
         let statement = try connection[.insertDead]
-        statement.bind(1, namespace.id)
-        statement.bind(2, blob: entry.key)
-        statement.bind(3, run.id)
-        statement.bind(4, run.value.submits.lowerBound)
-        statement.bind(5, run.value.submits.upperBound)
-        statement.bind(6, run.value.count)
-        statement.bind(7, run.value.first)
-        statement.bind(8, run.value.due)
-        statement.bind(9, text: "\(run.value.edge.name)")
-        statement.bind(10, run.fence)
-        statement.bind(11, run.owner)
-        statement.bind(12, run.attempt)
-        statement.bind(13, text: run.errorText)
-        statement.bind(14, now)
-        statement.bind(15, entry.handle)
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":key", blob: entry.key)
+        statement.bind(":run", run.id)
+        statement.bind(":first_submit", run.value.submits.lowerBound)
+        statement.bind(":last_submit", run.value.submits.upperBound)
+        statement.bind(":count", run.value.count)
+        statement.bind(":first", run.value.first)
+        statement.bind(":due", run.value.due)
+        statement.bind(":edge", text: "\(run.value.edge.name)")
+        statement.bind(":fence", run.fence)
+        statement.bind(":owner", run.owner)
+        statement.bind(":attempts", run.attempt)
+        statement.bind(":error", text: run.errorText)
+        statement.bind(":now", now)
+        statement.bind(":id", entry.handle)
         try statement.run()
     }
 
@@ -76,8 +87,8 @@ extension SQLiteTable {
         if let dead = try findDead(run, in: namespace), dead.key == key { return .dead }
         let statement = try connection[.endsNewestFirst]
         defer { statement.reset() }
-        statement.bind(1, namespace.id)
-        statement.bind(2, blob: key)
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":key", blob: key)
         while try statement.next() {
             guard let other = statement.integerOrNull(0) else { continue }
             if other == run { return try how(statement, 1) }
@@ -92,19 +103,19 @@ extension SQLiteTable {
     ) throws(DurableError) -> (how: DurableEnding.How, error: String?)? {
         let ended = try connection[.endOfSubmit]
         defer { ended.reset() }
-        ended.bind(1, namespace.id)
-        ended.bind(2, blob: key)
-        ended.bind(3, generation)
+        ended.bind(":namespace", namespace.id)
+        ended.bind(":key", blob: key)
+        ended.bind(":generation", generation)
         if try ended.next(), ended.integer(0) <= generation { return (try how(ended, 1), ended.textOrNull(2)) }
         let dead = try connection[.deadOfSubmit]
         defer { dead.reset() }
-        dead.bind(1, namespace.id)
-        dead.bind(2, blob: key)
-        dead.bind(3, generation)
+        dead.bind(":namespace", namespace.id)
+        dead.bind(":key", blob: key)
+        dead.bind(":generation", generation)
         return try dead.next() ? (.dead, dead.textOrNull(0)) : nil
     }
 
-    private func how(_ statement: Statement, _ column: Int32) throws(DurableError) -> DurableEnding.How {
+    private func how(_ statement: Statement, _ column: Int) throws(DurableError) -> DurableEnding.How {
         let name = statement.text(column)
         guard let how = DurableEnding.How(name) else { throw connection.damage("the end '\(name)'") }
         return how
@@ -113,13 +124,13 @@ extension SQLiteTable {
     mutating func newestEnd(of key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> Int64? {
         let ended = try connection[.latestEnd]
         defer { ended.reset() }
-        ended.bind(1, namespace.id)
-        ended.bind(2, blob: key)
+        ended.bind(":namespace", namespace.id)
+        ended.bind(":key", blob: key)
         let newest = try ended.next() ? ended.integer(1) : nil
         let dead = try connection[.newestDead]
         defer { dead.reset() }
-        dead.bind(1, namespace.id)
-        dead.bind(2, blob: key)
+        dead.bind(":namespace", namespace.id)
+        dead.bind(":key", blob: key)
         guard try dead.next(), let died = dead.integerOrNull(0) else { return newest }
         return max(newest ?? died, died)
     }
@@ -131,8 +142,8 @@ extension SQLiteTable {
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run)? {
         let statement = try connection[.deadByRun]
         defer { statement.reset() }
-        statement.bind(1, run)
-        statement.bind(2, namespace.id)
+        statement.bind(":run", run)
+        statement.bind(":namespace", namespace.id)
         guard try statement.next() else { return nil }
         let (key, dead, _) = try dead(statement, in: namespace)
         return (key, dead)
@@ -145,8 +156,8 @@ extension SQLiteTable {
             try spendValues(of: dead.run.value.submits, of: dead.key, in: namespace)
         }
         let statement = try connection[.deleteDead]
-        statement.bind(1, run)
-        statement.bind(2, namespace.id)
+        statement.bind(":run", run)
+        statement.bind(":namespace", namespace.id)
         let before = connection.writes
         try statement.run()
         return connection.writes != before
@@ -156,13 +167,16 @@ extension SQLiteTable {
     func dead(
         _ statement: Statement, in namespace: DurableNamespace
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run, at: CoreInstant) {
-        var value = try statement.value(in: .run, submits: try statement.range(2, 3), from: 4)
-        if !namespace.collects { value.batch = Batch(.bytes(statement.blob(13), of: value.submits.upperBound)) }
+        typealias Dead = DeadColumn
+        var value = try statement.value(in: .run, Dead.runValue)
+        if !namespace.collects {
+            value.batch = Batch(.bytes(statement.blob(Dead.value), of: value.submits.upperBound))
+        }
         let run = DurableRow.Run(
-            value: value, id: try statement.number(1), fence: try statement.number(8), owner: statement.integer(9),
-            attempt: Int(try statement.number(10)), state: .backoff(until: .origin),
-            error: statement.isNull(11) ? nil : statement.blob(11))
-        return (statement.blob(0), run, statement.instant(12))
+            value: value, id: try statement.number(Dead.run), fence: try statement.number(Dead.fence),
+            owner: statement.integer(Dead.owner), attempt: Int(try statement.number(Dead.attempts)),
+            state: .backoff(until: .origin), error: statement.isNull(Dead.error) ? nil : statement.blob(Dead.error))
+        return (statement.blob(Dead.key), run, statement.instant(Dead.at))
     }
 
     // MARK: - Tokens, and forgetting
@@ -172,8 +186,8 @@ extension SQLiteTable {
     ) throws(DurableError) -> DurableReceipt? {
         let statement = try connection[.answerToToken]
         defer { statement.reset() }
-        statement.bind(1, namespace.id)
-        statement.bind(2, text: token)
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":token", text: token)
         guard try statement.next() else { return nil }
         return DurableReceipt(
             namespace: namespace.name, key: statement.blob(0), generation: statement.integer(1), dueIn: nil,
@@ -184,12 +198,12 @@ extension SQLiteTable {
         _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
         let statement = try connection[.insertToken]
-        statement.bind(1, namespace.id)
-        statement.bind(2, text: token)
-        statement.bind(3, blob: receipt.key)
-        statement.bind(4, receipt.generation)
-        statement.bind(5, receipt.due)
-        statement.bind(6, now)
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":token", text: token)
+        statement.bind(":key", blob: receipt.key)
+        statement.bind(":generation", receipt.generation)
+        statement.bind(":due", receipt.due)
+        statement.bind(":now", now)
         try statement.run()
     }
 
@@ -201,20 +215,20 @@ extension SQLiteTable {
     ) throws(DurableError) {
         let oldest = try connection[.oldEnds]
         defer { oldest.reset() }
-        oldest.bind(1, ended)
+        oldest.bind(":before", ended)
         if try oldest.next(), let last = oldest.integerOrNull(0) {
             oldest.reset()
             let keeping = try connection[.keepEnds]
-            keeping.bind(1, last)
-            keeping.bind(2, ended)
-            keeping.bind(3, now)
+            keeping.bind(":last", last)
+            keeping.bind(":before", ended)
+            keeping.bind(":now", now)
             try keeping.run()
             let forgetting = try connection[.forgetEnds]
-            forgetting.bind(1, last)
+            forgetting.bind(":last", last)
             try forgetting.run()
         }
         let statement = try connection[.forgetTokens]
-        statement.bind(1, tokens)
+        statement.bind(":before", tokens)
         try statement.run()
     }
 }

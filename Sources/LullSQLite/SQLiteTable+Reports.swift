@@ -8,11 +8,11 @@ extension SQLiteTable {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
         let rows = try connection[.rows]
         defer { rows.reset() }
-        rows.bind(1, namespace.id)
+        rows.bind(":namespace", namespace.id)
         while try rows.next() { status.add(try rows.entry(key: []).row, at: now) }
         let dead = try connection[.deadCount]
         defer { dead.reset() }
-        dead.bind(1, namespace.id)
+        dead.bind(":namespace", namespace.id)
         if try dead.next() { status.dead = Int(dead.integer(0)) }
         try readCounters(of: namespace, to: &status)
         return status
@@ -25,9 +25,9 @@ extension SQLiteTable {
         var listings: [DurableListing<[UInt8]>] = []
         let rows = try connection[.listedRows]
         defer { rows.reset() }
-        rows.bind(1, namespace.id)
-        rows.bind(2, blob: start.isEmpty ? prefix : start)
-        rows.bind(3, max(0, limit))
+        rows.bind(":namespace", namespace.id)
+        rows.bind(":start", blob: start.isEmpty ? prefix : start)
+        rows.bind(":limit", max(0, limit))
         while try rows.next() {
             let entry = try rows.entry()
             guard entry.key.starts(with: prefix) else { break }
@@ -40,11 +40,13 @@ extension SQLiteTable {
         var runs: [DurableDeadRun<[UInt8]>] = []
         let statement = try connection[.deadRuns]
         defer { statement.reset() }
-        statement.bind(1, namespace.id)
-        statement.bind(2, max(0, limit))
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":limit", max(0, limit))
         while try statement.next() {
             let (key, run, at) = try dead(statement, in: namespace)
-            let values = namespace.collects ? try values(of: run.value, of: key, in: namespace) : [statement.blob(13)]
+            let values =
+                namespace.collects
+                ? try values(of: run.value, of: key, in: namespace) : [statement.blob(DeadColumn.value)]
             runs.append(
                 DurableDeadRun(
                     id: run.id, key: key, values: values, submits: run.value.submits, attempts: run.attempt,

@@ -21,10 +21,10 @@ extension SQLiteTable {
         guard let batch else { return }
         for case .bytes(let value, let generation) in batch.values {
             let statement = try connection[.insertValue]
-            statement.bind(1, namespace.id)
-            statement.bind(2, blob: key)
-            statement.bind(3, generation)
-            statement.bind(4, blob: value)
+            statement.bind(":namespace", namespace.id)
+            statement.bind(":key", blob: key)
+            statement.bind(":generation", generation)
+            statement.bind(":value", blob: value)
             try statement.run()
         }
     }
@@ -48,7 +48,7 @@ extension SQLiteTable {
     ) throws(DurableError) -> Int64? {
         let statement = try range(.generationOfValue, ready.submits, of: key, namespace.id)
         defer { statement.reset() }
-        statement.bind(5, index)
+        statement.bind(":index", index)
         guard try statement.next() else { throw connection.damage("fewer than \(ready.count) values that are ready") }
         return statement.integer(0)
     }
@@ -82,7 +82,7 @@ extension SQLiteTable {
             let deleted = try deleteValues(submits, of: key, namespace, limit: left)
             if deleted == left { return }
             let statement = try connection[.deleteSpent]
-            statement.bind(1, id)
+            statement.bind(":id", id)
             try statement.run()
             left -= max(1, deleted)
         }
@@ -93,7 +93,7 @@ extension SQLiteTable {
         _ submits: ClosedRange<Int64>, of key: [UInt8], _ namespace: Int64, limit: Int
     ) throws(DurableError) -> Int {
         let statement = try range(.deleteValues, submits, of: key, namespace)
-        statement.bind(5, limit)
+        statement.bind(":limit", limit)
         let before = connection.writes
         try statement.run()
         return Int(connection.writes &- before)
@@ -104,10 +104,10 @@ extension SQLiteTable {
         _ query: Query, _ submits: ClosedRange<Int64>, of key: [UInt8], _ namespace: Int64
     ) throws(DurableError) -> Statement {
         let statement = try connection[query]
-        statement.bind(1, namespace)
-        statement.bind(2, blob: key)
-        statement.bind(3, submits.lowerBound)
-        statement.bind(4, submits.upperBound)
+        statement.bind(":namespace", namespace)
+        statement.bind(":key", blob: key)
+        statement.bind(":first", submits.lowerBound)
+        statement.bind(":last", submits.upperBound)
         return statement
     }
 }

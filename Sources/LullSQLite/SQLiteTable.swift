@@ -23,7 +23,7 @@ struct SQLiteTable: DurableTable {
         self.base = base
     }
 
-    /// For the bell of the store.
+    /// Removes and returns the earliest `wake` of each namespace that was written, for the store's wake signal.
     mutating func takeTouched() -> [String: CoreInstant] {
         defer { if !touched.isEmpty { touched = [:] } }
         return touched
@@ -38,13 +38,13 @@ struct SQLiteTable: DurableTable {
     mutating func find(_ key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> DurableEntry? {
         let pending = try connection[.pendingByKey]
         defer { pending.reset() }
-        pending.bind(1, namespace.id)
-        pending.bind(2, blob: key)
+        pending.bind(":namespace", namespace.id)
+        pending.bind(":key", blob: key)
         guard try pending.next() else { return nil }
         if !pending.hasMore { return try pending.entry(key: key) }
         let whole = try connection[.rowByID]
         defer { whole.reset() }
-        whole.bind(1, pending.integer(0))
+        whole.bind(":id", pending.integer(WorkColumn.id))
         return try whole.next() ? try whole.entry(key: key) : nil
     }
 
@@ -56,12 +56,12 @@ struct SQLiteTable: DurableTable {
         let statement = try connection[isPending ? .insertPending : .insertRow]
         statement.bind(row, wake: wake, isPending ? Change.allPending : Change.all)
         let batches = isPending ? [row.pending?.batch] : [row.pending?.batch, row.ready?.batch, row.run?.value.batch]
-        for (index, batch) in zip(Change.bytes..., batches) {
-            statement.bind(index, blob: namespace.collects ? nil : bytes(of: batch))
+        for (column, batch) in zip([WorkColumn.pending, .ready, .run], batches) {
+            statement.bind(column, blob: namespace.collects ? nil : bytes(of: batch))
         }
-        statement.bind(34, row.born)
-        statement.bind(35, namespace.id)
-        statement.bind(36, blob: key)
+        statement.bind(.born, row.born)
+        statement.bind(.namespace, namespace.id)
+        statement.bind(.key, blob: key)
         try statement.run()
         note(row, connection.inserted, isSubmit: true)
         if namespace.collects { for batch in batches { try insertValues(batch, of: key, in: namespace) } }
@@ -102,7 +102,7 @@ struct SQLiteTable: DurableTable {
         let statement = try connection[change]
         statement.bind(row, wake: new.wake, change.groups)
         if let added { statement.bind(Change.bytes, blob: added) }
-        statement.bind(Change.id, new.handle)
+        statement.bind(.id, new.handle)
         try statement.run()
         note(row, old.handle, isSubmit: row.generation != before.generation)
         if change.groups.contains(.wake) { touch(new.wake, in: namespace) }
@@ -110,7 +110,7 @@ struct SQLiteTable: DurableTable {
 
     mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) throws(DurableError) {
         let statement = try connection[.deleteRow]
-        statement.bind(1, entry.handle)
+        statement.bind(":id", entry.handle)
         try statement.run()
         submitted = nil
     }
@@ -148,7 +148,7 @@ struct SQLiteTable: DurableTable {
         }
         let statement = try connection[.runValue]
         defer { statement.reset() }
-        statement.bind(1, entry.handle)
+        statement.bind(":id", entry.handle)
         guard try statement.next() else { throw connection.damage("a run without a row") }
         return [statement.blob(0)]
     }
@@ -159,24 +159,24 @@ struct SQLiteTable: DurableTable {
         in namespace: DurableNamespace, through now: CoreInstant, limit: Int
     ) throws(DurableError) -> [DurableEntry] {
         let statement = try connection[.earliestRows]
-        statement.bind(1, namespace.id)
-        statement.bind(2, now)
-        statement.bind(3, limit)
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":now", now)
+        statement.bind(":limit", limit)
         return try entries(statement)
     }
 
     mutating func nextWake(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant? {
         let statement = try connection[.nextWake]
         defer { statement.reset() }
-        statement.bind(1, namespace.id)
+        statement.bind(":namespace", namespace.id)
         guard try statement.next() else { return nil }
         return statement.integerOrNull(0).map(CoreInstant.init(nanoseconds:))
     }
 
     mutating func held(by owner: Int64, in namespace: DurableNamespace) throws(DurableError) -> [DurableEntry] {
         let statement = try connection[.rowsOfWorker]
-        statement.bind(1, owner)
-        statement.bind(2, namespace.id)
+        statement.bind(":worker", owner)
+        statement.bind(":namespace", namespace.id)
         return try entries(statement)
     }
 
@@ -188,13 +188,13 @@ struct SQLiteTable: DurableTable {
         submittedBy submitter: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> [[UInt8]] {
         let statement = try connection[.keysOfSubmitter]
-        statement.bind(2, submitter)
+        statement.bind(":submitter", submitter)
         return try keys(statement, in: namespace)
     }
 
     private func keys(_ statement: Statement, in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
         defer { statement.reset() }
-        statement.bind(1, namespace.id)
+        statement.bind(":namespace", namespace.id)
         var keys: [[UInt8]] = []
         while try statement.next() { keys.append(statement.blob(0)) }
         return keys

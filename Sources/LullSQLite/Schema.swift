@@ -133,7 +133,7 @@ extension Connection {
         return .ours(version: version)
     }
 
-    /// Brings the file to this program's version. The turnstile must be held.
+    /// Brings the file to this program's version. The writer lock must be held.
     ///
     /// - Parameter meta: The statement that makes the first entry of a new file.
     func migrate(creating meta: (Connection) throws(DurableError) -> Void) throws(DurableError) {

@@ -1,7 +1,12 @@
 internal import CLullSQLite
+internal import LullCore
 internal import LullDurable
 
-/// A prepared statement. Parameters are counted from 1 and columns from 0, as SQLite does.
+/// A prepared statement.
+///
+/// Parameters are bound by the names that the SQL gives them, those of the table `work` by ``WorkColumn``: it is written with every
+/// submit, and to look a name up costs time. Columns are read by enumerations in the order of the query, or by number, counted from
+/// 0, where there are few.
 final class Statement {
     private let handle: OpaquePointer
     /// A statement lives no longer than the connection that made it and that keeps it.
@@ -49,16 +54,25 @@ final class Statement {
 
     // MARK: - Parameters
 
-    func bind(_ index: Int32, _ value: Int64) {
-        note(sqlite3_bind_int64(handle, index, value))
+    /// The number of a parameter; 0, which SQLite refuses, where the SQL has none of that name.
+    private func parameter(_ name: StaticString) -> Int32 {
+        name.withUTF8Buffer { utf8 in
+            utf8.withMemoryRebound(to: CChar.self) { sqlite3_bind_parameter_index(handle, $0.baseAddress) }
+        }
     }
+
+    func bind(_ name: StaticString, _ value: Int64?) { bind(parameter(name), value) }
+
+    func bind(_ name: StaticString, _ value: Int) { bind(parameter(name), Int64(value)) }
+
+    func bind(_ name: StaticString, _ instant: CoreInstant) { bind(parameter(name), instant.nanoseconds) }
+
+    func bind(_ name: StaticString, blob bytes: [UInt8]?) { bind(parameter(name), blob: bytes) }
+
+    func bind(_ name: StaticString, text: String?) { bind(parameter(name), text: text) }
 
     func bind(_ index: Int32, _ value: Int64?) {
-        if let value { bind(index, value) } else { note(sqlite3_bind_null(handle, index)) }
-    }
-
-    func bind(_ index: Int32, _ value: Int) {
-        bind(index, Int64(value))
+        note(value.map { sqlite3_bind_int64(handle, index, $0) } ?? sqlite3_bind_null(handle, index))
     }
 
     func bind(_ index: Int32, blob bytes: [UInt8]?) {
@@ -77,19 +91,35 @@ final class Statement {
 
     // MARK: - Columns
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    func isNull(_ column: some Column) -> Bool { sqlite3_column_type(handle, column.index) == SQLITE_NULL }
 
-    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    func integer(_ column: some Column) -> Int64 { sqlite3_column_int64(handle, column.index) }
 
-    func integerOrNull(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+    func integerOrNull(_ column: some Column) -> Int64? { isNull(column) ? nil : integer(column) }
 
-    func blob(_ column: Int32) -> [UInt8] {
-        let bytes = sqlite3_column_blob(handle, column)
-        let count = Int(sqlite3_column_bytes(handle, column))
+    func instant(_ column: some Column) -> CoreInstant { CoreInstant(nanoseconds: integer(column)) }
+
+    func blob(_ column: some Column) -> [UInt8] {
+        let bytes = sqlite3_column_blob(handle, column.index)
+        let count = Int(sqlite3_column_bytes(handle, column.index))
         return Array(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count))
     }
 
-    func text(_ column: Int32) -> String { String(decoding: blob(column), as: UTF8.self) }
+    func text(_ column: some Column) -> String { String(decoding: blob(column), as: UTF8.self) }
 
-    func textOrNull(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+    func textOrNull(_ column: some Column) -> String? { isNull(column) ? nil : text(column) }
+}
+
+/// A column of a query's result: one of an enumeration, or a number where there are few.
+protocol Column: Sendable {
+    /// Counted from 0.
+    var index: Int32 { get }
+}
+
+extension Int: Column {
+    var index: Int32 { Int32(self) }
+}
+
+extension Column where Self: RawRepresentable<Int32> {
+    var index: Int32 { rawValue }
 }

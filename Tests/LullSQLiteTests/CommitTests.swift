@@ -23,7 +23,7 @@ import Testing
     private func submit(_ submissions: [DurableSubmission]) -> [Result<Int64, DurableError>] {
         let answers = Guarded<[Int: Result<Int64, DurableError>]>([:])
         let jobs = submissions.enumerated().map { index, submission in
-            Job { transaction throws(DurableError) in
+            Call { transaction throws(DurableError) in
                 try transaction.submit(submission).generation
             } answer: { result, _ in
                 answers.change { $0[index] = result }
@@ -55,8 +55,8 @@ import Testing
         let watcher = try RawConnection(place.path)
         let version = try watcher.number("PRAGMA data_version")
         let dues = Guarded<[String: Int64?]>([:])
-        func job(_ key: String) -> LullSQLite.Job {
-            LullSQLite.Job { transaction throws(DurableError) in
+        func job(_ key: String) -> any PendingCall {
+            Call { transaction throws(DurableError) in
                 try transaction.submit(submission(key, "one"))
             } answer: { result, _ in
                 dues.change { $0[key] = try? result.get().due }
@@ -92,13 +92,13 @@ import Testing
 
     @Test func whoComesAfterOneThatFailsIsAnsweredThoughNothingWasWritten() throws {
         let answers = Guarded<[Int]>([])
-        let bad = Job { transaction throws(DurableError) in
+        let bad = Call { transaction throws(DurableError) in
             _ = try transaction.table.connection.prepare("SELECT * FROM nowhere")
         } answer: { result, _ in
             #expect(throws: DurableError.self) { try result.get() }
             answers.change { $0.append(1) }
         }
-        let good = Job { transaction throws(DurableError) in
+        let good = Call { transaction throws(DurableError) in
             try transaction.submit(submission("a", "one")).generation
         } answer: { result, _ in
             #expect(result == .success(1))

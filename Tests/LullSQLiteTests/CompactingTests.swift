@@ -32,7 +32,7 @@ import Testing
         try file.open(try debounce(3600))
         let value = [UInt8](repeating: 7, count: 3000)
         let jobs = (0..<count).map { number in
-            Job { transaction throws(DurableError) in
+            Call { transaction throws(DurableError) in
                 _ = try transaction.submit(
                     DurableSubmission(namespace: "n", key: bytes("key \(number)"), value: value))
             } answer: { result, _ in
@@ -41,7 +41,7 @@ import Testing
         }
         file.write(jobs)
         let cancels = (0..<count).filter { !$0.isMultiple(of: 20) }.map { number in
-            Job { transaction throws(DurableError) in
+            Call { transaction throws(DurableError) in
                 _ = try transaction.cancel(bytes("key \(number)"), in: "n")
             } answer: { result, _ in
                 #expect(throws: Never.self) { try result.get() }

@@ -27,7 +27,7 @@ import Testing
 
     private func submit(_ numbers: Range<Int>, to file: SQLiteFile) {
         let jobs = numbers.map { number in
-            Job { transaction throws(DurableError) in
+            Call { transaction throws(DurableError) in
                 // All keys in turn, in an order that mixes them.
                 _ = try transaction.submit(submission("key \(number * 7919 % keys)", "a value that is not that short"))
             } answer: { result, _ in
@@ -41,7 +41,7 @@ import Testing
         var executed = 0
         while case let runs = try file.claim(claim(batch)), !runs.isEmpty {
             let jobs = runs.map { run in
-                Job { transaction throws(DurableError) in
+                Call { transaction throws(DurableError) in
                     _ = try transaction.report(report(run))
                 } answer: { result, _ in
                     #expect(throws: Never.self) { try result.get() }

@@ -149,10 +149,10 @@ import Testing
 
     @Test func aFileThatIsLockedForTooLong() throws {
         try make()
-        let turnstile = try Turnstile(besides: place.path)
-        try turnstile.enter(within: .zero)
+        let writerLock = try WriterLock(besides: place.path)
+        try writerLock.acquire(within: .zero)
         #expect(refusal() == "\(place.path) is locked by another process for too long")
-        turnstile.leave()
+        writerLock.release()
         #expect(refusal() == nil)
     }
 

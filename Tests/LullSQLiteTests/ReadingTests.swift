@@ -102,9 +102,9 @@ import Testing
 
     @Test func nobodyWhoIsStuckWhileWritingIsInTheWay() throws {
         let file = try make()
-        let turnstile = try Turnstile(besides: place.path)
-        try turnstile.enter(within: .zero)
-        defer { turnstile.leave() }
+        let writerLock = try WriterLock(besides: place.path)
+        try writerLock.acquire(within: .zero)
+        defer { writerLock.release() }
         let other = try RawConnection(place.path)
         try other.execute("BEGIN IMMEDIATE; DELETE FROM work")
         #expect(try status().pending == 1)
@@ -184,7 +184,8 @@ import Testing
         try make().rest()
         for suffix in ["-shm", "-wal"] { try FileManager.default.removeItem(atPath: place.path + suffix) }
         var answers: [Int] = []
-        let pending = try SQLiteReader(place.path, options).read { transaction throws(DurableError) in
+        let patient = SQLiteFile.Options(machine, patience: .seconds(30))
+        let pending = try SQLiteReader(place.path, patient).read { transaction throws(DurableError) in
             let pending = try transaction.status(of: "n").pending
             answers.append(pending)
             if answers.count == 1 {

@@ -26,7 +26,7 @@ import Testing
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine, limits: limits))
         try file.open(try debounce(0))
         let jobs = (0..<700).map { number in
-            Job { transaction throws(DurableError) in
+            Call { transaction throws(DurableError) in
                 _ = try transaction.submit(submission("key \(number)", "value", token: "\(number)"))
             } answer: { result, _ in
                 #expect(throws: Never.self) { try result.get() }
@@ -59,13 +59,13 @@ import Testing
 
     @Test func whoWritesGoesFirst() throws {
         let file = try fill()
-        let turnstile = try Turnstile(besides: place.path)
-        try turnstile.enter(within: .zero)
+        let writerLock = try WriterLock(besides: place.path)
+        try writerLock.acquire(within: .zero)
         let start = ContinuousClock.now
         file.tend()
         #expect(ContinuousClock.now - start < .seconds(2))
         #expect(try rows() == 1400)
-        turnstile.leave()
+        writerLock.release()
     }
 
     @Test func theLogIsEmptiedWhenNobodyHasWrittenForAWhile() throws {

@@ -11,7 +11,7 @@ public final class MemoryStore: DurableStore {
         var time: StoreTime
         var namespaces: [String: DurableNamespace] = [:]
         var isClosed = false
-        var bell = Bell()
+        var wakeSignal = WakeSignal()
     }
 
     private let state: Guarded<State>
@@ -29,18 +29,18 @@ public final class MemoryStore: DurableStore {
     private func step<Result: Sendable>(
         _ body: (inout State, CoreInstant) throws(DurableError) -> Result
     ) throws(DurableError) -> Result {
-        let (result, woken) = state.change { state -> (Swift.Result<Result, DurableError>, [Bell.Sleeper]) in
+        let (result, woken) = state.change { state -> (Swift.Result<Result, DurableError>, [WakeSignal.Waiter]) in
             guard !state.isClosed else { return (.failure(.closed), []) }
             let now = state.time.now(clock.read())
             do throws(DurableError) {
                 let result = try body(&state, now)
-                for (namespace, wake) in state.table.takeTouched() { state.bell.ring(wake, in: namespace) }
-                return (.success(result), state.bell.takeWoken())
+                for (namespace, wake) in state.table.takeTouched() { state.wakeSignal.signal(wake, in: namespace) }
+                return (.success(result), state.wakeSignal.takeWoken())
             } catch {
                 return (.failure(error), [])
             }
         }
-        for sleeper in woken { sleeper.resume() }
+        for waiter in woken { waiter.resume() }
         return try result.get()
     }
 
@@ -117,7 +117,7 @@ public final class MemoryStore: DurableStore {
             let (runs, dead, next) = try state.table.claim(claim, in: namespace, at: now)
             return DurableClaim.Answer(
                 runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) },
-                mark: state.bell.tell(next, in: namespace.name))
+                mark: state.wakeSignal.announce(next, in: namespace.name))
         }
     }
 
@@ -182,14 +182,14 @@ public final class MemoryStore: DurableStore {
     /// Waits for something to claim: see ``DurableStore/wait(in:after:atMost:)``.
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         try step(in: namespace) { (_, _, _) in }
-        let number = state.change { $0.bell.number() }
-        await Bell.wait(atMost: time, by: clock) { [state] sleeper in
+        let id = state.change { $0.wakeSignal.makeID() }
+        await WakeSignal.wait(atMost: time, by: clock) { [state] waiter in
             state.change { state in
                 !Task.isCancelled && !state.isClosed
-                    && state.bell.lay(sleeper, number, in: namespace, after: mark)
+                    && state.wakeSignal.add(waiter, id: id, in: namespace, after: mark)
             }
-        } raise: { [state] in
-            state.change { $0.bell.raise(number, in: namespace) }
+        } remove: { [state] in
+            state.change { $0.wakeSignal.remove(id: id, in: namespace) }
         }
     }
 
@@ -206,9 +206,9 @@ public final class MemoryStore: DurableStore {
     public func close() async {
         let woken = state.change { state in
             state.isClosed = true
-            state.bell.ringEverywhere()
-            return state.bell.takeWoken()
+            state.wakeSignal.signalAll()
+            return state.wakeSignal.takeWoken()
         }
-        for sleeper in woken { sleeper.resume() }
+        for waiter in woken { waiter.resume() }
     }
 }

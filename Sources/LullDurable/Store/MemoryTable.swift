@@ -85,7 +85,7 @@ struct MemoryTable: DurableTable {
         touched[namespace.name] = min(wake, touched[namespace.name] ?? .farFuture)
     }
 
-    /// For the store's bell.
+    /// Removes and returns the earliest `wake` of each namespace that was written, for the store's wake signal.
     mutating func takeTouched() -> [String: CoreInstant] {
         defer { touched = [:] }
         return touched

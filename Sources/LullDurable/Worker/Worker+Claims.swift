@@ -4,7 +4,7 @@ internal import LullCore
 // What a worker claims, and when it waits: for something to do, or for a store that does not answer.
 
 extension Worker {
-    /// The longest that it waits for the store's bell at once. Whoever wakes too early does no harm.
+    /// The longest time that it waits for the store's wake signal at once. Waking too early does no harm.
     static var longestListening: CoreDuration { .seconds(3600) }
 
     /// How long a store that does not answer is left alone: first, and at most.

@@ -20,17 +20,17 @@ import Testing
         self.options = options
     }
 
-    @Test func onlyWhoHasTheTurnstileCopiesTheLog() throws {
+    @Test func onlyWhoHasTheWriterLockCopiesTheLog() throws {
         var file: SQLiteFile? = try SQLiteFile(place.path, options)
         try file?.open(try debounce(2))
         try file?.submit(submission("a", "one"))
         let writes = disk.calls(.write, of: .database)
-        let turnstile = try Turnstile(besides: place.path)
-        try turnstile.enter(within: .zero)
+        let writerLock = try WriterLock(besides: place.path)
+        try writerLock.acquire(within: .zero)
         file?.rest()
         file = nil
         #expect(disk.calls(.write, of: .database) == writes, "neither at rest nor at the end")
-        turnstile.leave()
+        writerLock.release()
         file = try SQLiteFile(place.path, options)
         #expect(disk.calls(.write, of: .database) > writes)
         #expect(try file?.status()?.pending == 1)

@@ -156,7 +156,7 @@ import Testing
     private func fill(_ file: SQLiteFile) {
         file.write(
             (0..<40).map { key in
-                Job { transaction throws(DurableError) in
+                Call { transaction throws(DurableError) in
                     _ = try transaction.submit(submission("key \(key)", String(repeating: "v", count: 500)))
                 } answer: { _, _ in
                 }

@@ -141,7 +141,7 @@ final class FaultTrial {
     }
 
     private func submit(_ count: Int, by file: SQLiteFile) throws {
-        var jobs: [LullSQLite.Job] = []
+        var jobs: [any PendingCall] = []
         let answers = Guarded<[Int: Result<DurableReceipt, DurableError>]>([:])
         var submissions: [(value: Int, key: String, token: String?)] = []
         for _ in 0..<count {
@@ -153,7 +153,7 @@ final class FaultTrial {
         for (value, key, token) in submissions {
             let submission = submission(key, value, token)
             jobs.append(
-                LullSQLite.Job { transaction throws(DurableError) in
+                Call { transaction throws(DurableError) in
                     try transaction.submit(submission)
                 } answer: { result, _ in
                     answers.change { $0[value] = result }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LullSQLite
 
-@Suite(.ownThreads) struct TurnstileTests {
+@Suite(.ownThreads) struct WriterLockTests {
     private let place: Place
 
     init() throws {
@@ -15,28 +15,28 @@ import Testing
     }
 
     @Test func oneAtATimeIsLetThrough() throws {
-        let first = try Turnstile(besides: place.path)
-        let second = try Turnstile(besides: place.path)
-        try first.enter(within: .zero)
+        let first = try WriterLock(besides: place.path)
+        let second = try WriterLock(besides: place.path)
+        try first.acquire(within: .zero)
         #expect(throws: DurableError.refused("\(place.path) is locked by another process for too long")) {
-            try second.enter(within: .milliseconds(5))
+            try second.acquire(within: .milliseconds(5))
         }
-        first.leave()
-        try second.enter(within: .zero)
-        second.leave()
-        try first.enter(within: .zero)
-        first.leave()
+        first.release()
+        try second.acquire(within: .zero)
+        second.release()
+        try first.acquire(within: .zero)
+        first.release()
     }
 
     @Test func whoGaveUpIsInNobodysWay() throws {
-        let first = try Turnstile(besides: place.path)
-        let second = try Turnstile(besides: place.path)
-        let third = try Turnstile(besides: place.path)
-        try first.enter(within: .zero)
-        #expect(throws: DurableError.self) { try second.enter(within: .zero) }
-        first.leave()
-        try third.enter(within: .zero)
-        third.leave()
+        let first = try WriterLock(besides: place.path)
+        let second = try WriterLock(besides: place.path)
+        let third = try WriterLock(besides: place.path)
+        try first.acquire(within: .zero)
+        #expect(throws: DurableError.self) { try second.acquire(within: .zero) }
+        first.release()
+        try third.acquire(within: .zero)
+        third.release()
     }
 
     @Test func whoCommitsWithoutPauseLetsOthersIn() throws {
@@ -46,24 +46,24 @@ import Testing
         let ended = DispatchSemaphore(value: 0)
         let busy = Thread {
             defer { ended.signal() }
-            guard let turnstile = try? Turnstile(besides: path) else { return }
+            guard let writerLock = try? WriterLock(besides: path) else { return }
             while !isOver.value {
-                guard (try? turnstile.enter(within: .seconds(10))) != nil else { return }
+                guard (try? writerLock.acquire(within: .seconds(10))) != nil else { return }
                 usleep(1000)
                 turns.change { $0 += 1 }
-                turnstile.leave()
+                writerLock.release()
             }
         }
         busy.start()
-        let turnstile = try Turnstile(besides: path)
+        let writerLock = try WriterLock(besides: path)
         var most = 0
         for _ in 0..<20 {
             let before = turns.value
             while turns.value == before { usleep(100) }
             let start = turns.value
-            try turnstile.enter(within: .seconds(10))
+            try writerLock.acquire(within: .seconds(10))
             most = max(most, turns.value - start)
-            turnstile.leave()
+            writerLock.release()
         }
         isOver.change { $0 = true }
         ended.wait()
@@ -72,6 +72,6 @@ import Testing
     }
 
     @Test func whatCannotBeLockedIsSaid() {
-        #expect(throws: DurableError.self) { try Turnstile(besides: place.directory + "/none/x") }
+        #expect(throws: DurableError.self) { try WriterLock(besides: place.directory + "/none/x") }
     }
 }

@@ -6,7 +6,7 @@ internal import LullDurable
 /// There are two locks, on files beside the one that they guard. A writer takes *want*, then *write*, and lets go of *want*: so
 /// one that commits without pause does not get *write* again while somebody else, who holds *want*, is waiting for it.
 /// SQLite's own lock has no such order.
-final class Turnstile {
+final class WriterLock {
     private let want: Int32
     private let write: Int32
     private let path: String
@@ -54,8 +54,8 @@ final class Turnstile {
     /// Takes the right to write.
     ///
     /// - Parameter patience: How long to wait for it.
-    func enter(within patience: Duration) throws(DurableError) {
-        precondition(!isHeld, "the turnstile is held already")
+    func acquire(within patience: Duration) throws(DurableError) {
+        precondition(!isHeld, "the writer lock is held already")
         let now = ContinuousClock.now
         let end = now.advanced(by: patience)
         // Whoever comes back at once would be quicker than all who only look again now and then: they go first.
@@ -67,7 +67,7 @@ final class Turnstile {
         isHeld = true
     }
 
-    func leave() {
+    func release() {
         lull_lock_release(write)
         isHeld = false
         left = hadToWait ? .now : nil

@@ -1,0 +1,108 @@
+package import LullCore
+
+/// Wakes workers of this process when there is something to claim earlier than the instant that was announced to them.
+///
+/// A store keeps this value under its lock, and resumes the woken waiters after releasing it.
+package struct WakeSignal: Sendable {
+    package typealias Waiter = CheckedContinuation<Void, Never>
+
+    private struct Channel {
+        /// Counts how often the signal was given.
+        var mark: Int64 = 0
+        /// The instant before which workers know that there is nothing to claim.
+        var announced = CoreInstant.farPast
+        var waiters: [Int64: Waiter] = [:]
+    }
+
+    private var channels: [String: Channel] = [:]
+    private var latestID: Int64 = 0
+    private var woken: [Waiter] = []
+
+    package init() {}
+
+    /// Announces to a worker that there is nothing to claim before an instant. Wakes others to which a later one was announced:
+    /// the lease of the run that this worker has just claimed may end while it is busy.
+    ///
+    /// - Returns: The mark after which the worker waits.
+    package mutating func announce(_ next: CoreInstant?, in namespace: String) -> Int64 {
+        signal(next ?? .farFuture, in: namespace)
+        channels[namespace, default: Channel()].announced = next ?? .farFuture
+        return channels[namespace]?.mark ?? 0
+    }
+
+    /// Wakes the workers of a namespace if something can be claimed from an instant on that is earlier than announced.
+    package mutating func signal(_ wake: CoreInstant, in namespace: String) {
+        guard var channel = channels[namespace], wake < channel.announced else { return }
+        channel.announced = wake
+        channel.mark += 1
+        woken += channel.waiters.values
+        channel.waiters = [:]
+        channels[namespace] = channel
+    }
+
+    /// Wakes all workers: anything may have happened.
+    package mutating func signalAll() {
+        for namespace in channels.keys { signal(.farPast, in: namespace) }
+        for namespace in channels.keys { channels[namespace]?.announced = .farFuture }
+    }
+
+    /// Removes and returns the waiters to be resumed now.
+    package mutating func takeWoken() -> [Waiter] {
+        defer { woken = [] }
+        return woken
+    }
+
+    /// Returns an identifier for a waiter.
+    package mutating func makeID() -> Int64 {
+        latestID += 1
+        return latestID
+    }
+
+    /// Keeps a waiter until the signal is given after `mark`.
+    ///
+    /// - Returns: Whether it has to wait: the signal has not been given since.
+    package mutating func add(_ waiter: Waiter, id: Int64, in namespace: String, after mark: Int64) -> Bool {
+        guard channels[namespace, default: Channel()].mark <= mark else { return false }
+        channels[namespace, default: Channel()].waiters[id] = waiter
+        return true
+    }
+
+    /// Removes a waiter that does not wait any longer.
+    package mutating func remove(id: Int64, in namespace: String) -> Waiter? {
+        channels[namespace]?.waiters.removeValue(forKey: id)
+    }
+
+    /// The namespaces in which something was announced.
+    package var namespaces: [String] { Array(channels.keys) }
+
+    /// Whether anything waits.
+    package var hasWaiters: Bool { channels.values.contains { !$0.waiters.isEmpty } }
+}
+
+extension WakeSignal {
+    /// Waits until the signal is given, the time is up, or the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - add: Adds the waiter under the lock of the store, and returns whether it has to wait. It returns false where the task
+    ///     has been cancelled: the cancellation found nothing to resume.
+    ///   - remove: Removes the waiter again.
+    package static func wait(
+        atMost time: Duration, by clock: StoreClock, add: @escaping @Sendable (Waiter) -> Bool,
+        remove: @escaping @Sendable () -> Waiter?
+    ) async {
+        await withTaskGroup { group in
+            group.addTask {
+                await withTaskCancellationHandler {
+                    await withCheckedContinuation { waiter in
+                        if !add(waiter) { waiter.resume() }
+                    }
+                } onCancel: {
+                    remove()?.resume()
+                }
+            }
+            group.addTask { try? await clock.sleep(time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,83 @@
+/// A column of the table `work`, and the parameter that it is bound to.
+///
+/// The cases stand in the order in which a whole row is read: first what matters while nothing is ready and there is no run,
+/// since every column that is read takes time. Those behind `key` are written, and read by queries of their own.
+enum WorkColumn: Int32, Column, CaseIterable {
+    case id, wake, born, generation, taken, isOpen, quiet, anchor, span, pendingCount, pendingLast, readyFrom, runID,
+        pendingBy
+    case readyTo, readyCount, readyFirst, readyDue, readyEdge, readySince
+    case runFrom, runTo, runCount, runFirst, runDue, runEdge, runUntil, fence, owner, claimedBy, attempt, error
+    case key
+    case namespace, pending, ready, run
+
+    /// The columns that are read of a row that may have nothing but something pending.
+    static let ofPending = allCases.prefix { $0 != .readyTo }
+    /// The columns that are read of a whole row.
+    static let ofRow = allCases.prefix { $0 != .namespace }
+
+    /// The name of the column in the file.
+    var name: String {
+        switch self {
+        case .id: "id"
+        case .wake: "wake"
+        case .born: "born"
+        case .generation: "generation"
+        case .taken: "taken"
+        case .isOpen: "is_open"
+        case .quiet: "quiet"
+        case .anchor: "anchor"
+        case .span: "span"
+        case .pendingCount: "pending_count"
+        case .pendingLast: "pending_last"
+        case .readyFrom: "ready_from"
+        case .runID: "run_id"
+        case .pendingBy: "pending_by"
+        case .readyTo: "ready_to"
+        case .readyCount: "ready_count"
+        case .readyFirst: "ready_first"
+        case .readyDue: "ready_due"
+        case .readyEdge: "ready_edge"
+        case .readySince: "ready_since"
+        case .runFrom: "run_from"
+        case .runTo: "run_to"
+        case .runCount: "run_count"
+        case .runFirst: "run_first"
+        case .runDue: "run_due"
+        case .runEdge: "run_edge"
+        case .runUntil: "run_until"
+        case .fence: "fence"
+        case .owner: "owner"
+        case .claimedBy: "claimed_by"
+        case .attempt: "attempt"
+        case .error: "error"
+        case .key: "key"
+        case .namespace: "namespace"
+        case .pending: "pending"
+        case .ready: "ready"
+        case .run: "run"
+        }
+    }
+
+    /// The parameter that stands for a value of the column: its number, and how a statement spells it.
+    var parameter: Int32 { rawValue + 1 }
+    var placeholder: String { "?\(parameter)" }
+}
+
+/// The columns of a value that is ready or in a run: in `work`, and in `dead`.
+struct ValueColumns<Name: Column>: Sendable {
+    let from: Name
+    let to: Name
+    let count: Name
+    let first: Name
+    let due: Name
+    let edge: Name
+}
+
+extension ValueColumns<WorkColumn> {
+    static var ready: Self {
+        Self(from: .readyFrom, to: .readyTo, count: .readyCount, first: .readyFirst, due: .readyDue, edge: .readyEdge)
+    }
+    static var run: Self {
+        Self(from: .runFrom, to: .runTo, count: .runCount, first: .runFirst, due: .runDue, edge: .runEdge)
+    }
+}

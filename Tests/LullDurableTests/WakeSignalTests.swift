@@ -1,0 +1,52 @@
+import LullCore
+import LullDurable
+import Testing
+
+/// Which workers are woken when there is something to claim earlier than announced.
+@Suite("The wake signal")
+struct WakeSignalTests {
+    private func at(_ seconds: Int64) -> CoreInstant { CoreInstant.origin.advanced(by: .seconds(seconds)) }
+
+    /// Whether a worker that waits after a mark would have to wait.
+    private func waits(_ signal: WakeSignal, after mark: Int64) async -> Bool {
+        var waits = false
+        await withCheckedContinuation { waiter in
+            var signal = signal
+            waits = signal.add(waiter, id: 1, in: "n", after: mark)
+            waiter.resume()
+        }
+        return waits
+    }
+
+    @Test("is given for what is earlier than announced, and for nothing else")
+    func earlier() async {
+        var signal = WakeSignal()
+        let mark = signal.announce(at(5), in: "n")
+        signal.signal(at(5), in: "n")
+        signal.signal(at(1), in: "other")
+        #expect(await waits(signal, after: mark))
+        signal.signal(at(4), in: "n")
+        #expect(await !waits(signal, after: mark))
+    }
+
+    @Test("wakes a worker when something earlier is announced to another one: a lease that ends")
+    func announcedToAnother() async {
+        var signal = WakeSignal()
+        let idle = signal.announce(nil, in: "n")
+        let busy = signal.announce(at(30), in: "n")
+        #expect(await !waits(signal, after: idle))
+        #expect(await waits(signal, after: busy))
+        let later = signal.announce(at(60), in: "n")
+        #expect(await waits(signal, after: busy))
+        #expect(later == busy)
+    }
+
+    @Test("makes all look again, once, when it is given to all")
+    func everywhere() async {
+        var signal = WakeSignal()
+        let mark = signal.announce(at(5), in: "n")
+        signal.signalAll()
+        #expect(await !waits(signal, after: mark))
+        #expect(await waits(signal, after: mark + 1))
+    }
+}

@@ -1,11 +1,14 @@
 public import Foundation
 internal import Lull
 
-/// Delays work for an operation queue, and keeps only the newest.
+/// Delays work for an operation queue, and runs only the newest.
 ///
 /// ```swift
 /// Throttle.onMainQueue(by: 0.3) { results.search(field.text) }     // at every key
 /// ```
+///
+/// Despite its name it is a debounce unless it is called with `leading: true`; what differs from utilities of the same name is in
+/// <doc:ComingFrom>.
 public enum Throttle {
     /// Runs a function on an operation queue after a delay, in place of the one that waits there.
     ///
@@ -48,7 +51,9 @@ public enum Throttle {
         onQueue(.main, by: delay, leading: leading, function: LullDispatch.onMainQueue(function))
     }
 
-    /// Drops what waits on an operation queue, and the delay after what has run; what is executing is let be.
+    /// Drops what waits for an operation queue, and the delay that follows what has run. What is executing runs to its end.
+    ///
+    /// - Parameter queue: The queue that the functions were given for; `.main` for ``onMainQueue(by:leading:function:)``.
     public static func cancel(onQueue queue: OperationQueue) {
         QueueThrottle.shared.cancel(queue)
     }

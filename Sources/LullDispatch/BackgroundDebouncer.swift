@@ -10,11 +10,11 @@ internal import Lull
 /// sync.handler = { syncSteps() }
 /// ```
 ///
-/// It needs no run loop. In a process that was suspended, what fell due meanwhile runs at once, and once, when the process goes
-/// on; keeping the process alive is up to the app: <doc:WorkInTheBackground>.
+/// It needs no run loop. In a process that was suspended, what fell due meanwhile runs at once, and once, when the
+/// process goes on; keeping the process alive is up to the app: <doc:WorkInTheBackground>.
 ///
-/// The handler runs on the main queue; for another one there is ``BackgroundDebouncer/OnQueue``. Every call may be made from any
-/// thread, and costs about two locks; all instances share one timer.
+/// The handler runs on the main queue; for another one there is ``BackgroundDebouncer/OnQueue``. Every call may be made
+/// from any thread, and costs about two locks; all instances share one timer.
 public final class BackgroundDebouncer: Sendable {
     private let events: EventHandler
 
@@ -24,10 +24,10 @@ public final class BackgroundDebouncer: Sendable {
     ///
     /// - Parameters:
     ///   - timeInterval: For how many seconds no event must have come before the handler runs.
-    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the machine
-    ///     sleeps.
-    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
-    ///     earlier. Zero or more.
+    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///     machine sleeps.
+    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+    ///     never earlier. Zero or more.
     public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero)
     {
         events = EventHandler(timeInterval, .main, clock, tolerance)
@@ -41,7 +41,8 @@ public final class BackgroundDebouncer: Sendable {
         set { events.set(onMainQueue(newValue)) }
     }
 
-    /// Starts the interval again and keeps the handler: for an event that needs no new one. Does nothing without a handler.
+    /// Starts the interval again and keeps the handler: for an event that needs no new one. Does nothing without a
+    /// handler.
     public func renewInterval() {
         events.renew()
     }
@@ -64,10 +65,10 @@ public final class BackgroundDebouncer: Sendable {
         /// - Parameters:
         ///   - queue: Where the handler runs.
         ///   - timeInterval: For how many seconds no event must have come before the handler runs.
-        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the machine
-        ///     sleeps.
-        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
-        ///     earlier. Zero or more.
+        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while
+        ///     the machine sleeps.
+        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+        ///     never earlier. Zero or more.
         public init(
             _ queue: DispatchQueue, timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(),
             tolerance: Duration = .zero

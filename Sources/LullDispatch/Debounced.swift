@@ -2,21 +2,22 @@ public import Dispatch
 public import Foundation
 internal import Lull
 
-/// Returns a closure that may be called as often as you like, and runs `body` on the main queue with the newest value once the
-/// calls have stopped.
+/// Returns a closure that may be called as often as you like, and runs `body` on the main queue with the newest value
+/// once the calls have stopped.
 ///
 /// ```swift
 /// let search = debounced(for: 0.3) { (text: String) in results.search(text) }
 /// search(field.text)
 /// ```
 ///
-/// The closure may be called from any thread; a call costs about as much as a lock. If it is released while a value is pending,
-/// `body` still runs when that is due. The program stops with a message if the delay is negative or not finite.
+/// The closure may be called from any thread; a call costs about as much as a lock. If it is released while a value is
+/// pending, `body` still runs when that is due. The program stops with a message if the delay is negative or not
+/// finite.
 ///
 /// - Parameters:
 ///   - seconds: For how many seconds the closure must not have been called before `body` runs.
-///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the machine
-///     sleeps.
+///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///     machine sleeps.
 ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
 ///     earlier. Zero or more.
 ///   - body: What runs when the calls have stopped.
@@ -36,8 +37,8 @@ public func debounced<Value: Sendable>(
 /// - Parameters:
 ///   - seconds: For how many seconds the closure must not have been called before `body` runs.
 ///   - queue: Where `body` runs.
-///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the machine
-///     sleeps.
+///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///     machine sleeps.
 ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
 ///     earlier. Zero or more.
 ///   - body: What runs when the calls have stopped.
@@ -53,14 +54,15 @@ public func debounced<Value: Sendable>(
     return { debouncer($0) }
 }
 
-/// Returns a closure that may be called as often as you like, and runs `body` on the main queue once the calls have stopped.
+/// Returns a closure that may be called as often as you like, and runs `body` on the main queue once the calls have
+/// stopped.
 ///
 /// All else is as in the form on the main queue whose closure takes a value.
 ///
 /// - Parameters:
 ///   - seconds: For how many seconds the closure must not have been called before `body` runs.
-///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the machine
-///     sleeps.
+///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///     machine sleeps.
 ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
 ///     earlier. Zero or more.
 ///   - body: What runs when the calls have stopped.
@@ -78,8 +80,8 @@ public func debounced(
 /// - Parameters:
 ///   - seconds: For how many seconds the closure must not have been called before `body` runs.
 ///   - queue: Where `body` runs.
-///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the machine
-///     sleeps.
+///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///     machine sleeps.
 ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
 ///     earlier. Zero or more.
 ///   - body: What runs when the calls have stopped.

@@ -11,8 +11,8 @@ internal import Lull
 /// for operation in [pause, work] { operations.addOperation(operation) }
 /// ```
 ///
-/// It holds no thread while it waits. Cancelled while it is executing, from any thread, it finishes at once, and so frees a queue
-/// that executes one operation at a time.
+/// It holds no thread while it waits. Cancelled while it is executing, from any thread, it finishes at once, and so
+/// frees a queue that executes one operation at a time.
 public final class DelayOperation: Operation, @unchecked Sendable {
     // Proof of @unchecked Sendable: what varies is guarded; the rest is constant.
     private enum State {
@@ -34,10 +34,10 @@ public final class DelayOperation: Operation, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - timeInterval: In seconds, from its start; negative and NaN count as zero, infinity as never.
-    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the machine
-    ///     sleeps.
-    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
-    ///     earlier. Zero or more.
+    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///     machine sleeps.
+    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+    ///     never earlier. Zero or more.
     public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero)
     {
         self.timeInterval = timeInterval

@@ -10,11 +10,11 @@ internal import Lull
 /// queue.delay(1) { print("second") }      // printed after two seconds: the longer delay rules
 /// ```
 ///
-/// A shorter delay never shortens a longer one that is running (`delayRule: .extend`; <doc:Semantics>, section 3). The queue can
-/// be used again after the task has run, and from inside the task.
+/// A shorter delay never shortens a longer one that is running (`delayRule: .extend`; <doc:Semantics>, section 3). The
+/// queue can be used again after the task has run, and from inside the task.
 ///
-/// The task runs on the main queue; for another one there is ``DelayedPreemptiveDispatchQueue/OnQueue``. Every call may be made
-/// from any thread, and costs about as much as a lock.
+/// The task runs on the main queue; for another one there is ``DelayedPreemptiveDispatchQueue/OnQueue``. Every call may
+/// be made from any thread, and costs about as much as a lock.
 public final class DelayedPreemptiveDispatchQueue: Sendable {
     /// A name of your choice, to tell queues apart when debugging.
     public let label: String
@@ -25,10 +25,10 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
     /// - Parameters:
     ///   - label: A name of your choice, to tell queues apart when debugging.
     ///   - task: What runs until a call of ``delay(_:task:)`` gives another task.
-    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the machine
-    ///     sleeps.
-    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
-    ///     earlier. Zero or more.
+    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///     machine sleeps.
+    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+    ///     never earlier. Zero or more.
     public init(
         label: String = "DelayedPreemptiveDispatchQueue", task: (@MainActor @Sendable () -> Void)? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
@@ -47,7 +47,8 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
         tasks.delay(delay, onMainQueue(task))
     }
 
-    /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which remembers the task given last.
+    /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which remembers the task given
+    /// last.
     public func cancel() {
         tasks.cancel()
     }
@@ -67,10 +68,10 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
         ///   - queue: Where the task runs.
         ///   - label: A name of your choice, to tell queues apart when debugging.
         ///   - task: What runs until a call of ``delay(_:task:)`` gives another task.
-        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the machine
-        ///     sleeps.
-        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
-        ///     earlier. Zero or more.
+        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while
+        ///     the machine sleeps.
+        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+        ///     never earlier. Zero or more.
         public init(
             _ queue: DispatchQueue, label: String = "DelayedPreemptiveDispatchQueue",
             task: (@Sendable () -> Void)? = nil, clock: any Clock<Duration> = ContinuousClock(),
@@ -84,14 +85,14 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
         ///
         /// - Parameters:
         ///   - delay: In seconds, from now; negative and NaN count as zero, infinity as never.
-        ///   - task: What runs then, and after later delays; nil for the task given last. Without any task the call does
-        ///     nothing.
+        ///   - task: What runs then, and after later delays; nil for the task given last. Without any task the call
+        ///     does nothing.
         public func delay(_ delay: TimeInterval, task: (@Sendable () -> Void)? = nil) {
             tasks.delay(delay, task)
         }
 
-        /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which remembers the task given
-        /// last.
+        /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which remembers the task
+        /// given last.
         public func cancel() {
             tasks.cancel()
         }

@@ -9,8 +9,9 @@ internal import Lull
 /// LastOutQueue.default.executePendingTasks()      // when the screen is left or the app goes to the background
 /// ```
 ///
-/// Tasks run on the main queue; for another one there is ``LastOutQueue/OnQueue``. Every call may be made from any thread.
-/// Enqueuing costs about as much as a lock, and one timer serves all keys. When tasks fall due: <doc:Semantics>, section 3.
+/// Tasks run on the main queue; for another one there is ``LastOutQueue/OnQueue``. Every call may be made from any
+/// thread. Enqueuing costs about as much as a lock, and one timer serves all keys. When tasks fall due:
+/// <doc:Semantics>, section 3.
 public final class LastOutQueue: Sendable {
     /// A queue that the whole program shares, with a delay of two seconds.
     public static let `default` = LastOutQueue()
@@ -23,10 +24,10 @@ public final class LastOutQueue: Sendable {
     ///
     /// - Parameters:
     ///   - delay: For how many seconds no other task of the key must have come before its last one runs.
-    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the machine
-    ///     sleeps.
-    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
-    ///     earlier. Zero or more.
+    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///     machine sleeps.
+    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+    ///     never earlier. Zero or more.
     public init(delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero) {
         tasks = LastOut(delay, .main, clock, tolerance)
     }
@@ -46,8 +47,8 @@ public final class LastOutQueue: Sendable {
 
     /// Runs all tasks that wait now, without the rest of their delays: for when the app goes to the background.
     ///
-    /// Called on the main thread, it returns when they have run. Called elsewhere, it returns at once. What a task that is
-    /// running has enqueued under its own key follows when that task has ended.
+    /// Called on the main thread, it returns when they have run. Called elsewhere, it returns at once. What a task that
+    /// is running has enqueued under its own key follows when that task has ended.
     public func executePendingTasks() {
         tasks.executePending()
     }
@@ -68,10 +69,10 @@ public final class LastOutQueue: Sendable {
         /// - Parameters:
         ///   - queue: Where tasks run. On a concurrent queue, those of different keys run side by side.
         ///   - delay: For how many seconds no other task of the key must have come before its last one runs.
-        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the machine
-        ///     sleeps.
-        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
-        ///     earlier. Zero or more.
+        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while
+        ///     the machine sleeps.
+        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+        ///     never earlier. Zero or more.
         public init(
             _ queue: DispatchQueue, delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock(),
             tolerance: Duration = .zero

@@ -1,8 +1,8 @@
 internal import Lull
 
 extension ManualClock {
-    /// Starts a task that ``advance(by:until:)`` waits for as it does for a handler: for calls that return only after the clock
-    /// has moved, such as `outcome(of:)` and `flushAndWait()`.
+    /// Starts a task that ``advance(by:until:)`` waits for as it does for a handler: for calls that return only after
+    /// the clock has moved, such as `outcome(of:)` and `flushAndWait()`.
     ///
     /// ```swift
     /// let outcome = clock.task { try await save.outcome(of: "ab") }

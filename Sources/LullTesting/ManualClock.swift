@@ -1,9 +1,11 @@
 public import Lull
 
-/// A clock that moves only when a test advances it, so that a test of code that waits takes no time and never depends on luck.
+/// A clock that moves only when a test advances it, so that a test of code that waits takes no time and never depends
+/// on luck.
 ///
-/// Give it to a debouncer, a throttler, or anything else that takes an `any Clock<Duration>`. ``advance(by:until:)`` returns
-/// when everything that fell due has happened: the handlers have ended, and the callbacks that wait for outcomes have, too.
+/// Give it to a debouncer, a throttler, or anything else that takes an `any Clock<Duration>`. ``advance(by:until:)``
+/// returns when everything that fell due has happened: the handlers have ended, and the callbacks that wait for
+/// outcomes have, too.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -14,10 +16,11 @@ public import Lull
 /// #expect(await store.drafts == [Draft("ab")])
 /// ```
 ///
-/// A submit that is due at once, by a leading edge or a flush, starts at once; `advance(by: .zero)` waits for it. A handler
-/// that sleeps on the clock does not hold up `advance`: it goes on when the clock gets there. For a handler that waits for the
-/// test itself there is ``Milestone/started``. Code that does not use Lull may sleep on the clock as well; start it with
-/// ``task(_:)``, and `advance` waits for it. How to bring the clock into an app's code: <doc:Testing>.
+/// A submit that is due at once, by a leading edge or a flush, starts at once; `advance(by: .zero)` waits for it. A
+/// handler that sleeps on the clock does not hold up `advance`: it goes on when the clock gets there. For a handler
+/// that waits for the test itself there is ``Milestone/started``. Code that does not use Lull may sleep on the clock as
+/// well; start it with ``task(_:)``, and `advance` waits for it. How to bring the clock into an app's code:
+/// <doc:Testing>.
 public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     // Proof of @unchecked Sendable: `state` is only touched while `lock` is held; everything else is constant.
     private let lock = Lock()
@@ -29,8 +32,9 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - patience: How much real time may pass in which nothing happens before ``advance(by:until:)`` gives up.
-    ///   - onStall: Called when it gives up, with the reason; ``advance(by:until:)`` then returns without waiting any longer. By
-    ///     default the program stops with the reason. To fail the test and go on, give `{ Issue.record("\($0)") }`.
+    ///   - onStall: Called when it gives up, with the reason; ``advance(by:until:)`` then returns without waiting any
+    ///     longer. By default the program stops with the reason. To fail the test and go on, give `{
+    ///     Issue.record("\($0)") }`.
     public init(
         patience: Duration = .seconds(10),
         onStall: @escaping @Sendable (Stall) -> Void = { preconditionFailure($0.description) }
@@ -91,7 +95,8 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - duration: How far; `.zero` waits for what is due already.
-    ///   - milestone: What is waited for at each due instant: by default, that every execution has ended or sleeps on the clock.
+    ///   - milestone: What is waited for at each due instant: by default, that every execution has ended or sleeps on
+    ///     the clock.
     public func advance(by duration: Duration, until milestone: Milestone = .ended) async {
         await advance(to: now.advanced(by: duration), until: milestone)
     }
@@ -127,8 +132,8 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
 
     /// Gives up if nothing has moved when the patience is at its end.
     ///
-    /// A busy machine is no stall: before it is called one, the threads that tasks run on have their turn once more, unless
-    /// they are taken for good.
+    /// A busy machine is no stall: before it is called one, the threads that tasks run on have their turn once more,
+    /// unless they are taken for good.
     private func watch(_ moves: Int) {
         afterRealTime(patience) { [weak self] in
             guard let self else { return }
@@ -239,8 +244,8 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
 
 /// Why ``ManualClock/advance(by:until:)`` gave up: an execution that fell due neither ended nor slept on the clock.
 ///
-/// Usually its handler waits for the test, or its actor or queue is blocked; ``description`` says which, and what to do.
-/// `onStall` in ``ManualClock/init(patience:onStall:)`` decides what happens then.
+/// Usually its handler waits for the test, or its actor or queue is blocked; ``description`` says which, and what to
+/// do. `onStall` in ``ManualClock/init(patience:onStall:)`` decides what happens then.
 public struct Stall: Error, CustomStringConvertible, Sendable {
     /// What stands still: one entry for each execution, with its key, or for each task of the test.
     public let keys: [String]

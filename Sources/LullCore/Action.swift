@@ -74,7 +74,7 @@ public enum Fate: Hashable, Sendable {
 public enum Rejection: Hashable, Sendable {
     /// The debouncer has been shut down.
     case shutDown
-    /// As many keys as the `capacity` allows have something to do, and the submit would have added one.
+    /// As many keys as the `capacity` allows are in a burst or wait to start, and the submit would have added one.
     case overCapacity
 }
 

@@ -18,8 +18,8 @@ public struct DebounceOptions: Sendable {
     public var maxBatch: Int?
     /// How many executions of all keys may run at once; at least 1. What falls due meanwhile waits. Nil for no limit.
     public var maxConcurrent: Int?
-    /// How many keys may be in a burst, or have a value that waits to start, at once; at least 1. A submit that would add
-    /// one ends as ``Outcome/rejected(_:)``. Nil for no limit.
+    /// How many keys may be in a burst, or have a value that waits to start, at once; at least 1. A submit that would
+    /// add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
     public var capacity: Int?
     /// What becomes of pending values when the last reference to the debouncer goes away.
     public var atEnd: AtEnd
@@ -58,8 +58,8 @@ public struct ThrottleOptions: Sendable {
     public var maxBatch: Int?
     /// How many executions of all keys may run at once; at least 1. What falls due meanwhile waits. Nil for no limit.
     public var maxConcurrent: Int?
-    /// How many keys may be in a burst, or have a value that waits to start, at once; at least 1. A submit that would add
-    /// one ends as ``Outcome/rejected(_:)``. Nil for no limit.
+    /// How many keys may be in a burst, or have a value that waits to start, at once; at least 1. A submit that would
+    /// add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
     public var capacity: Int?
     /// What becomes of pending values when the last reference to the throttler goes away.
     public var atEnd: AtEnd

@@ -106,7 +106,7 @@ public enum Action<Key, Value> {
     case start(Execution<Key, Value>)
     /// Cancel a running execution cooperatively.
     case cancel(RunID)
-    /// Tell whoever waits what became of these values of a key.
+    /// Tell the callers that wait for their outcome what has become of these values of a key.
     case settle(Key, Batch<Value>, Fate)
     /// Resume the caller that waits under this ticket.
     case resume(Ticket)

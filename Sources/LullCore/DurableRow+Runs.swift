@@ -28,7 +28,7 @@ extension DurableRow {
     /// run that is taken over keeps its id, its range and its values; one that has had all its attempts is dead.
     ///
     /// - Parameters:
-    ///   - claim: Who asks, and for how long.
+    ///   - claim: The worker that asks, and for how long.
     ///   - now: The instant of the store's time.
     ///   - rules: Of the row's namespace.
     ///   - sequence: Where fences and run ids come from: one number for the whole store.

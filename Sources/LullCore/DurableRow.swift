@@ -126,7 +126,7 @@ public struct DurableRow: Hashable, Sendable {
         public var value: Ready
         /// Names the run in every attempt.
         public var id: Int64
-        /// Grows with every claim; who holds a lower one has lost the run.
+        /// Grows with every claim; a worker that holds a lower one has lost the run.
         public var fence: Int64
         /// The worker that has it, or had it.
         public var owner: Int64

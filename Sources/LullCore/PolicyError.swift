@@ -1,5 +1,5 @@
 /// A setting that breaks a rule (<doc:Semantics>, section 10). Its ``description`` says what was given and what is
-/// allowed, and can be shown to whoever has written the setting.
+/// allowed, and can be shown to the author of the setting.
 @nonexhaustive
 public enum PolicyError: Error, Hashable, Sendable {
     /// The wait of a debounce is negative.

@@ -1,6 +1,6 @@
 public import LullCore
 
-/// What keeps the pending work of durable debouncers: a protocol for those who write a store.
+/// What keeps the pending work of durable debouncers: a protocol for implementers of a store.
 ///
 /// To use a store, make an `SQLiteStore` or a ``MemoryStore``, give it to a ``DurableDebouncer``, and ``close()`` it at
 /// the end; the debouncer makes all other calls.

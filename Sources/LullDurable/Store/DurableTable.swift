@@ -1,6 +1,6 @@
 public import LullCore
 
-/// The rows of a store inside one atomic step: for those who write a ``DurableStore`` on a database of their own.
+/// The rows of a store inside one atomic step: for implementers of a ``DurableStore``.
 ///
 /// A store that can hold its rows still during a step, by a lock or in a transaction, implements these few functions,
 /// and makes its calls from the extensions of this protocol: ``submit(_:in:at:)``, ``claim(_:in:at:)``,
@@ -147,7 +147,7 @@ public struct DurableEntry: Hashable, Sendable {
     /// What the key has pending, ready and running.
     public var row: DurableRow
     /// The only instant that a store needs an index on: never later than the first at which something can happen to the
-    /// row. A submit moves it only earlier; who finds it too early moves it on.
+    /// row. A submit moves it only earlier; a step that finds it too early moves it on.
     public var wake: CoreInstant
 
     /// Makes an entry from what the store has of it.

@@ -1,7 +1,6 @@
 public import LullCore
 
-/// The time of a store, which all its users share, made from the clocks of the machines that they run on; for those who
-/// write a store.
+/// The time of a store, which all its users share, made from the clocks of their machines; for implementers of a store.
 ///
 /// Within one start of a machine (a *boot*) it follows a clock that counts through sleep and that nobody can set. Under
 /// another boot, or when that clock has gone back (a machine that was restored from a snapshot), it goes on by what the

@@ -9,7 +9,7 @@ DESTDIR ?=
 BINARY ?=
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE
 
-.PHONY: help run install uninstall dist test bench check format lint embedded playground test-playground docs api ci clean
+.PHONY: help run install uninstall dist test modes bench check format lint embedded playground test-playground docs api ci clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,9 @@ dist: ## Pack the command for machines without a toolchain, and try it in a bare
 # then give up. It is also faster.
 test: ## Run the tests.
 	@swift test --no-parallel --scratch-path $(SCRATCH) $(FLAGS)
+
+modes: ## Compile and run the code of the documentation's pages in every language mode that users have.
+	@swift test --no-parallel --package-path Tests/LanguageModes --scratch-path $(SCRATCH)/modes $(FLAGS)
 
 bench: ## Measure every row of the targets against its floor; JSON=path writes the figures, CHARTS=folder the charts, ROWS=a,b picks rows, AGAINST=REV compares with a revision.
 	@scripts/bench

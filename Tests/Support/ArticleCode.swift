@@ -34,25 +34,26 @@ public struct ArticleCode {
         text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 
-    /// The samples that do not stand in a source file, line by line, comments and indentation aside. A sample that
-    /// begins with a comment naming a framework of other platforms is not expected there.
+    /// The samples that do not stand in a source file, word by word, comments aside. A sample that begins with a comment naming
+    /// a framework of other platforms, or the package's manifest, is not expected there.
     ///
-    /// - Parameter path: From the root of the package.
-    public func missing(from path: String) throws -> [String] {
-        let text = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
-        let source = "\n" + Self.code(text) + "\n"
-        let expected = samples.filter { !$0.hasPrefix("// SwiftUI") && !$0.hasPrefix("// UIKit") }
-        return expected.filter { !source.contains("\n" + Self.code($0) + "\n") }
+    /// - Parameters:
+    ///   - path: From the root of the package.
+    ///   - addition: What a test has to add to samples, as its clock.
+    public func missing(from path: String, ignoring addition: String = "") throws -> [String] {
+        func words(_ text: String) -> String { Self.words(text.replacingOccurrences(of: addition, with: "")) }
+        let source = try words(String(contentsOf: Self.root.appending(path: path), encoding: .utf8))
+        let expected = samples.filter { sample in
+            !["// SwiftUI", "// UIKit", "// Package.swift"].contains { sample.hasPrefix($0) }
+        }
+        return expected.filter { !source.contains(words($0)) }
     }
 
     /// The root of the package.
     public static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
 
-    private static func code(_ text: String) -> String {
-        let lines = text.components(separatedBy: "\n").map { line in
-            line.replacingOccurrences(of: #"(^|\s)//.*"#, with: "", options: .regularExpression)
-                .trimmingCharacters(in: .whitespaces)
-        }
-        return lines.filter { !$0.isEmpty }.joined(separator: "\n")
+    private static func words(_ text: String) -> String {
+        let code = text.replacingOccurrences(of: #"(?m)(^|\s)//.*$"#, with: "", options: .regularExpression)
+        return " " + code.split(whereSeparator: \.isWhitespace).joined(separator: " ") + " "
     }
 }

@@ -6,7 +6,7 @@ import Testing
 struct SyncingOncePerCategoryTests {
     let clock = ManualClock()
 
-    enum Category: String, Sendable {
+    nonisolated enum Category: String, Sendable {
         case steps
         case sleep
     }

@@ -1,9 +1,10 @@
 import TestSupport
 import Lull
 
-// What the samples of the documentation talk to.
+// What the samples of the documentation talk to. What is not an actor says that it is not isolated, for the mode in which types
+// belong to the main actor unless they say otherwise.
 
-struct Draft: Equatable, Sendable {
+nonisolated struct Draft: Equatable, Sendable {
     var text: String
 
     init(_ text: String) { self.text = text }
@@ -41,12 +42,12 @@ actor Service {
     func page(_ number: Int) throws -> String? { number <= 3 ? "page \(number)" : nil }
 }
 
-enum Category: Sendable {
+nonisolated enum Category: Sendable {
     case steps
 }
 
 /// An index that takes its time, on the clock of the test, and more of it for short queries.
-struct Index: Sendable {
+nonisolated struct Index: Sendable {
     var clock: (any Clock<Duration>)?
 
     func find(_ query: String) async throws -> [String] {
@@ -56,7 +57,7 @@ struct Index: Sendable {
 }
 
 /// The same, which does not react to cancellation.
-struct Legacy: Sendable {
+nonisolated struct Legacy: Sendable {
     let index: Index
 
     func find(_ query: String) async -> [String] {
@@ -64,13 +65,13 @@ struct Legacy: Sendable {
     }
 }
 
-struct Log: Sendable {
+nonisolated struct Log: Sendable {
     let lines = Record<String>()
 
     func error(_ line: String) { lines.add(line) }
 }
 
-struct File: Sendable {
+nonisolated struct File: Sendable {
     let texts = Record<String>()
 
     func write(_ text: String) throws { texts.add(text) }

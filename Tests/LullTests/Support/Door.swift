@@ -1,7 +1,7 @@
 import Lull
 
 /// A door that handlers wait at until the test opens it; they cannot be cancelled there.
-final class Door: Sendable {
+nonisolated final class Door: Sendable {
     private struct State: Sendable {
         var isOpen = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -29,6 +29,6 @@ final class Door: Sendable {
     }
 }
 
-struct Refusal: Error, Equatable {
+nonisolated struct Refusal: Error, Equatable {
     var reason = "no"
 }

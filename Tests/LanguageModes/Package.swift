@@ -1,0 +1,42 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// The code of the documentation's pages, in the modes that users compile theirs in. All targets have the same sources: links to
+// the tests that the pages are compared with. A package of its own, as a user's is: it sees what is public, and nothing else.
+
+let modes: [(name: String, settings: [SwiftSetting])] = [
+    ("Swift6", [.swiftLanguageMode(.v6)]),
+    ("Swift6MainActor", [.swiftLanguageMode(.v6), .defaultIsolation(MainActor.self)]),
+    (
+        "Swift6NonisolatedNonsending",
+        [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+    ),
+    ("Swift5", [.swiftLanguageMode(.v5)]),
+]
+
+let package = Package(
+    name: "LanguageModes",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    dependencies: [.package(name: "swift-lull", path: "../..")],
+    targets: [
+        .target(
+            name: "TestSupport", dependencies: [.product(name: "Lull", package: "swift-lull")], path: "Support",
+            swiftSettings: [.enableUpcomingFeature("InternalImportsByDefault")])
+    ]
+        + modes.map { mode in
+            .testTarget(
+                name: mode.name,
+                dependencies: [
+                    .product(name: "Lull", package: "swift-lull"),
+                    .product(name: "LullTesting", package: "swift-lull"),
+                    "TestSupport",
+                ],
+                path: "Tests/\(mode.name)",
+                // What reads the pages, or is about the inside of Lull.
+                exclude: ["Cookbook/CookbookTests.swift"]
+                    + ["ComingFromSamples", "CoreSamples", "ObservingSamples", "PageTests", "Timelines"]
+                    .map { "Documentation/\($0).swift" },
+                swiftSettings: mode.settings)
+        }
+)

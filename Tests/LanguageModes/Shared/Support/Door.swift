@@ -1,0 +1,1 @@
+../../../LullTests/Support/Door.swift

@@ -1,0 +1,1 @@
+../../Support/Record.swift

@@ -6,8 +6,10 @@ import Testing
 struct PageTests {
     static let pages = [
         "GettingStarted": "GettingStartedSamples",
+        "ActorsThatOwnADebouncer": "ActorSamples",
         "ChoosingAPolicy": "ArticleSamples",
         "WhileAHandlerRuns": "ArticleSamples",
+        "MainActorByDefault": "MainActorSamples",
         "Outcomes": "ArticleSamples",
         "Sequences": "ArticleSamples",
     ]

@@ -1,0 +1,118 @@
+#if os(Linux)
+    import Foundation
+    import TestSupport
+    import Testing
+
+    /// The page "What the compiler says": of the code that it shows, one half is refused with the message, the other half is not.
+    @Suite("The messages of the compiler")
+    struct CompilerMessagesTests {
+        /// What is refused, the message, and what to write instead.
+        struct Entry {
+            var title: String
+            var refused: String
+            var message: String
+            var accepted: String
+        }
+
+        static let modes = [
+            "-swift-version 6", "-swift-version 6 -default-isolation MainActor",
+            "-swift-version 6 -enable-upcoming-feature NonisolatedNonsendingByDefault",
+            "-swift-version 5 -strict-concurrency=complete",
+        ]
+
+        @Test("are what it says of the code of the page")
+        func refused() throws {
+            let entries = try entries()
+            #expect(entries.count >= 15)
+            // What is found while types are checked keeps the compiler from looking for more; so those are left out then.
+            var rest = entries
+            for step in ["-typecheck", "-emit-sil"] {
+                var said = ""
+                for mode in Self.modes.prefix(2) { said += try compile(rest.map(\.refused), "\(step) \(mode)") }
+                said = said.replacing(#/Sample[0-9]+\./#, with: "")
+                rest.removeAll { said.contains($0.message) }
+            }
+            #expect(rest.map(\.title) == [])
+        }
+
+        @Test("are not said of what to write instead", arguments: modes)
+        func accepted(mode: String) throws {
+            let said = try compile(entries().map(\.accepted), "-emit-sil \(mode)")
+            #expect(said == "")
+        }
+
+        private func entries() throws -> [Entry] {
+            let page = try String(
+                contentsOf: ArticleCode.root.appending(path: "Sources/Lull/Lull.docc/CompilerMessages.md"),
+                encoding: .utf8)
+            return try page.components(separatedBy: "\n## ").dropFirst(2).map { section in
+                let parts = section.components(separatedBy: "```")
+                try #require(parts.count == 7 && parts[3].hasPrefix("text\n"), "\(section)")
+                return Entry(
+                    title: String(section.prefix { $0 != "\n" }), refused: String(parts[1].dropFirst(6)),
+                    message: String(parts[3].dropFirst(5).dropLast()), accepted: String(parts[5].dropFirst(6)))
+            }
+        }
+
+        /// Compiles samples as one module of a user's, and returns what the compiler says.
+        private func compile(_ samples: [String], _ flags: String) throws -> String {
+            guard !samples.isEmpty else { return "" }
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            var sources = ["StandIns": Self.standIns]
+            for (number, sample) in samples.enumerated() {
+                sources["Sample\(number)"] = """
+                    import Dispatch
+                    import Lull
+                    import Observation
+                    \(wrapped(sample, number))
+                    """
+            }
+            for (name, source) in sources {
+                try Data(source.utf8).write(to: folder.appendingPathComponent("\(name).swift"))
+            }
+            return try compileAsUser(
+                sources.keys.sorted().map { folder.path + "/\($0).swift" }, flags.split(separator: " "))
+        }
+
+        /// A type with the declarations of a sample, which have their names to themselves there, and a function with its
+        /// statements, which begin with a constant.
+        private func wrapped(_ sample: String, _ number: Int) -> String {
+            let start = sample.firstMatch(of: #/(?m)^let /#)?.range.lowerBound ?? sample.endIndex
+            return """
+                enum Sample\(number) {
+                \(sample[..<start].replacing("nonisolated func", with: "nonisolated static func"))
+                nonisolated static func run(_ store: Store, _ draft: Draft, _ queue: DispatchQueue) async {
+                \(sample[start...])
+                }
+                }
+                """
+        }
+
+        private static let standIns = """
+            nonisolated struct Draft: Sendable { var text = "" }
+            actor Store { func save(_ draft: Draft, as number: Int) throws {} }
+
+            """
+
+        /// Compiles files as a user's package would, and returns what the compiler says.
+        private func compileAsUser(_ files: [String], _ flags: [Substring]) throws -> String {
+            let products = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+                .deletingLastPathComponent()
+            let compiler = Process()
+            compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            compiler.arguments =
+                ["swiftc", "-whole-module-optimization", "-module-name", "App", "-o", "/dev/null"]
+                + flags.map(String.init) + ["-I", products.appendingPathComponent("Modules").path]
+                + ["-Xcc", "-fmodule-map-file=\(products.path)/CLullPlatform.build/module.modulemap"] + files
+            let pipe = Pipe()
+            compiler.standardOutput = pipe
+            compiler.standardError = pipe
+            try compiler.run()
+            let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+            compiler.waitUntilExit()
+            return String(decoding: output, as: UTF8.self)
+        }
+    }
+#endif

@@ -31,10 +31,10 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     /// Makes a clock that stands at ``Instant/zero``.
     ///
     /// - Parameters:
-    ///   - patience: How much real time may pass in which nothing happens before ``advance(by:until:)`` gives up.
-    ///   - onStall: Called when it gives up, with the reason; ``advance(by:until:)`` then returns without waiting any
-    ///     longer. By default the program stops with the reason. To fail the test and go on, give `{
-    ///     Issue.record("\($0)") }`.
+    ///   - patience: How much real time may pass in which nothing happens before ``advance(by:until:)`` or
+    ///     ``waitForSleeps(atLeast:)`` gives up.
+    ///   - onStall: Called when one of them gives up, with the reason; it then returns without waiting any longer. By
+    ///     default the program stops with the reason. To fail the test and go on, give `{ Issue.record("\($0)") }`.
     public init(
         patience: Duration = .seconds(10),
         onStall: @escaping @Sendable (Stall) -> Void = { preconditionFailure($0.description) }
@@ -107,10 +107,10 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
             precondition(!state.isAdvancing, "ManualClock: two tasks advance the clock at once, or a handler does")
             state.isAdvancing = true
         }
-        await rest(milestone)
+        await wait(for: .executions(milestone))
         while let event = lock.withLock({ state.next(notAfter: instant) }) {
             event.happen()
-            await rest(milestone)
+            await wait(for: .executions(milestone))
         }
         lock.withLock {
             state.now = max(state.now, instant)
@@ -118,15 +118,16 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         }
     }
 
-    /// Waits until all executions have come as far as asked.
-    private func rest(_ milestone: Milestone) async {
+    /// Waits until what happens on the clock has come as far as asked.
+    private func wait(for goal: ManualClockState.Goal) async {
         await withCheckedContinuation { continuation in
-            let (isResting, moves) = lock.withLock {
-                let isResting = state.isResting(milestone)
-                if !isResting { state.waiting = (milestone, continuation) }
-                return (isResting, state.moves)
+            let waiting = lock.withLock { () -> (id: Int, moves: Int)? in
+                guard !state.hasReached(goal) else { return nil }
+                let id = state.newID()
+                state.waiters[id] = (goal, continuation)
+                return (id, state.moves)
             }
-            if isResting { continuation.resume() } else { watch(moves) }
+            if let waiting { watch(waiting.id, waiting.moves) } else { continuation.resume() }
         }
     }
 
@@ -134,40 +135,36 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     ///
     /// A busy machine is no stall: before it is called one, the threads that tasks run on have their turn once more,
     /// unless they are taken for good.
-    private func watch(_ moves: Int) {
+    private func watch(_ id: Int, _ moves: Int) {
         afterRealTime(patience) { [weak self] in
             guard let self else { return }
-            Task.detached { self.giveUp(moves, goesOn: true) }
-            afterRealTime(patience * 5) { [weak self] in self?.giveUp(moves, goesOn: false) }
+            Task.detached { self.giveUp(id, moves, goesOn: true) }
+            afterRealTime(patience * 5) { [weak self] in self?.giveUp(id, moves, goesOn: false) }
         }
     }
 
-    private func giveUp(_ moves: Int, goesOn: Bool) {
+    private func giveUp(_ id: Int, _ moves: Int, goesOn: Bool) {
         let (moved, stalled) = lock.withLock { () -> (Int?, (Stall, CheckedContinuation<Void, Never>)?) in
-            guard let (milestone, continuation) = state.waiting else { return (nil, nil) }
+            guard let (goal, continuation) = state.waiters[id] else { return (nil, nil) }
             guard state.moves == moves else { return (state.moves, nil) }
-            state.waiting = nil
-            return (nil, (Stall(keys: state.busy(milestone), milestone: milestone, after: patience), continuation))
+            state.waiters[id] = nil
+            return (nil, (Stall(of: state, before: goal, after: patience), continuation))
         }
-        if let moved, goesOn { watch(moved) }
+        if let moved, goesOn { watch(id, moved) }
         if let (stall, continuation) = stalled {
             onStall(stall)
             continuation.resume()
         }
     }
 
-    /// Changes the state, and lets `advance` go on if that was what it waited for.
+    /// Changes the state, and lets go on whatever has waited for that.
     private func move<R>(_ change: (inout ManualClockState) -> R) -> R {
-        let (result, continuation) = lock.withLock { () -> (R, CheckedContinuation<Void, Never>?) in
+        let (result, continuations) = lock.withLock {
             let result = change(&state)
             state.moves += 1
-            guard let (milestone, continuation) = state.waiting, state.isResting(milestone) else {
-                return (result, nil)
-            }
-            state.waiting = nil
-            return (result, continuation)
+            return (result, state.takeReached())
         }
-        continuation?.resume()
+        for continuation in continuations { continuation.resume() }
         return result
     }
 
@@ -199,6 +196,35 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
             sleeper?.resume(returning: false)
         }
         if !isOver { throw CancellationError() }
+    }
+
+    /// How many sleeps on the clock are under way.
+    ///
+    /// `#expect(clock.sleepCount == 0)` is to say that the code under test waits for nothing any more. What debouncers and
+    /// throttlers have pending is no sleep: they are asked themselves, by `isPending`.
+    public var sleepCount: Int {
+        lock.withLock { state.sleepCount }
+    }
+
+    /// Returns when so many sleeps on the clock are under way: for tasks that the code under test starts by itself.
+    ///
+    /// The clock learns of such a task when it sleeps, and time that goes on earlier passes it by. When this returns, it has
+    /// come to its sleep, and has done all that it does before.
+    ///
+    /// ```swift
+    /// poller.start()                                  // begins with a sleep of five seconds, in a task
+    /// await clock.waitForSleeps()
+    /// await clock.advance(by: .seconds(5))
+    /// await clock.waitForSleeps()                     // it has polled, and sleeps again
+    /// #expect(poller.count == 1)
+    /// ```
+    ///
+    /// An advance does not wait for such a task: let it go on by one sleep at a time. Where the code under test is a function,
+    /// ``task(_:)`` can follow it through many.
+    ///
+    /// If nothing moves meanwhile, it gives up as ``advance(by:until:)`` does.
+    public func waitForSleeps(atLeast count: Int = 1) async {
+        await wait(for: .sleeps(count))
     }
 
     // MARK: - Being told of work
@@ -239,36 +265,5 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     /// An execution has ended.
     @usableFromInline package func ended(_ work: Work) {
         move { $0.ended(work) }
-    }
-}
-
-/// Why ``ManualClock/advance(by:until:)`` gave up: an execution that fell due neither ended nor slept on the clock.
-///
-/// Usually its handler waits for the test, or its actor or queue is blocked; ``description`` says which, and what to
-/// do. `onStall` in ``ManualClock/init(patience:onStall:)`` decides what happens then.
-public struct Stall: Error, CustomStringConvertible, Sendable {
-    /// What stands still: one entry for each execution, with its key, or for each task of the test.
-    public let keys: [String]
-    /// What was waited for.
-    public let milestone: ManualClock.Milestone
-    /// For how much real time nothing moved.
-    public let after: Duration
-
-    /// What stands still, and the remedy.
-    public var description: String {
-        let names = keys.joined(separator: "; ")
-        switch milestone {
-        case .ended:
-            return """
-                ManualClock: for \(after) nothing has moved, and an execution has neither ended nor slept on this clock \
-                (\(names)). If its handler waits for the test, advance with `until: .started` and let it go on \
-                afterwards; if it waits for time, let it sleep on this clock.
-                """
-        case .started:
-            return """
-                ManualClock: for \(after) nothing has moved, and the handler of an execution has not been entered \
-                (\(names)). The actor or the queue that it runs on is blocked: let it go before advancing.
-                """
-        }
     }
 }

@@ -31,6 +31,14 @@ struct ManualClockState {
         var sleepers = 0
     }
 
+    /// What somebody waits for.
+    enum Goal {
+        /// Every execution has come as far as this.
+        case executions(ManualClock.Milestone)
+        /// So many sleeps, or more, are under way.
+        case sleeps(Int)
+    }
+
     var now = ManualClock.Instant.zero
     /// Whatever is to happen, in order.
     private var events: [Event] = []
@@ -39,8 +47,10 @@ struct ManualClockState {
     /// Counts everything that happens, to tell when nothing does.
     var moves = 0
     var isAdvancing = false
-    /// The `advance` that waits, and for what.
-    var waiting: (ManualClock.Milestone, CheckedContinuation<Void, Never>)?
+    /// Who waits, and for what: an `advance`, and tests that wait for sleeps.
+    var waiters: [Int: (goal: Goal, continuation: CheckedContinuation<Void, Never>)] = [:]
+    /// How many of the events are sleeps.
+    private(set) var sleepCount = 0
 
     mutating func newID() -> Int {
         ids += 1
@@ -56,7 +66,9 @@ struct ManualClockState {
             if events[middle].at <= event.at { low = middle + 1 } else { high = middle }
         }
         events.insert(event, at: low)
-        if case .sleeper(_, let work?) = event.act { slept(work) }
+        guard case .sleeper(_, let work) = event.act else { return }
+        sleepCount += 1
+        if let work { slept(work) }
     }
 
     /// Takes the first event up to an instant, and goes to its time.
@@ -79,7 +91,9 @@ struct ManualClockState {
     }
 
     private mutating func awaken(_ event: Event) {
-        if case .sleeper(_, let work?) = event.act { woke(work) }
+        guard case .sleeper(_, let work) = event.act else { return }
+        sleepCount -= 1
+        if let work { woke(work) }
     }
 
     mutating func began(_ work: Work) {
@@ -107,12 +121,21 @@ struct ManualClockState {
         executions[ObjectIdentifier(work)] = nil
     }
 
-    /// Whether every execution has come as far as asked.
-    func isResting(_ milestone: ManualClock.Milestone) -> Bool {
-        executions.values.allSatisfy { isResting($0, milestone) }
+    func hasReached(_ goal: Goal) -> Bool {
+        switch goal {
+        case .executions(let milestone): executions.values.allSatisfy { isResting($0, milestone) }
+        case .sleeps(let count): sleepCount >= count
+        }
     }
 
-    /// The names of those that have not.
+    /// Removes those who have what they wait for.
+    mutating func takeReached() -> [CheckedContinuation<Void, Never>] {
+        let reached = waiters.filter { hasReached($0.value.goal) }
+        for id in reached.keys { waiters[id] = nil }
+        return reached.values.map(\.continuation)
+    }
+
+    /// The names of the executions that have not come as far as asked.
     func busy(_ milestone: ManualClock.Milestone) -> [String] {
         executions.values.filter { !isResting($0, milestone) }.map { $0.work.name }.sorted()
     }

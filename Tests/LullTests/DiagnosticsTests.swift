@@ -61,24 +61,7 @@
 
         /// Checks a file as a user's package would, and returns what the compiler says.
         private func compile(_ code: String) throws -> String {
-            let products = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-                .deletingLastPathComponent()
-            let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).swift")
-            try Data(code.utf8).write(to: file)
-            defer { try? FileManager.default.removeItem(at: file) }
-            let compiler = Process()
-            compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            compiler.arguments = [
-                "swiftc", "-typecheck", "-swift-version", "6", "-I", products.appendingPathComponent("Modules").path,
-                "-Xcc", "-fmodule-map-file=\(products.path)/CLullPlatform.build/module.modulemap", file.path,
-            ]
-            let pipe = Pipe()
-            compiler.standardOutput = pipe
-            compiler.standardError = pipe
-            try compiler.run()
-            let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-            compiler.waitUntilExit()
-            return String(decoding: output, as: UTF8.self)
+            try compileAsUser(["User": code], "-typecheck -swift-version 6")
         }
     }
 #endif

@@ -197,6 +197,50 @@ struct ArticleSamples {
         #expect(lines.all == [text.isEmpty ? "not saved: Refusal(reason: \"no\")" : "saved as revision 1"])
     }
 
+    @Test("everybody who waits gets the last result, also those who come while the handler runs")
+    func lastResult() async throws {
+        let source = SlowSource(clock: clock)
+        let load = Debouncer(for: .seconds(1), combining: .merge { $0 = $1 }, clock: clock) { (page: Int) in
+            try await source.page(page)
+        }
+        var waiting: [Task<String, any Error>] = []
+        func ask(for page: Int) async {
+            waiting.append(
+                clock.task {
+                    switch try await load.outcome(of: page) {
+                    case .executed(let text): text
+                    case .failed: "failed"
+                    case let other: "\(other)"
+                    }
+                })
+            await clock.advance(by: .zero, until: .started)
+        }
+        for page in 1...3 { await ask(for: page) }
+        await clock.advance(by: .seconds(1))
+        for page in [4, 0] { await ask(for: page) }
+        await clock.advance(by: .seconds(30))
+        var texts: [String] = []
+        for task in waiting { texts.append(try await task.value) }
+        #expect(texts == ["page 3", "page 3", "page 3", "failed", "failed"])
+        #expect(await source.asked == [3, 0])
+        #expect(load.counters.superseded == 0)
+    }
+
+    /// Takes ten seconds, and has no page 0.
+    actor SlowSource {
+        private(set) var asked: [Int] = []
+        private let clock: ManualClock
+
+        init(clock: ManualClock) { self.clock = clock }
+
+        func page(_ number: Int) async throws -> String {
+            asked.append(number)
+            try await clock.sleep(for: .seconds(10))
+            if number == 0 { throw Refusal() }
+            return "page \(number)"
+        }
+    }
+
     @Test("a callback")
     @MainActor
     func callback() async {
@@ -261,8 +305,29 @@ struct ArticleSamples {
         #expect(await server.told == ["a+b"])
     }
 
+    @Test("a sequence without repetition")
+    nonisolated func withoutRepetition() async throws {
+        let screen = Service()
+        let (queries, input) = AsyncStream.makeStream(of: String.self)
+        let consumer = clock.task {
+            let settled = queries.debounced(for: .milliseconds(300), removingDuplicates: { $0 == $1 }, clock: clock)
+            for await query in settled {
+                await screen.show("searching for \(query)")
+            }
+        }
+        await clock.advance(by: .zero, until: .started)
+        for query in ["cat", "cat", "cats"] {
+            input.yield(query)
+            await clock.advance(by: .zero, until: .started)
+            await clock.advance(by: .seconds(1), until: .started)
+        }
+        input.finish()
+        try await consumer.value
+        #expect(await screen.told == ["searching for cat", "searching for cats"])
+    }
+
     @Test("a sequence under the manual clock")
-    func sequenceUnderTest() async {
+    nonisolated func sequenceUnderTest() async {
         let seen = Record<String>()
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         let consumer = clock.task {

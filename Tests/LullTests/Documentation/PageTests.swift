@@ -5,18 +5,22 @@ import Testing
 @Suite("The code of a page")
 struct PageTests {
     static let pages = [
-        "GettingStarted": "GettingStartedSamples",
-        "ActorsThatOwnADebouncer": "ActorSamples",
-        "ChoosingAPolicy": "ArticleSamples",
-        "WhileAHandlerRuns": "ArticleSamples",
-        "MainActorByDefault": "MainActorSamples",
-        "Outcomes": "ArticleSamples",
-        "Sequences": "ArticleSamples",
+        "Lull/GettingStarted": "GettingStartedSamples",
+        "Lull/ActorsThatOwnADebouncer": "ActorSamples",
+        "Lull/ChangingTheWait": "WaitSamples",
+        "Lull/ChoosingAPolicy": "ArticleSamples",
+        "Lull/WhileAHandlerRuns": "ArticleSamples",
+        "Lull/MainActorByDefault": "MainActorSamples",
+        "Lull/Outcomes": "ArticleSamples",
+        "Lull/Sequences": "ArticleSamples",
+        "LullTesting/Testing": "TestingSamples",
+        "LullTesting/TestingCodeThatSleeps": "SleepingSamples",
     ]
 
     @Test("is compiled and run", arguments: pages.keys.sorted())
     func samples(page: String) throws {
-        let article = try ArticleCode("Sources/Lull/Lull.docc/\(page).md")
+        let (module, name) = (page.prefix { $0 != "/" }, page.drop { $0 != "/" })
+        let article = try ArticleCode("Sources/\(module)/\(module).docc\(name).md")
         #expect(article.samples.count >= 2)
         let source = "Tests/LullTests/Documentation/\(Self.pages[page] ?? "").swift"
         #expect(try article.missing(from: source, ignoring: ", clock: clock") == [])

@@ -1,0 +1,95 @@
+import Lull
+import LullTesting
+import Testing
+
+// The code of the article "Changing the wait", and what it claims.
+
+@Suite("The samples of Changing the wait")
+@MainActor
+struct WaitSamples {
+    typealias Screen = Service
+
+    let clock = ManualClock()
+
+    @MainActor
+    final class Search {
+        /// Longer where requests are expensive.
+        var wait = Duration.milliseconds(300)
+        private let search: Debouncer<String, Void>
+
+        init(screen: Screen, clock: any Clock<Duration> = ContinuousClock()) {
+            search = Debouncer(for: .milliseconds(300), clock: clock) { query in
+                await screen.show(query)
+            }
+        }
+
+        func typed(_ query: String) {
+            search.submit(query, after: wait)
+        }
+    }
+
+    @Test("a new wait counts from the next call, also for what is pending")
+    func delay() async {
+        let screen = Screen()
+        let search = Search(screen: screen, clock: clock)
+        search.typed("c")
+        await clock.advance(by: .milliseconds(300))
+        #expect(await screen.told == ["c"])
+
+        search.wait = .seconds(2)
+        search.typed("ca")
+        await clock.advance(by: .milliseconds(1900))
+        #expect(await screen.told == ["c"])
+
+        search.wait = .milliseconds(50)
+        search.typed("cat")
+        await clock.advance(by: .milliseconds(50))
+        #expect(await screen.told == ["c", "cat"])
+    }
+
+    @MainActor
+    final class Autosave {
+        private let store: Store
+        private let clock: any Clock<Duration>
+        private var save: Debouncer<Draft, Void>
+
+        init(store: Store, wait: Duration, clock: any Clock<Duration> = ContinuousClock()) {
+            self.store = store
+            self.clock = clock
+            save = Autosave.debouncer(for: wait, store, clock)
+        }
+
+        func edited(_ draft: Draft) {
+            save(draft)
+        }
+
+        func changeWait(to wait: Duration) async {
+            let old = save
+            save = Autosave.debouncer(for: wait, store, clock)
+            await old.shutDownAndWait()
+        }
+
+        private static func debouncer(
+            for wait: Duration, _ store: Store, _ clock: any Clock<Duration>
+        ) -> Debouncer<Draft, Void> {
+            Debouncer(for: wait, maxWait: wait * 5, clock: clock) { draft in
+                try await store.save(draft)
+            }
+        }
+    }
+
+    @Test("a new debouncer: what was pending is saved first")
+    func replaced() async {
+        let store = Store()
+        let autosave = Autosave(store: store, wait: .seconds(60), clock: clock)
+        autosave.edited(Draft("a"))
+        await autosave.changeWait(to: .seconds(1))
+        #expect(await store.drafts == [Draft("a")])
+
+        autosave.edited(Draft("ab"))
+        await clock.advance(by: .seconds(1))
+        #expect(await store.drafts == [Draft("a"), Draft("ab")])
+        await clock.advance(by: .seconds(60))
+        #expect(await store.drafts.count == 2)
+    }
+}

@@ -200,16 +200,16 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
 
     /// How many sleeps on the clock are under way.
     ///
-    /// `#expect(clock.sleepCount == 0)` is to say that the code under test waits for nothing any more. What debouncers and
-    /// throttlers have pending is no sleep: they are asked themselves, by `isPending`.
+    /// `#expect(clock.sleepCount == 0)` says that the code under test no longer waits for time. What debouncers and
+    /// throttlers have pending is not counted: ask them by `isPending`. <doc:TestingCodeThatSleeps> has an example.
     public var sleepCount: Int {
         lock.withLock { state.sleepCount }
     }
 
-    /// Returns when so many sleeps on the clock are under way: for tasks that the code under test starts by itself.
+    /// Waits until so many sleeps on the clock are under way: for tasks that the code under test starts by itself.
     ///
-    /// The clock learns of such a task when it sleeps, and time that goes on earlier passes it by. When this returns, it has
-    /// come to its sleep, and has done all that it does before.
+    /// The clock learns of such a task only when it sleeps; a clock that is advanced earlier passes it by. When this
+    /// returns, the task sleeps, and has done all that it does before.
     ///
     /// ```swift
     /// poller.start()                                  // begins with a sleep of five seconds, in a task
@@ -219,10 +219,12 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     /// #expect(poller.count == 1)
     /// ```
     ///
-    /// An advance does not wait for such a task: let it go on by one sleep at a time. Where the code under test is a function,
-    /// ``task(_:)`` can follow it through many.
+    /// An advance does not wait for such a task: advance by one sleep at a time. Where the code under test is a
+    /// function, ``task(_:)`` follows it through many.
     ///
     /// If nothing moves meanwhile, it gives up as ``advance(by:until:)`` does.
+    ///
+    /// - Parameter count: How many sleeps, or more.
     public func waitForSleeps(atLeast count: Int = 1) async {
         await wait(for: .sleeps(count))
     }

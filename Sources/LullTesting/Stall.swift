@@ -1,9 +1,9 @@
-/// Why ``ManualClock/advance(by:until:)`` or ``ManualClock/waitForSleeps(atLeast:)`` gave up: what was waited for did not
-/// happen, and nothing else did.
+/// Why ``ManualClock/advance(by:until:)`` or ``ManualClock/waitForSleeps(atLeast:)`` gave up: what was waited for did
+/// not happen, and nothing else did.
 ///
 /// Usually a handler waits for the test, its actor or queue is blocked, or the code under test sleeps on another clock;
-/// ``description`` says which, and what to do. `onStall` in ``ManualClock/init(patience:onStall:)`` decides what happens
-/// then.
+/// ``description`` says which, and what to do. `onStall` in ``ManualClock/init(patience:onStall:)`` decides what
+/// happens then.
 public struct Stall: Error, CustomStringConvertible, Sendable {
     /// What stands still: one entry for each execution, with its key, or for each task of the test.
     public let keys: [String]

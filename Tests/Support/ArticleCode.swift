@@ -34,8 +34,8 @@ public struct ArticleCode {
         text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 
-    /// The samples that do not stand in a source file, word by word, comments aside. A sample that begins with a comment naming
-    /// a framework of other platforms, or the package's manifest, is not expected there.
+    /// The samples that do not stand in a source file, word by word, comments aside. A sample that begins with a
+    /// comment naming a framework of other platforms, or the package's manifest, is not expected there.
     ///
     /// - Parameters:
     ///   - path: From the root of the package.

@@ -3,8 +3,8 @@ import Lull
 import LullTesting
 import Testing
 
-// The code of the articles "Choosing a policy", "While a handler runs", "Outcomes" and "Sequences". Where a sample has no clock of its
-// own, the clock of the test has been added.
+// The code of the articles "Choosing a policy", "While a handler runs", "Outcomes" and "Sequences". Where a sample has
+// no clock of its own, the clock of the test has been added.
 
 @Suite("The samples of the articles")
 struct ArticleSamples {

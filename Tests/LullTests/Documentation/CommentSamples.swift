@@ -29,11 +29,17 @@ struct TestingCommentSamples {
         guard case .executed(2) = try await outcome.value else { Issue.record("not executed"); return }
     }
 
-    @Test("the code of the comments is the code of this file", arguments: ["Lull": 15, "LullTesting": 2])
-    func comments(module: String, count: Int) throws {
-        let comments = try ArticleCode(commentsIn: "Sources/\(module)")
-        #expect(comments.samples.count >= count)
-        #expect(try comments.missing(from: "Tests/LullTests/Documentation/CommentSamples.swift") == [])
+    @Test("a task that sleeps")
+    @MainActor
+    func sleeps() async {
+        let clock = ManualClock()
+        let poller = SleepingSamples.Poller(clock: clock)
+        poller.start()
+        await clock.waitForSleeps()
+        await clock.advance(by: .seconds(5))
+        await clock.waitForSleeps()
+        #expect(poller.count == 1)
+        poller.stop()
     }
 }
 

@@ -3,7 +3,8 @@
     import TestSupport
     import Testing
 
-    /// The page "What the compiler says": of the code that it shows, one half is refused with the message, the other half is not.
+    /// The page "What the compiler says": of the code that it shows, one half is refused with the message, the other
+    /// half is not.
     @Suite("The messages of the compiler")
     struct CompilerMessagesTests {
         /// What is refused, the message, and what to write instead.
@@ -24,7 +25,8 @@
         func refused() throws {
             let entries = try entries()
             #expect(entries.count >= 15)
-            // What is found while types are checked keeps the compiler from looking for more; so those are left out then.
+            // What is found while types are checked keeps the compiler from looking for more; so those are left out
+            // then.
             var rest = entries
             for step in ["-typecheck", "-emit-sil"] {
                 let said = try Self.modes.prefix(2)
@@ -73,8 +75,8 @@
             return try compileAsUser(sources, flags)
         }
 
-        /// A type with the declarations of a sample, which have their names to themselves there, and a function with its
-        /// statements, which begin with a constant.
+        /// A type with the declarations of a sample, which have their names to themselves there, and a function with
+        /// its statements, which begin with a constant.
         private func wrapped(_ sample: String, _ number: Int) -> String {
             let start = sample.firstMatch(of: #/(?m)^let /#)?.range.lowerBound ?? sample.endIndex
             return """

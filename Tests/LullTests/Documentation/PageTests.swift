@@ -25,4 +25,11 @@ struct PageTests {
         let source = "Tests/LullTests/Documentation/\(Self.pages[page] ?? "").swift"
         #expect(try article.missing(from: source, ignoring: ", clock: clock") == [])
     }
+
+    @Test("in a comment is that of the tests, too", arguments: ["Lull": 15, "LullTesting": 3])
+    func comments(module: String, count: Int) throws {
+        let comments = try ArticleCode(commentsIn: "Sources/\(module)")
+        #expect(comments.samples.count >= count)
+        #expect(try comments.missing(from: "Tests/LullTests/Documentation/CommentSamples.swift") == [])
+    }
 }

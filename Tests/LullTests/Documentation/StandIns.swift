@@ -1,8 +1,8 @@
 import TestSupport
 import Lull
 
-// What the samples of the documentation talk to. What is not an actor says that it is not isolated, for the mode in which types
-// belong to the main actor unless they say otherwise.
+// What the samples of the documentation talk to. What is not an actor says that it is not isolated, for the mode in
+// which types belong to the main actor unless they say otherwise.
 
 nonisolated struct Draft: Equatable, Sendable {
     var text: String

@@ -1,5 +1,5 @@
 internal import Foundation
-public import LullCore
+internal import LullCore
 public import LullDurable
 
 /// Pending work that survives, in one file: an SQLite database, which any number of processes on one machine may share.

@@ -7,9 +7,9 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # A command to install that is built already; without it, it is built first.
 BINARY ?=
-export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY
+export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE
 
-.PHONY: help run install uninstall dist test bench check format lint embedded playground test-playground docs ci clean
+.PHONY: help run install uninstall dist test bench check format lint embedded playground test-playground docs api ci clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,10 @@ test-playground: ## Test that page in a headless browser, which is installed if 
 docs: ## Build the documentation; a warning is an error.
 	@swift build --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/docs
+
+api: ## Compare the public declarations with the lists in docs/api; UPDATE=1 writes these.
+	@swift build --scratch-path $(SCRATCH) $(FLAGS)
+	@scripts/api
 
 ci: ## Everything that has to pass before a change is taken.
 	@.ci/run

@@ -1,10 +1,11 @@
 public import LullCore
 
-/// What debouncers and throttlers have in common, with keys and without.
+/// What all debouncers and throttlers can do: flush, cancel, shut down, and answer questions. Make one of its
+/// subclasses: ``Debouncer``, ``Throttler``, ``KeyedDebouncer`` or ``KeyedThrottler``.
 ///
-/// All calls are synchronous or say that they wait, take the instant there and then, may be made from any thread, task
-/// or actor, and from inside a handler; none of them runs a handler on the caller's stack. A call costs about as much
-/// as taking a lock, beyond the work that it causes.
+/// Every call may be made from any thread, task or actor, and from inside a handler; none runs a handler on the
+/// caller's stack. A call counts at the instant at which it is made, and costs about as much as a lock, beyond the work
+/// that it causes. Only calls that are `async` wait.
 ///
 /// `Key` tells the submits apart that are coalesced with each other. Its `==` and `hash(into:)` run under a lock: they must be
 /// quick, must not block, and must not call the debouncer. `Value` is what is submitted, `Output` what the handler returns.
@@ -28,7 +29,7 @@ public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendab
 }
 
 extension Coalescer {
-    /// Executes what is pending now, under every key in the order in which the bursts began
+    /// Executes what is pending now instead of when it is due, under every key in the order in which the bursts began
     /// (<doc:Semantics>, section 5).
     ///
     /// Returns at once; the handlers run where they always do. All gates become idle: with a leading edge, the next
@@ -39,7 +40,8 @@ extension Coalescer {
         runtime.carryOut(.flush)
     }
 
-    /// Executes what is pending now, and returns when it has ended, together with everything that was running already.
+    /// Executes what is pending now, and returns when those executions, and all that were running already, have ended:
+    /// for the end of a screen or a program.
     ///
     /// It waits for handlers, not for the callbacks that are told of outcomes and failures afterwards.
     ///
@@ -60,7 +62,7 @@ extension Coalescer {
         runtime.carryOut(.cancel(running: includingRunning))
     }
 
-    /// Takes no more submits, and executes what is pending, or drops it.
+    /// Takes no more submits from now on, and executes what is pending now, or drops it (<doc:Semantics>, section 5).
     ///
     /// Later submits end as ``Outcome/rejected(_:)``. Running executions go on to their end. Repeating the call is
     /// harmless; a second one that drops takes along what the first one has left waiting.
@@ -71,7 +73,8 @@ extension Coalescer {
         runtime.carryOut(discardingPending ? .cancel(running: false) : .flush, closing: true)
     }
 
-    /// Does as ``shutDown(discardingPending:)``, and returns when everything that runs or waits to run has ended.
+    /// Does what ``shutDown(discardingPending:)`` does, and returns when everything that runs or waits to run has
+    /// ended.
     ///
     /// From inside a handler of the same debouncer it does not wait. When the awaiting task is cancelled it returns at
     /// once, and the work goes on.
@@ -80,11 +83,10 @@ extension Coalescer {
         await runtime.carryOutAndWait(discardingPending ? .cancel(running: false) : .flush, closing: true)
     }
 
-    /// How many submits there were, and what became of them (<doc:Semantics>, section 6).
+    /// How many submits there were, and what has become of each (<doc:Observing>; <doc:Semantics>, section 6).
     ///
-    /// They tell of what has been handled so far: a value whose instant has come stays in ``LullCore/Counters/pending``
-    /// until the timer, or another call, has got round to it. Reading them costs a lock and nothing for those who
-    /// submit.
+    /// They count what has been handled so far: a value that has just fallen due stays in ``LullCore/Counters/pending``
+    /// until the timer, or another call, has handled it. Reading them costs a lock; counting costs nothing more.
     @inlinable
     public var counters: Counters {
         runtime.lock.withLock { runtime.engine.counters }
@@ -92,8 +94,8 @@ extension Coalescer {
 
     /// Whether a value is pending under any key: submitted, and not yet due.
     ///
-    /// A value that is due and waits for its key or for a slot is no longer pending in this sense, though
-    /// ``LullCore/Counters/pending`` counts it.
+    /// A value that is due and waits to start, since its key or all slots are busy, is not pending in this sense,
+    /// though ``LullCore/Counters/pending`` counts it.
     @inlinable
     public var isPending: Bool {
         timeUntilDue != nil
@@ -110,11 +112,13 @@ extension Coalescer {
     }
 }
 
-/// What becomes of pending values when nobody holds the debouncer any more.
+/// What becomes of pending values when the last reference to their debouncer or throttler goes away (<doc:Semantics>,
+/// section 5).
 public enum AtEnd: Hashable, Sendable {
-    /// They are executed when they are due, as if it were there. What is due in the far future ends as ``Outcome/cancelled``.
+    /// They are executed when they are due, as if the debouncer were still there. What is due in the far future ends as
+    /// ``Outcome/cancelled``.
     case executeWhenDue
-    /// They are executed at once.
+    /// They are executed at once, as by a flush.
     case flush
     /// They are dropped, and end as ``Outcome/cancelled``.
     case drop

@@ -2,13 +2,19 @@ internal import LullCore
 
 /// How the values behind one execution become the one that the handler gets (<doc:Semantics>, section 8).
 ///
-/// To get all of them, use the initialisers with `collecting`.
+/// ```swift
+/// let count = Throttler(every: .seconds(1), combining: .merge { $0 += $1 }) { (clicks: Int) in
+///     await counter.add(clicks)
+/// }
+/// ```
+///
+/// A handler that wants all values takes an array: use the initialisers with `collecting`.
 public enum Combining<Value: Sendable>: Sendable {
-    /// The last value. Only this one costs no memory beyond the pending value.
+    /// The handler gets the last value; those before it end as superseded.
     case latest
-    /// The first value.
+    /// The handler gets the first value; later ones end as absorbed.
     case first
-    /// Each value folded into the one that is pending, in the order in which they were submitted.
+    /// The handler gets all values folded into one, in the order in which they were submitted.
     ///
     /// The function runs when the execution starts, in front of the handler and where a handler without isolation would
     /// run; never inside `submit`. Until then the values are kept: `maxCount` and `maxWait` bound how many while no

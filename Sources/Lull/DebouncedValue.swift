@@ -1,16 +1,17 @@
 public import Observation
 
-/// A value that settles when it has not been set for a while: what is shown follows at once, what is costly follows
-/// later.
+/// A value for views that has a settled copy: what is cheap follows every change, what is costly follows when the
+/// changes have stopped.
 ///
 /// ```swift
+/// // SwiftUI
 /// @State private var text = DebouncedValue("", for: .milliseconds(300))
 /// TextField("Text", text: $text.value)      // follows every key
 /// Preview(markdown: text.settled)           // follows when typing pauses
 /// ```
 ///
-/// On the main actor and observable, for views. Setting the value costs a few microseconds: a generic class that can be
-/// observed pays for that, whether somebody does or not.
+/// It belongs to the main actor and is `Observable`. Setting the value costs a few microseconds, mostly for being
+/// observable. When it is released, what has not settled is dropped.
 @MainActor
 @Observable
 public final class DebouncedValue<Value: Sendable> {
@@ -26,7 +27,7 @@ public final class DebouncedValue<Value: Sendable> {
     /// The value as it was when it last came to rest.
     public private(set) var settled: Value
 
-    /// Whether the value has been set and has not settled yet. Observable as well, for views that show so.
+    /// Whether the value has been set and has not settled yet: for a progress view.
     public private(set) var isSettling = false
 
     @ObservationIgnored private let isDuplicate: ((Value, Value) -> Bool)?
@@ -40,9 +41,9 @@ public final class DebouncedValue<Value: Sendable> {
         weak var owner: DebouncedValue?
     }
 
-    /// Makes a settled value.
+    /// Makes a value that has settled.
     ///
-    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
+    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
     ///
     /// - Parameters:
     ///   - value: What it is at first; it counts as settled.
@@ -51,7 +52,7 @@ public final class DebouncedValue<Value: Sendable> {
     ///   - edges: Where in a burst of changes it settles.
     ///   - removingDuplicates: Whether two values are the same: one that comes to rest where the last one did does not settle
     ///     again, so that nobody is told. For values that are `Equatable`, give `==`.
-    ///   - clock: The clock that waits are measured by.
+    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>).
     ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
     ///     early. Zero or more.
     public init(
@@ -74,15 +75,17 @@ public final class DebouncedValue<Value: Sendable> {
         rest.owner = self
     }
 
-    /// Lets the value settle now, before this returns.
+    /// Lets the value settle now, before this returns: when a field is left, say.
     public func flush() {
         guard isSettling else { return }
         debouncer.cancel(includingRunning: true)
         settle(value)
     }
 
-    /// The values that it settles at from now on: each call gives a stream of its own, which keeps the newest one for a
-    /// consumer that is busy.
+    /// The values at which it settles from now on, as a stream that ends when the value is released.
+    ///
+    /// Each call returns a stream of its own, for one consumer; while the consumer is busy, the stream keeps the newest
+    /// value.
     public func settledValues() -> AsyncStream<Value> {
         listeners.add()
     }

@@ -1,7 +1,7 @@
 public import LullCore
 
 extension CoreDuration {
-    /// A standard duration in whole nanoseconds, rounded towards zero; what cannot be counted becomes
+    /// Makes it from a standard duration, in whole nanoseconds, rounded towards zero; what is too long to count becomes
     /// ``/LullCore/CoreDuration/infinite``.
     @inlinable
     public init(_ duration: Duration) {
@@ -13,7 +13,7 @@ extension CoreDuration {
 }
 
 extension Duration {
-    /// The same length as a standard duration.
+    /// Makes a standard duration from one of a policy or a record: `Duration(policy.wait)`.
     @inlinable
     public init(_ duration: CoreDuration) {
         self = .nanoseconds(duration.nanoseconds)
@@ -21,7 +21,17 @@ extension Duration {
 }
 
 extension Policy {
-    /// A debounce (<doc:Semantics>, section 3), checked: for settings that come from outside.
+    /// Checks the settings of a debounce (<doc:Semantics>, section 3): for settings from a file or a server, before
+    /// they are given to a debouncer.
+    ///
+    /// ```swift
+    /// do {
+    ///     let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
+    ///     save = Debouncer(policy: policy) { (draft: Draft) in try await api.save(draft) }
+    /// } catch {
+    ///     log.error("in the settings: \(error)")
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - wait: The quiet period, zero or more.
@@ -39,7 +49,8 @@ extension Policy {
             maxCount: maxCount)
     }
 
-    /// A throttle (<doc:Semantics>, section 4), checked: for settings that come from outside.
+    /// Checks the settings of a throttle (<doc:Semantics>, section 4): for settings from a file or a server, before
+    /// they are given to a throttler.
     ///
     /// - Parameters:
     ///   - interval: The length of a window, zero or more.

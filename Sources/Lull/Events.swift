@@ -1,39 +1,40 @@
 public import LullCore
 
-/// Something that a debouncer or throttler did: its story as it happens (<doc:Semantics>, section 6).
+/// Something that happened in a debouncer or throttler, as ``Coalescer/events(bufferingNewest:)`` delivers it
+/// (<doc:Observing>; <doc:Semantics>, section 6).
 public struct Event<Key: Sendable>: Sendable {
-    /// What happened.
+    /// The things that can happen. A later version may add one: give a `switch` an `@unknown default`.
     @nonexhaustive
     public enum Kind: Hashable, Sendable {
-        /// A value was offered.
+        /// A value was submitted.
         case submitted
-        /// A later one took its place.
+        /// A later value took the place of a pending one, or of one whose execution was told to stop.
         case superseded
-        /// Another one stood for it.
+        /// A value was left out, since another one stands for it: see ``Outcome/absorbed``.
         case absorbed
-        /// An execution has fallen due, and its handler is on its way to where it runs.
+        /// An execution has begun: its handler is on its way to the actor or queue where it runs.
         case started
         /// The handler has returned.
         case finished
         /// The handler has thrown.
         case failed
-        /// What was pending, waiting or running was cancelled.
+        /// What was pending or waiting was dropped, or a running execution was stopped, by a cancel or a shut-down.
         case cancelled
-        /// It was not taken.
+        /// A submit was refused, for this reason.
         case rejected(Rejection)
     }
 
     /// What happened.
     public let kind: Kind
-    /// Under which key.
+    /// The key under which it happened; ``NoKey`` for a debouncer or throttler without keys.
     public let key: Key
-    /// When, since the debouncer was made; of ``Kind/started``, the instant at which the execution was due.
+    /// When it happened, counted from the making of the debouncer; of ``Kind/started``, when the execution was due.
     public let at: Duration
-    /// How many submits it is about; of an execution, all that are behind it, superseded ones included.
+    /// How many submits it concerns; of an execution, all that are behind it, superseded ones included.
     public let count: Int
-    /// Why the execution happened, if it is about one.
+    /// Why the execution fell due; nil of an event that concerns none.
     public let edge: Edge?
-    /// How many events this observer has lost right before this one, being slow.
+    /// How many events right before this one were lost because this observer was slow.
     public internal(set) var lost = 0
 
     @usableFromInline
@@ -46,15 +47,15 @@ public struct Event<Key: Sendable>: Sendable {
     }
 }
 
-/// The events of a debouncer or throttler from the moment on at which they were asked for.
+/// The events of a debouncer or throttler from the moment at which they were asked for: an asynchronous sequence.
 ///
-/// Every iteration is one for itself, on any actor, with a buffer of its own: the one that begins first has what has been
-/// kept since the events were asked for, each further one what happens from its beginning on. It ends when the debouncer
-/// has gone and nothing of it is left to do. An event costs a lock and its place in each buffer.
+/// It may be iterated several times, on any actor; each iteration has a buffer of its own. The first one delivers what
+/// has happened since the events were asked for, each further one what happens from its own beginning on. An iteration
+/// ends when the debouncer has gone and nothing of it is left to do.
 public struct Events<Key: Sendable>: AsyncSequence, Sendable {
-    /// What is delivered.
+    /// What an iteration delivers.
     public typealias Element = Event<Key>
-    /// Nothing is thrown.
+    /// An iteration never throws.
     public typealias Failure = Never
 
     /// What the first iteration takes.
@@ -66,7 +67,7 @@ public struct Events<Key: Sendable>: AsyncSequence, Sendable {
         self.subscribe = subscribe
     }
 
-    /// Begins to iterate: from the moment on at which the events were asked for if it is the first time, and from now on
+    /// Begins an iteration: from the moment at which the events were asked for if it is the first one, from now on
     /// otherwise.
     public func makeAsyncIterator() -> Iterator {
         Iterator(subscription: first.exchange(nil) ?? subscribe())
@@ -90,10 +91,16 @@ public struct Events<Key: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Coalescer {
-    /// What happens from now on, as it happens.
+    /// Everything that happens from now on, as it happens: for logs, metrics and debugging (<doc:Observing>).
     ///
-    /// An observer that is slow loses the oldest events, is told how many, and never slows the debouncer. Without
-    /// observers this costs nothing; with one, some hundred nanoseconds an event.
+    /// ```swift
+    /// for await event in save.events() {
+    ///     log.error("\(event.kind) at \(event.at)")
+    /// }
+    /// ```
+    ///
+    /// An observer that is slow loses the oldest events, is told how many (``Event/lost``), and never slows the
+    /// debouncer. Each observer costs some hundred nanoseconds an event; without observers there is no cost.
     ///
     /// - Parameter limit: How many events are kept for each iteration; at least one.
     public func events(bufferingNewest limit: Int = 256) -> Events<Key> {

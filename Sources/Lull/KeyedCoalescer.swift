@@ -1,17 +1,21 @@
 public import LullCore
 
-/// A debouncer or throttler in which the submits of each key are coalesced with each other and with nothing else.
+/// What ``KeyedDebouncer`` and ``KeyedThrottler`` share: they take values under keys, and coalesce only those of the
+/// same key.
 public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
     Coalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
 {
-    /// Offers a value under a key, at this instant. Never blocks, and never runs the handler on the caller's stack.
+    /// Submits a value under a key. When values of the key fall due, the handler gets the newest one, or what
+    /// ``Combining`` makes of them.
+    ///
+    /// Returns at once; the handler never runs on the caller's stack.
     @inlinable
     public func submit(_ value: Value, for key: Key) {
         runtime.submit(value, for: key)
     }
 
-    /// Offers a value under a key and calls back with what became of it. For callers that cannot await; costs a few
-    /// allocations.
+    /// Submits a value under a key, and calls back with what has become of it: for callers that cannot await. Costs a
+    /// few allocations.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -25,7 +29,7 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         runtime.submit(value, for: key, promise: runtime.promise(for: key, completion))
     }
 
-    /// Offers a value under a key and returns what became of it.
+    /// Submits a value under a key, and returns what has become of it when that is known (<doc:Outcomes>).
     ///
     /// The value is submitted before the call first suspends, in order with other submits of the same actor, and also
     /// if the task has been cancelled already. A handler that awaits an outcome of its own key waits for itself.
@@ -38,7 +42,7 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         try await runtime.outcome(of: value, for: key)
     }
 
-    /// Executes what is pending under a key now, and makes its gate idle (<doc:Semantics>, section 5).
+    /// Executes what is pending under a key now instead of when it is due (<doc:Semantics>, section 5).
     ///
     /// Returns at once; a key that has nothing pending costs a look-up.
     @inlinable
@@ -68,7 +72,7 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         runtime.report { engine, now in engine.cancel(key, running: includingRunning, at: now) }
     }
 
-    /// Whether nothing of a key is pending, waiting to start, or running.
+    /// Whether nothing is pending under a key, waiting to start, or running.
     @inlinable
     public func isIdle(_ key: Key) -> Bool {
         runtime.lock.withLock { runtime.engine.isIdle(key) }
@@ -97,13 +101,13 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
 }
 
 extension KeyedCoalescer where Value == Void {
-    /// Asks for an execution under a key, at this instant.
+    /// Asks for an execution under a key when it is due. Returns at once; the handler never runs on the caller's stack.
     @inlinable
     public func submit(for key: Key) {
         runtime.submit((), for: key)
     }
 
-    /// Asks for an execution under a key and calls back with what became of the request.
+    /// Asks for an execution under a key, and calls back with what has become of the request.
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -115,7 +119,8 @@ extension KeyedCoalescer where Value == Void {
         submit((), for: key, completion: completion)
     }
 
-    /// Asks for an execution under a key and returns what became of the request.
+    /// Asks for an execution under a key, and returns what has become of the request when that is known
+    /// (<doc:Outcomes>).
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
     @inlinable

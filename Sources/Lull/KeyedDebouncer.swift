@@ -1,6 +1,6 @@
 public import Dispatch
 public import LullCore
-/// Runs a handler for each key with its newest value, when the burst of submits of that key has come to rest.
+/// Runs a handler for each key once the burst of submits under that key has come to rest, with the key's newest value.
 ///
 /// ```swift
 /// let levels = KeyedDebouncer(for: .seconds(2), maxWait: .seconds(10)) { (device: DeviceID, level: Int) in
@@ -23,7 +23,7 @@ public import LullCore
 public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
     KeyedCoalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
 {
-    /// Offers a value under a key with a delay of its own, in place of the debouncer's wait
+    /// Submits a value under a key with a delay of its own, in place of the debouncer's wait
     /// (<doc:Semantics>, section 3).
     ///
     /// - Parameters:
@@ -36,7 +36,7 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Out
         runtime.submit(value, for: key, wait: CoreDuration(delay))
     }
 
-    /// Offers a value under a key with a delay of its own, and calls back with what became of it.
+    /// Submits a value under a key with a delay of its own, and calls back with what became of it.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -51,7 +51,7 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Out
             value, for: key, wait: CoreDuration(delay), promise: runtime.promise(for: key, completion))
     }
 
-    /// Offers a value under a key with a delay of its own, and returns what became of it.
+    /// Submits a value under a key with a delay of its own, and returns what became of it.
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
     @inlinable
@@ -68,26 +68,27 @@ extension KeyedDebouncer {
     /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
     /// `{ @MainActor [weak self] … in … }`.
     ///
-    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). What comes from outside is checked by
-    /// `Policy.debounce`, and given to the initialiser that takes a policy.
+    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
+    /// come from a file or a server with `Policy.debounce`, and use the initialiser that takes a policy.
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst is at rest. With zero nothing is coalesced.
     ///   - maxWait: No value waits longer than this; at least `wait`. Without it, a stream that never pauses is never
     ///     executed.
-    ///   - edges: Where in a burst values are executed.
-    ///   - combining: How the values behind one execution become one.
+    ///   - edges: Whether a burst executes at its beginning, when it has come to rest, or at both.
+    ///   - combining: How the values behind one execution become the one that the handler gets.
     ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of
-    ///     its key.
-    ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
-    ///     there.
-    ///   - options: What else can be said; most do without.
-    ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
-    ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
-    ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
-    ///   - fileID: Where the debouncer is made.
-    ///   - line: The line there.
-    ///   - handler: Handles the value. It may call anything on the same debouncer.
+    ///     its key (<doc:WhileAHandlerRuns>). `.cancelRunning` together with `.merge` is refused, since it would lose
+    ///     values.
+    ///   - options: Limits and rarer settings; the defaults suit most programs.
+    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>). The default goes
+    ///     on while the machine sleeps.
+    ///   - onFailure: Called with the error and the key of every execution whose handler throws. Without it, an error
+    ///     that no caller takes, by awaiting the outcome or by a completion, is written to standard error, with
+    ///     `fileID` and `line`.
+    ///   - fileID: The file that such a message names; leave it out.
+    ///   - line: The line that such a message names; leave it out.
+    ///   - handler: Handles a key's value. It may throw, and may call anything on the same debouncer.
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
@@ -102,22 +103,25 @@ extension KeyedDebouncer {
             .task(on: handler.isolation, combining) { key, value in try await handler(key, value) })
     }
 
-    /// Makes a debouncer with a policy that has been checked: one whose settings come from a file, or from a server.
+    /// Makes a debouncer with a policy that was made, and so checked, before: for settings from a file or a server.
+    ///
+    /// A policy of the other kind stops the program with a message, and so do options that the policy has, too.
     ///
     /// - Parameters:
-    ///   - policy: When values fall due, as `Policy.debounce` has checked it. The options do not repeat what it says.
-    ///   - combining: How the values behind one execution become one.
+    ///   - policy: When values fall due: what `Policy.debounce` has returned.
+    ///   - combining: How the values behind one execution become the one that the handler gets.
     ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of
-    ///     its key.
-    ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
-    ///     there.
-    ///   - options: What else can be said; most do without.
-    ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
-    ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
-    ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
-    ///   - fileID: Where the debouncer is made.
-    ///   - line: The line there.
-    ///   - handler: Handles the value. It may call anything on the same debouncer.
+    ///     its key (<doc:WhileAHandlerRuns>). `.cancelRunning` together with `.merge` is refused, since it would lose
+    ///     values.
+    ///   - options: Limits and rarer settings; the defaults suit most programs.
+    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>). The default goes
+    ///     on while the machine sleeps.
+    ///   - onFailure: Called with the error and the key of every execution whose handler throws. Without it, an error
+    ///     that no caller takes, by awaiting the outcome or by a completion, is written to standard error, with
+    ///     `fileID` and `line`.
+    ///   - fileID: The file that such a message names; leave it out.
+    ///   - line: The line that such a message names; leave it out.
+    ///   - handler: Handles a key's value. It may throw, and may call anything on the same debouncer.
     public convenience init(
         policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
@@ -130,11 +134,11 @@ extension KeyedDebouncer {
             .task(on: handler.isolation, combining) { key, value in try await handler(key, value) })
     }
 
-    /// Makes a debouncer whose handler is synchronous and runs on a queue.
+    /// Makes a debouncer whose handler is synchronous and runs on a queue: for code without Swift concurrency.
     ///
     /// A serial `queue` is shared by whatever else runs there, other keys included: a handler that blocks delays the rest. A
     /// synchronous handler is never interrupted. With the default clock neither timer nor handler needs a thread of the
-    /// cooperative pool. The other parameters are those of the form without a queue.
+    /// cooperative pool. The other parameters are those of the form without `on`.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
@@ -171,7 +175,7 @@ extension KeyedDebouncer {
 
     /// Makes a debouncer whose handler gets all the values behind an execution, in order, on a queue.
     ///
-    /// The parameters are those of the other forms.
+    /// All else is as in the forms with `collecting` and with `on`.
     public convenience init(
         collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),

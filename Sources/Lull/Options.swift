@@ -1,29 +1,33 @@
 public import LullCore
 
-/// What can be said of a debouncer beyond its wait, its edges and how values are combined. Everything has a default.
+/// The limits and rarer settings of a debouncer; all have defaults (<doc:ChoosingAPolicy>).
 ///
 /// ```swift
-/// let save = Debouncer(for: .seconds(2), options: .init(maxCount: 100, atEnd: .flush)) { (draft: Draft) in … }
+/// let save = Debouncer(for: .seconds(2), options: .init(maxCount: 100, atEnd: .flush)) { (draft: Draft) in
+///     try await api.save(draft)
+/// }
 /// ```
 public struct DebounceOptions: Sendable {
-    /// What a shorter delay of a single call does to a longer one that is running.
+    /// What a shorter delay of a single call does to a longer one that is running (<doc:Semantics>, section 3).
     public var delayRule: DelayRule
-    /// This many submits are executed at once; at least one, and only with the trailing edge. It says when to execute, not how
-    /// much the handler gets. Nil for no limit.
+    /// When this many submits are pending they are executed at once; at least 1, and only with the trailing edge. It
+    /// decides when to execute; how much the handler gets is up to ``maxBatch``. Nil for no limit.
     public var maxCount: Int?
-    /// One execution gets this many values at most, and the rest follows in further ones (<doc:Semantics>, section 8);
-    /// only where values are merged or collected. Nil for no limit.
+    /// How many values one execution gets at most, where values are merged or collected; at least 1. The rest follows
+    /// in further executions (<doc:Semantics>, section 8). Nil for no limit.
     public var maxBatch: Int?
-    /// How many executions may run at once, of all keys; nil for no limit.
+    /// How many executions of all keys may run at once; at least 1. What falls due meanwhile waits. Nil for no limit.
     public var maxConcurrent: Int?
-    /// How many keys may be open or waiting at once; a submit that would add one is rejected. Nil for no limit.
+    /// How many keys may be in a burst, or have a value that waits to start, at once; at least 1. A submit that would
+    /// add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
     public var capacity: Int?
     /// What becomes of pending values when the last reference to the debouncer goes away.
     public var atEnd: AtEnd
-    /// How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never early. Zero or more.
+    /// How much later than due an execution may begin, so that several wake-ups of the processor become one; never
+    /// earlier. Zero or more.
     public var tolerance: Duration
 
-    /// Options with the defaults, but for what is given.
+    /// Makes options with the defaults, except for what is given.
     public init(
         delayRule: DelayRule = .restart, maxCount: Int? = nil, maxBatch: Int? = nil, maxConcurrent: Int? = nil,
         capacity: Int? = nil, atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
@@ -38,24 +42,32 @@ public struct DebounceOptions: Sendable {
     }
 }
 
-/// What can be said of a throttler beyond its interval, its edges and how values are combined. Everything has a default.
+/// The limits and rarer settings of a throttler; all have defaults (<doc:ChoosingAPolicy>).
+///
+/// ```swift
+/// let report = Throttler(every: .seconds(10), options: .init(tolerance: .seconds(1))) { (position: Position) in
+///     try await server.report(position)
+/// }
+/// ```
 public struct ThrottleOptions: Sendable {
-    /// This many submits are executed at once; at least one, and only with the trailing edge. It says when to execute, not how
-    /// much the handler gets. Nil for no limit.
+    /// When this many submits are pending they are executed at once; at least 1, and only with the trailing edge. It
+    /// decides when to execute; how much the handler gets is up to ``maxBatch``. Nil for no limit.
     public var maxCount: Int?
-    /// One execution gets this many values at most, and the rest follows in further ones (<doc:Semantics>, section 8);
-    /// only where values are merged or collected. Nil for no limit.
+    /// How many values one execution gets at most, where values are merged or collected; at least 1. The rest follows
+    /// in further executions (<doc:Semantics>, section 8). Nil for no limit.
     public var maxBatch: Int?
-    /// How many executions may run at once, of all keys; nil for no limit.
+    /// How many executions of all keys may run at once; at least 1. What falls due meanwhile waits. Nil for no limit.
     public var maxConcurrent: Int?
-    /// How many keys may be open or waiting at once; a submit that would add one is rejected. Nil for no limit.
+    /// How many keys may be in a burst, or have a value that waits to start, at once; at least 1. A submit that would
+    /// add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
     public var capacity: Int?
     /// What becomes of pending values when the last reference to the throttler goes away.
     public var atEnd: AtEnd
-    /// How much later than due a wake-up may be, so that wake-ups of several throttlers can be one; never early. Zero or more.
+    /// How much later than due an execution may begin, so that several wake-ups of the processor become one; never
+    /// earlier. Zero or more.
     public var tolerance: Duration
 
-    /// Options with the defaults, but for what is given.
+    /// Makes options with the defaults, except for what is given.
     public init(
         maxCount: Int? = nil, maxBatch: Int? = nil, maxConcurrent: Int? = nil, capacity: Int? = nil,
         atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero

@@ -1,6 +1,6 @@
 public import LullCore
 
-/// The submits of a debouncer or throttler, as a trace to choose its wait from.
+/// When the newest submits of a debouncer or throttler were made: a trace from which `lull tune` chooses a wait.
 ///
 /// ```swift
 /// let recording = search.startRecording()
@@ -8,8 +8,8 @@ public import LullCore
 /// try Data(recording.trace().utf8).write(to: file)          // lull tune FILE
 /// ```
 ///
-/// It keeps the instants and keys of the newest submits, in memory, and never a value. Delays of single calls are not in it, nor
-/// flushes and cancels. A recording costs some 70 ns a submit; without one nothing is paid.
+/// It keeps instants and keys, in memory, and never a value; delays of single calls, flushes and cancels are not in it.
+/// It ends when the recording is released. It costs some 70 ns a submit; without a recording there is no cost.
 public final class Recording<Key: Hashable & Sendable>: Sendable {
     private let sizes: @Sendable () -> (count: Int, lost: Int)
     private let entries: @Sendable () -> [(at: Duration, key: Key)]
@@ -28,14 +28,15 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
         onEnd()
     }
 
-    /// How many submits are kept.
+    /// How many submits it holds.
     public var count: Int { sizes().count }
 
-    /// How many older submits are no longer kept.
+    /// How many older submits it has let go, to stay within its limit.
     public var lost: Int { sizes().lost }
 
-    /// What is kept, as `lull simulate` and `lull tune` read it: a line of JSON for each submit, ordered by time, with the seconds
-    /// since the debouncer was made and the key's description. Without keys there are only the instants. Takes time and
+    /// The trace, as `lull simulate` and `lull tune` read it: a line of JSON for each submit, ordered by time.
+    ///
+    /// A line has the seconds since the debouncer was made, and the key's description if there are keys. Takes time and
     /// memory in proportion to ``count``.
     ///
     /// - Parameter hashingKeys: Whether each key is replaced by a number that tells it apart from the others. The number changes
@@ -109,7 +110,8 @@ final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
 }
 
 extension Coalescer {
-    /// Writes down what is submitted from now on, as long as the recording is held.
+    /// Records when, and under which keys, values are submitted from now on, for as long as the recording is held: to
+    /// choose the wait with `lull tune`.
     ///
     /// - Parameter limit: How many submits are kept, the newest ones; at least one. Each takes eight bytes and the key.
     ///   Up to 1,024 keys more are held for a while.

@@ -20,23 +20,24 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
     /// `{ @MainActor [weak self] … in … }`.
     ///
-    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). What comes from outside is checked by
-    /// `Policy.throttle`, and given to the initialiser that takes a policy.
+    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
+    /// come from a file or a server with `Policy.throttle`, and use the initialiser that takes a policy.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
     ///   - edges: Whether a window executes at its beginning, at its end, or at both.
-    ///   - combining: How the values behind one execution become one.
-    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one.
-    ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
-    ///     there.
-    ///   - options: What else can be said; most do without.
-    ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
-    ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
-    ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
-    ///   - fileID: Where the throttler is made.
-    ///   - line: The line there.
-    ///   - handler: Handles the value. It may call anything on the same throttler.
+    ///   - combining: How the values behind one execution become the one that the handler gets.
+    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` together with `.merge` is refused, since it would lose values.
+    ///   - options: Limits and rarer settings; the defaults suit most programs.
+    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>). The default goes
+    ///     on while the machine sleeps.
+    ///   - onFailure: Called with the error of every execution whose handler throws. Without it, an error that no
+    ///     caller takes, by awaiting the outcome or by a completion, is written to standard error, with `fileID` and
+    ///     `line`.
+    ///   - fileID: The file that such a message names; leave it out.
+    ///   - line: The line that such a message names; leave it out.
+    ///   - handler: Handles the value. It may throw, and may call anything on the same throttler.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], combining: Combining<Value> = .latest,
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
@@ -50,21 +51,29 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
             .task(on: handler.isolation, combining) { _, value in try await handler(value) })
     }
 
-    /// Makes a throttler with a policy that has been checked: one whose settings come from a file, or from a server.
+    /// Makes a throttler with a policy that was made, and so checked, before: for settings from a file or a server.
+    ///
+    /// ```swift
+    /// let policy = try Policy.throttle(every: settings.interval)
+    /// let report = Throttler(policy: policy) { (position: Position) in try await server.report(position) }
+    /// ```
+    ///
+    /// A policy of the other kind stops the program with a message, and so do options that the policy has, too.
     ///
     /// - Parameters:
-    ///   - policy: When values fall due, as `Policy.throttle` has checked it. The options do not repeat what it says.
-    ///   - combining: How the values behind one execution become one.
-    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one.
-    ///     `.cancelRunning` is refused together with `merge`: the values of what it cancels would be lost. Take `.queue`
-    ///     there.
-    ///   - options: What else can be said; most do without.
-    ///   - clock: The clock that waits are measured by. The default goes on while the machine sleeps.
-    ///   - onFailure: Told of every execution whose handler throws. Without it, a failure that nobody takes, by awaiting
-    ///     the outcome or by a completion, is written to standard error, with `fileID` and `line`.
-    ///   - fileID: Where the throttler is made.
-    ///   - line: The line there.
-    ///   - handler: Handles the value. It may call anything on the same throttler.
+    ///   - policy: When values fall due: what `Policy.throttle` has returned.
+    ///   - combining: How the values behind one execution become the one that the handler gets.
+    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` together with `.merge` is refused, since it would lose values.
+    ///   - options: Limits and rarer settings; the defaults suit most programs.
+    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>). The default goes
+    ///     on while the machine sleeps.
+    ///   - onFailure: Called with the error of every execution whose handler throws. Without it, an error that no
+    ///     caller takes, by awaiting the outcome or by a completion, is written to standard error, with `fileID` and
+    ///     `line`.
+    ///   - fileID: The file that such a message names; leave it out.
+    ///   - line: The line that such a message names; leave it out.
+    ///   - handler: Handles the value. It may throw, and may call anything on the same throttler.
     public convenience init(
         policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
@@ -77,11 +86,11 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
             .task(on: handler.isolation, combining) { _, value in try await handler(value) })
     }
 
-    /// Makes a throttler whose handler is synchronous and runs on a queue.
+    /// Makes a throttler whose handler is synchronous and runs on a queue: for code without Swift concurrency.
     ///
     /// A serial `queue` is shared by whatever else runs there: a handler that blocks delays the rest. A
     /// synchronous handler is never interrupted. With the default clock neither timer nor handler needs a thread of the
-    /// cooperative pool. The other parameters are those of the form without a queue.
+    /// cooperative pool. The other parameters are those of the form without `on`.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
@@ -116,7 +125,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
 
     /// Makes a throttler whose handler gets all the values behind an execution, in order, on a queue.
     ///
-    /// The parameters are those of the other forms.
+    /// All else is as in the forms with `collecting` and with `on`.
     public convenience init(
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),

@@ -1,22 +1,32 @@
 internal import LullCore
 
-/// A debouncer or throttler in which all submits are coalesced with each other.
+/// What ``Debouncer`` and ``Throttler`` share: they take values without a key, and coalesce all of them with each
+/// other.
 public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
     Coalescer<NoKey, Value, Output>, @unchecked Sendable  // See the superclass.
 {
-    /// Offers a value, at this instant. Never blocks, and never runs the handler on the caller's stack.
+    /// Submits a value. When values fall due, the handler gets the newest one, or what ``Combining`` makes of them.
+    ///
+    /// Returns at once; the handler never runs on the caller's stack.
     @inlinable
     public func submit(_ value: Value) {
         runtime.submit(value, for: NoKey())
     }
 
-    /// Offers a value, as ``submit(_:)`` does.
+    /// Submits a value, as ``submit(_:)`` does: `save(draft)`.
     @inlinable
     public func callAsFunction(_ value: Value) {
         runtime.submit(value, for: NoKey())
     }
 
-    /// Offers a value and calls back with what became of it. For callers that cannot await; costs a few allocations.
+    /// Submits a value, and calls back with what has become of it: for callers that cannot await. Costs a few
+    /// allocations.
+    ///
+    /// ```swift
+    /// save.submit(draft) { outcome in
+    ///     if case .failed(let error) = outcome { await screen.show("not saved: \(error)") }
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -29,7 +39,11 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
         runtime.submit(value, for: NoKey(), promise: runtime.promise(for: NoKey(), completion))
     }
 
-    /// Offers a value and returns what became of it.
+    /// Submits a value, and returns what has become of it when that is known (<doc:Outcomes>).
+    ///
+    /// ```swift
+    /// guard case .executed(let count) = try await save.outcome(of: draft) else { return }
+    /// ```
     ///
     /// The value is submitted before the call first suspends, in order with other submits of the same actor, and also
     /// if the task has been cancelled already. A handler that awaits an outcome of its own key waits for itself.
@@ -42,19 +56,19 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
 }
 
 extension UnkeyedCoalescer where Value == Void {
-    /// Asks for an execution, at this instant.
+    /// Asks for an execution when it is due. Returns at once; the handler never runs on the caller's stack.
     @inlinable
     public func submit() {
         runtime.submit((), for: NoKey())
     }
 
-    /// Asks for an execution, as ``submit()`` does.
+    /// Asks for an execution, as ``submit()`` does: `reload()`.
     @inlinable
     public func callAsFunction() {
         runtime.submit((), for: NoKey())
     }
 
-    /// Asks for an execution and calls back with what became of the request.
+    /// Asks for an execution, and calls back with what has become of the request.
     ///
     /// - Parameter completion: Called once, in a task of its own on the actor where it was written.
     public func submit(
@@ -63,7 +77,7 @@ extension UnkeyedCoalescer where Value == Void {
         submit((), completion: completion)
     }
 
-    /// Asks for an execution and returns what became of the request.
+    /// Asks for an execution, and returns what has become of the request when that is known (<doc:Outcomes>).
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
     @inlinable

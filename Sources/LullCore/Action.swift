@@ -1,15 +1,15 @@
 /// One run of the handler for one key, as the engine asks for it.
 @frozen
 public struct Execution<Key, Value> {
-    /// The name under which ``Engine/ended(_:_:)`` is told of its end.
+    /// Names the execution when ``Engine/ended(_:_:)`` is told of its end.
     public var run: RunID
-    /// The key.
+    /// The key whose value it is.
     public var key: Key
     /// The value, or the values in order.
     public var batch: Batch<Value>
     /// The number of submits behind it.
     public var count: Int
-    /// Why it happens.
+    /// Why the value fell due.
     public var edge: Edge
     /// The instant at which it was due.
     public var at: CoreInstant
@@ -45,12 +45,12 @@ public struct RunID: Hashable, Sendable {
     }
 }
 
-/// What is known of an execution.
+/// Whether an execution is running, and has been told to stop.
 @frozen
 public enum RunState: Hashable, Sendable {
     /// It has started and not ended.
     case running
-    /// The same, and it has been told to stop.
+    /// It is running, and has been told to stop.
     case toldToStop
     /// It has ended.
     case ended
@@ -65,20 +65,20 @@ public enum Fate: Hashable, Sendable {
     case absorbed
     /// It was cancelled.
     case cancelled
-    /// It was not taken.
+    /// It was not taken, for this reason.
     case rejected(Rejection)
 }
 
-/// Why a submit was not taken.
+/// Why a submit was not taken: it was refused at once, and changed nothing.
 @nonexhaustive
 public enum Rejection: Hashable, Sendable {
     /// The debouncer has been shut down.
     case shutDown
-    /// The bound on open keys has been reached.
+    /// As many keys as the `capacity` allows are in a burst or wait to start, and the submit would have added one.
     case overCapacity
 }
 
-/// How an execution ended.
+/// How an execution ended, as the shell reports it to ``Engine/ended(_:_:)``.
 @frozen
 public enum Ending: Hashable, Sendable {
     /// The handler returned.
@@ -100,15 +100,15 @@ public enum Verdict: Hashable, Sendable {
     case cancelled
 }
 
-/// Something that the shell is to do, in this order, after it has let go of its lock.
+/// Something that the engine asks its shell to do, in the order given, after the shell has released its lock.
 public enum Action<Key, Value> {
     /// Run the handler, and tell ``Engine/ended(_:_:)`` when it has ended.
     case start(Execution<Key, Value>)
     /// Cancel a running execution cooperatively.
     case cancel(RunID)
-    /// Tell whoever waits what became of these values of a key.
+    /// Tell the callers that wait for their outcome what has become of these values of a key.
     case settle(Key, Batch<Value>, Fate)
-    /// Resume who waits under this ticket.
+    /// Resume the caller that waits under this ticket.
     case resume(Ticket)
     /// Nothing: the key is handed out so that its last reference is released outside the shell's lock.
     case release(Key)
@@ -116,7 +116,7 @@ public enum Action<Key, Value> {
 
 extension Action: Sendable where Key: Sendable, Value: Sendable {}
 
-/// A number that the shell chooses for somebody who waits for executions to end.
+/// A number that the shell chooses for a caller that waits for executions to end.
 public typealias Ticket = Int
 
 /// The answer of the engine to an event: what the shell has to do.

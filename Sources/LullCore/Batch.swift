@@ -1,14 +1,14 @@
 /// How the values behind one execution become one (<doc:Semantics>, section 8).
 ///
-/// A merge by a function of the user's is `collect`, folded by the shell when the execution starts: user code never
-/// runs inside the engine.
+/// For a debouncer in memory, `Lull` has `Combining`, which can also merge: that is `collect`, folded by the shell when
+/// the execution starts. User code never runs inside the engine.
 @frozen
 public enum Combination: Hashable, Sendable {
-    /// The last value stays.
+    /// The handler gets the last value.
     case latest
-    /// The first value stays.
+    /// The handler gets the first value.
     case first
-    /// All of them stay, in order.
+    /// The handler gets all values, in order.
     case collect
 }
 
@@ -20,7 +20,7 @@ public struct Batch<Value> {
     /// The values before it. No allocation while empty.
     public var earlier: [Value]
 
-    /// A batch of one.
+    /// Makes a batch of one value.
     @inlinable
     public init(_ value: Value) {
         self.value = value

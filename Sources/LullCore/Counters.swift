@@ -1,32 +1,36 @@
-/// How many submits there were, and what became of them (<doc:Semantics>, section 6).
+/// How many submits there were, and what has become of each (<doc:Semantics>, section 6): the answer of
+/// `debouncer.counters`.
 ///
-/// At every instant `submitted` is the sum of all the other counts.
+/// All counts are of submits, not of executions, and none is ever lost: at every instant ``submitted`` is the sum of
+/// the others.
 @frozen
 public struct Counters: Hashable, Sendable {
-    /// Submits offered.
+    /// All submits so far.
     public var submitted = 0
-    /// Replaced by a later submit of the key.
+    /// Submits whose value a later one of the key has replaced: while it waited, or under `.cancelRunning` while it
+    /// ran.
     public var superseded = 0
-    /// Handled successfully.
+    /// Submits that a handler has handled, alone or combined with others, and returned.
     public var executed = 0
-    /// Another value stood for them.
+    /// Submits that another value stood for: they came in a leading-only window, fell due under `.skip` while a handler
+    /// was running, or came later under `.first`.
     public var absorbed = 0
-    /// Withdrawn by a cancel or by the end of the owner.
+    /// Submits dropped by a cancel, a shut-down or the end of the debouncer, or whose execution a cancel has stopped.
     public var cancelled = 0
-    /// Not taken: shut down, or over capacity.
+    /// Submits not taken, after a shut-down or over capacity.
     public var rejected = 0
-    /// Handled by a handler that threw.
+    /// Submits whose handler threw.
     public var failed = 0
-    /// Waiting to fall due, or due and waiting to start.
+    /// Submits behind values that are not due yet, or are due and wait to start.
     public var pending = 0
-    /// Being handled.
+    /// Submits whose handler is running.
     public var running = 0
 
-    /// All counts at zero.
+    /// Makes counters that are all zero.
     @inlinable
     public init() {}
 
-    /// Whether the counts add up, as they do at every instant.
+    /// Whether ``submitted`` is the sum of the others: true at every instant, for tests to assert.
     @inlinable
     public var addUp: Bool {
         submitted == executed + superseded + absorbed + cancelled + rejected + failed + pending + running

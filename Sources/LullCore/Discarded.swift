@@ -1,4 +1,4 @@
-/// Memory that is no longer needed, to be freed where no lock is held.
+/// Memory that an ``Engine`` no longer needs, for its shell to free where it holds no lock.
 ///
 /// To free a small block can take long: it may be all that has kept half a gigabyte beside it from going back to the system.
 /// The blocks are linked through their own first words, so adding one costs nothing. A shell that never takes them leaves no
@@ -21,7 +21,7 @@ public struct Discarded: ~Copyable {
         if first != nil { Self.free(first) }
     }
 
-    /// Frees them, when the caller holds no lock.
+    /// Frees the memory; call it without holding a lock.
     @inlinable
     public consuming func free() {}
 

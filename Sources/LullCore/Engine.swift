@@ -121,7 +121,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// The number of the last of them that began, modulo 2¹⁶.
     @usableFromInline var sweepNumber: UInt16
 
-    /// An engine with nothing pending.
+    /// Makes an engine with nothing pending.
     @inlinable
     public init(_ setup: Setup) {
         self.setup = setup

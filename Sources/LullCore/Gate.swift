@@ -20,7 +20,7 @@ public struct Gate: Hashable, Sendable {
     /// Whether the gate is open.
     public var isOpen: Bool
 
-    /// An idle gate.
+    /// Makes an idle gate.
     @inlinable
     public init() {
         quiet = .origin
@@ -54,7 +54,7 @@ public struct Gate: Hashable, Sendable {
         /// The instant of the oldest of them.
         public var first: CoreInstant
 
-        /// The same, given as parts.
+        /// Makes what an execution is told; for engines that keep values elsewhere.
         @inlinable
         public init(at: CoreInstant, edge: Edge, count: Int, first: CoreInstant) {
             self.at = at

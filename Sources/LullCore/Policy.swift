@@ -1,9 +1,11 @@
 /// When the values of one key fall due: a debounce or a throttle, with its options (<doc:Semantics>, sections 3 and 4).
 ///
-/// A policy that exists is a valid one: the functions that make it throw a ``PolicyError`` for anything else.
+/// A policy that exists is valid: the functions that make one throw a ``PolicyError`` for settings that break a rule.
+/// So make one from settings that come from a file or a server, and give it to `Debouncer(policy:)`,
+/// `Throttler(policy:)` or one of their keyed and durable forms.
 @frozen
 public struct Policy: Hashable, Sendable {
-    /// The two families of policies.
+    /// Whether a policy waits for rest, or limits how often it executes.
     @frozen
     public enum Kind: Hashable, Sendable {
         /// Execute when no submit has come for the length of the wait.
@@ -12,11 +14,11 @@ public struct Policy: Hashable, Sendable {
         case throttle
     }
 
-    /// Debounce or throttle.
+    /// Whether it is a debounce or a throttle: what a debouncer and a throttler check.
     public let kind: Kind
     /// The quiet period of a debounce, the interval of a throttle.
     public let wait: CoreDuration
-    /// The ends of a burst at which values are executed; never empty.
+    /// The ends of a burst or window at which values are executed; never empty.
     public let edges: Edges
     /// What the delay of a later submit does to one that is running. A throttle has no use for it.
     public let delayRule: DelayRule
@@ -25,11 +27,11 @@ public struct Policy: Hashable, Sendable {
     @usableFromInline package let longestWait: CoreDuration
     @usableFromInline let largestCount: Int
 
-    /// The longest time that a value may wait, if there is a limit.
+    /// The longest time that a value of a debounce waits; nil if there is no limit.
     @inlinable
     public var maxWait: CoreDuration? { longestWait == .infinite ? nil : longestWait }
 
-    /// The number of submits that executes what is pending at once, if there is one.
+    /// How many pending submits are executed at once, without further waiting; nil if there is no limit.
     @inlinable
     public var maxCount: Int? { largestCount == .max ? nil : largestCount }
 
@@ -108,10 +110,10 @@ public struct Policy: Hashable, Sendable {
 /// The ends of a burst, or of a throttle's window, at which values are executed.
 @frozen
 public struct Edges: OptionSet, Hashable, Sendable {
-    /// A bit for each end.
+    /// The bits of the ends: 1 for ``leading``, 2 for ``trailing``.
     public let rawValue: UInt8
 
-    /// The ends whose bits are set.
+    /// Makes the set of the ends whose bits are set; usually written `[.leading, .trailing]`.
     @inlinable
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
@@ -126,30 +128,30 @@ public struct Edges: OptionSet, Hashable, Sendable {
     public static var trailing: Edges { Edges(rawValue: 2) }
 }
 
-/// What the delay of a submit does to a delay that is already running.
+/// What a submit with a delay of its own does to a delay that is already running (<doc:Semantics>, section 3).
 @frozen
 public enum DelayRule: Hashable, Sendable {
-    /// The latest delay replaces the running one, earlier or later.
+    /// The delay of the latest submit counts, whether that makes the value due earlier or later.
     case restart
-    /// A shorter delay never shortens a longer one.
+    /// The longer of the two counts: a shorter delay never makes the value due earlier.
     case extend
 }
 
-/// Why an execution happened.
+/// Why a value fell due, as events, traces and durable executions tell it.
 @frozen
 public enum Edge: Hashable, Sendable {
-    /// The first submit of a burst or of a throttle's window.
+    /// It was the first of its burst or window.
     case leading
     /// The burst came to rest, or the window ended.
     case trailing
-    /// A value had waited for the longest time allowed.
+    /// It had waited for `maxWait`.
     case maxWait
-    /// As many submits were pending as are allowed.
+    /// As many submits were pending as `maxCount` allows.
     case maxCount
-    /// Somebody asked for it.
+    /// A flush, a shut-down or the end of the debouncer executed it early.
     case flush
 
-    /// The name of the edge as records and reports write it.
+    /// The name of the edge as traces, the command and stores write it, such as `maxWait`.
     @inlinable
     public var name: StaticString {
         switch self {

@@ -1,32 +1,33 @@
-/// A setting that breaks a rule: what was given, and what is allowed (<doc:Semantics>, section 10).
+/// A setting that breaks a rule (<doc:Semantics>, section 10). Its ``description`` says what was given and what is
+/// allowed, and can be shown to the author of the setting.
 @nonexhaustive
 public enum PolicyError: Error, Hashable, Sendable {
     /// The wait of a debounce is negative.
     case negativeWait(CoreDuration)
     /// The interval of a throttle is negative.
     case negativeInterval(CoreDuration)
-    /// The longest wait is shorter than the wait.
+    /// The `maxWait` is shorter than the wait.
     case maxWaitBelowWait(maxWait: CoreDuration, wait: CoreDuration)
-    /// Neither the leading nor the trailing edge is set.
+    /// The edges contain neither leading nor trailing.
     case noEdges
-    /// A count of submits that is not positive.
+    /// The `maxCount` is less than 1.
     case maxCountBelowOne(Int)
-    /// A count of submits where nothing is ever pending.
+    /// A `maxCount` is given, but not the trailing edge: nothing is ever pending.
     case maxCountWithoutTrailing(Int)
-    /// A bound on concurrent executions that would allow none.
+    /// The `maxConcurrent` is less than 1.
     case maxConcurrentBelowOne(Int)
-    /// A bound on open keys that would allow none.
+    /// The `capacity` is less than 1.
     case capacityBelowOne(Int)
-    /// A bound on the values of an execution that would allow none.
+    /// The `maxBatch` is less than 1.
     case maxBatchBelowOne(Int)
-    /// A bound on the values of an execution where an execution gets a single value anyway.
+    /// A `maxBatch` is given, but an execution gets a single value anyway: only collecting and merging give it more.
     case maxBatchOfOneValue(Int)
-    /// Values that are collected or merged would be lost with the execution that is cancelled.
+    /// `.cancelRunning` together with collecting or merging: the values of the cancelled execution would be lost.
     case cancelRunningLosesValues
 }
 
 extension PolicyError: CustomStringConvertible {
-    /// What was given, and what is allowed.
+    /// What was given and what is allowed, in one line: `the maxWait is 1s, but must be at least the wait of 2s`.
     public var description: String {
         switch self {
         case .negativeWait(let wait):

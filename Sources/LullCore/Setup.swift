@@ -1,9 +1,9 @@
-/// Everything that an engine is set up with.
+/// The settings of an ``Engine``: a checked policy, and what else debouncers and throttlers can be told.
 @frozen
 public struct Setup: Hashable, Sendable {
     /// When values fall due.
     public let policy: Policy
-    /// How values become one.
+    /// How the values behind one execution become one.
     public let combination: Combination
     /// What becomes of a value that falls due while its key is busy.
     public let whileRunning: WhileRunning
@@ -14,7 +14,7 @@ public struct Setup: Hashable, Sendable {
     /// How many values one execution gets at most; `Int.max` for no limit (<doc:Semantics>, section 8).
     public let maxBatch: Int
 
-    /// Checks and keeps the settings.
+    /// Makes a setup from settings that obey the rules (<doc:Semantics>, section 10); nil stands for no limit.
     ///
     /// - Throws: ``PolicyError`` if a bound is less than 1, or if what is to be combined would be lost.
     @inlinable
@@ -38,17 +38,19 @@ public struct Setup: Hashable, Sendable {
     }
 }
 
-/// What becomes of a value that falls due while an earlier execution of its key is running
-/// (<doc:Semantics>, section 7).
+/// What becomes of a value that falls due while an earlier execution of its key is running (<doc:Semantics>, section
+/// 7).
+///
+/// How to choose: <doc:WhileAHandlerRuns>.
 @frozen
 public enum WhileRunning: Hashable, Sendable {
-    /// It waits, at most one a key, and starts when the running one has ended.
+    /// The value waits, at most one for each key, and starts when the running execution has ended.
     case queue
-    /// The running one is cancelled and awaited, then it starts: the latest wins. Not with ``Combination/collect``, since the
-    /// values of what is cancelled are lost.
+    /// The task of the running execution is cancelled and awaited, then the value starts: no stale answer comes last.
+    /// Refused where values are collected or merged, since those of the cancelled execution would be lost.
     case cancelRunning
-    /// Both run.
+    /// The value starts beside the running execution.
     case concurrent
-    /// It is dropped, unless a flush asked for it; then it waits.
+    /// The value is dropped, and its submits end as absorbed; after a flush it waits instead.
     case skip
 }

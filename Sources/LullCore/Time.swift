@@ -7,13 +7,13 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
     /// Nanoseconds since the origin.
     public var nanoseconds: Int64
 
-    /// The instant that many nanoseconds after the origin.
+    /// Makes the instant that many nanoseconds after the origin.
     @inlinable
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// The instant that the shell counts from.
+    /// The instant from which the shell counts.
     @inlinable
     public static var origin: CoreInstant { CoreInstant(nanoseconds: 0) }
 
@@ -34,7 +34,8 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
         return CoreInstant(nanoseconds: overflow ? (duration.nanoseconds < 0 ? .min : .max) : sum)
     }
 
-    /// How much later `other` is, saturating.
+    /// How much later `other` is; negative if it is earlier, and ``CoreDuration/infinite`` if that is too long to
+    /// count.
     @inlinable
     public func duration(to other: CoreInstant) -> CoreDuration {
         let (difference, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
@@ -48,13 +49,16 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
     }
 }
 
-/// A length of time in nanoseconds; ``infinite`` stands for everything that is too long to count.
+/// A length of time in whole nanoseconds, as policies and the engine have it; ``infinite`` stands for everything that
+/// is too long to count.
+///
+/// `Lull` converts between it and `Duration`, in both directions: `CoreDuration(.seconds(2))`, `Duration(policy.wait)`.
 @frozen
 public struct CoreDuration: Hashable, Comparable, Sendable {
     /// The length in nanoseconds.
     public var nanoseconds: Int64
 
-    /// A duration of that many nanoseconds.
+    /// Makes a duration of that many nanoseconds.
     @inlinable
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
@@ -64,7 +68,7 @@ public struct CoreDuration: Hashable, Comparable, Sendable {
     @inlinable
     public static var zero: CoreDuration { CoreDuration(nanoseconds: 0) }
 
-    /// Longer than every program runs (292 years and more).
+    /// Longer than any program runs: 292 years and more.
     @inlinable
     public static var infinite: CoreDuration { CoreDuration(nanoseconds: .max) }
 
@@ -74,13 +78,13 @@ public struct CoreDuration: Hashable, Comparable, Sendable {
         CoreDuration(nanoseconds: count)
     }
 
-    /// A duration of that many milliseconds, saturating.
+    /// A duration of that many milliseconds; ``infinite`` if that is too long to count.
     @inlinable
     public static func milliseconds(_ count: Int64) -> CoreDuration {
         scaled(count, by: 1_000_000)
     }
 
-    /// A duration of that many seconds, saturating.
+    /// A duration of that many seconds; ``infinite`` if that is too long to count.
     @inlinable
     public static func seconds(_ count: Int64) -> CoreDuration {
         scaled(count, by: 1_000_000_000)

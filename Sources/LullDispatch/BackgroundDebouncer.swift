@@ -2,8 +2,7 @@ public import Dispatch
 public import Foundation
 internal import Lull
 
-/// Runs a handler when no event has come for a while; made for work in the background, one instance for each kind of
-/// event.
+/// Runs a handler once a burst of events is over: for work in the background, with one instance for each kind of event.
 ///
 /// ```swift
 /// let sync = BackgroundDebouncer(timeInterval: 2)
@@ -11,61 +10,65 @@ internal import Lull
 /// sync.handler = { syncSteps() }
 /// ```
 ///
-/// It does not depend on a run loop, and it works in a process that is suspended and woken: what fell due meanwhile
-/// runs at once, and once. The handler runs on the main queue; for another one there is
-/// ``BackgroundDebouncer/OnQueue``. It may be used from any thread; an event costs about as much as two locks, and one
-/// timer serves them all. What no library can do is keep a process alive: see <doc:WorkInTheBackground>.
+/// It needs no run loop. In a process that was suspended, what fell due meanwhile runs at once, and once, when the
+/// process goes on; keeping the process alive is up to the app: <doc:WorkInTheBackground>.
+///
+/// The handler runs on the main queue; for another one there is ``BackgroundDebouncer/OnQueue``. Every call may be made
+/// from any thread, and costs about two locks; all instances share one timer.
 public final class BackgroundDebouncer: Sendable {
     private let events: EventHandler
 
-    /// Makes a debouncer without a handler.
+    /// Makes a debouncer; setting its ``handler`` is an event.
     ///
-    /// Stops with a message if the interval is negative or not finite.
+    /// The program stops with a message if the interval is negative or not finite.
     ///
     /// - Parameters:
-    ///   - timeInterval: How long, in seconds, no event must have come; finite, zero or more.
-    ///   - clock: The clock that this is measured by. The default goes on while the machine sleeps.
-    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-    ///     early. Zero or more.
+    ///   - timeInterval: For how many seconds no event must have come before the handler runs.
+    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///     machine sleeps.
+    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+    ///     never earlier. Zero or more.
     public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero)
     {
         events = EventHandler(timeInterval, .main, clock, tolerance)
     }
 
-    /// What runs, once, when the interval has passed with no event; nil afterwards.
+    /// What runs once the interval has passed without an event; nil when it has run.
     ///
-    /// Setting it counts as an event and starts or renews the interval. Setting nil drops what is pending.
+    /// Setting it is an event, and starts the interval again. Setting nil drops what is pending.
     public var handler: (@MainActor @Sendable () -> Void)? {
         get { events.handler }
         set { events.set(onMainQueue(newValue)) }
     }
 
-    /// Starts the interval again, with the handler as it is. Without one nothing happens.
+    /// Starts the interval again and keeps the handler: for an event that needs no new one. Does nothing without a
+    /// handler.
     public func renewInterval() {
         events.renew()
     }
 
-    /// Runs the handler now, if there is one: when the time that the system allows is running out.
+    /// Runs the handler now, if there is one: for when the time that the system gives is running out.
     ///
-    /// Called on the main thread, it *has run* when this returns.
+    /// Called on the main thread, it returns when the handler has run. Called elsewhere, it returns at once.
     public func flush() {
         events.flush()
     }
 
-    /// A ``BackgroundDebouncer`` whose handler runs on a queue that is given.
+    /// A ``BackgroundDebouncer`` whose handler runs on a queue of your choice instead of the main queue.
     public final class OnQueue: Sendable {
         private let events: EventHandler
 
-        /// Makes a debouncer without a handler.
+        /// Makes a debouncer; setting its ``handler`` is an event.
         ///
-        /// Stops with a message if the interval is negative or not finite.
+        /// The program stops with a message if the interval is negative or not finite.
         ///
         /// - Parameters:
         ///   - queue: Where the handler runs.
-        ///   - timeInterval: How long, in seconds, no event must have come; finite, zero or more.
-        ///   - clock: The clock that this is measured by. The default goes on while the machine sleeps.
-        ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-        ///     early. Zero or more.
+        ///   - timeInterval: For how many seconds no event must have come before the handler runs.
+        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while
+        ///     the machine sleeps.
+        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+        ///     never earlier. Zero or more.
         public init(
             _ queue: DispatchQueue, timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(),
             tolerance: Duration = .zero
@@ -73,20 +76,22 @@ public final class BackgroundDebouncer: Sendable {
             events = EventHandler(timeInterval, Place(queue), clock, tolerance)
         }
 
-        /// What runs, once, when the interval has passed with no event; nil afterwards.
+        /// What runs once the interval has passed without an event; nil when it has run.
         ///
-        /// Setting it counts as an event and starts or renews the interval. Setting nil drops what is pending.
+        /// Setting it is an event, and starts the interval again. Setting nil drops what is pending.
         public var handler: (@Sendable () -> Void)? {
             get { events.handler }
             set { events.set(newValue) }
         }
 
-        /// Starts the interval again, with the handler as it is. Without one nothing happens.
+        /// Starts the interval again and keeps the handler. Does nothing without a handler.
         public func renewInterval() {
             events.renew()
         }
 
-        /// Runs the handler now, if there is one. Called on the queue, it *has run* when this returns.
+        /// Runs the handler now, if there is one.
+        ///
+        /// Called on the queue, it returns when the handler has run. Called elsewhere, it returns at once.
         public func flush() {
             events.flush()
         }

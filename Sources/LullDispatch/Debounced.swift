@@ -2,23 +2,25 @@ public import Dispatch
 public import Foundation
 internal import Lull
 
-/// Makes a closure that runs another one when it has not been called for a while, on the main queue.
+/// Returns a closure that may be called as often as you like, and runs `body` on the main queue with the newest value
+/// once the calls have stopped.
 ///
 /// ```swift
 /// let search = debounced(for: 0.3) { (text: String) in results.search(text) }
 /// search(field.text)
 /// ```
 ///
-/// The newest value counts. The closure may be called from any thread; a call costs about as much as taking a lock.
-/// When nobody holds the closure any more, what is pending is still run when it is due. Stops with a message if the
-/// delay is negative or not finite.
+/// The closure may be called from any thread; a call costs about as much as a lock. If it is released while a value is
+/// pending, `body` still runs when that is due. The program stops with a message if the delay is negative or not
+/// finite.
 ///
 /// - Parameters:
-///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
-///   - clock: The clock that this is measured by.
-///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-///     early. Zero or more.
-///   - body: What runs then.
+///   - seconds: For how many seconds the closure must not have been called before `body` runs.
+///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///     machine sleeps.
+///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
+///     earlier. Zero or more.
+///   - body: What runs when the calls have stopped.
 public func debounced<Value: Sendable>(
     for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
     _ body: @escaping @MainActor @Sendable (Value) -> Void
@@ -28,17 +30,18 @@ public func debounced<Value: Sendable>(
     }
 }
 
-/// Makes a closure that runs another one when it has not been called for a while, on a queue.
+/// Returns a closure that may be called as often as you like, and runs `body` on a queue once the calls have stopped.
 ///
-/// All else is as in the form with a value, on the main queue.
+/// All else is as in the form on the main queue whose closure takes a value.
 ///
 /// - Parameters:
-///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
-///   - queue: Where the other closure runs.
-///   - clock: The clock that this is measured by.
-///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-///     early. Zero or more.
-///   - body: What runs then.
+///   - seconds: For how many seconds the closure must not have been called before `body` runs.
+///   - queue: Where `body` runs.
+///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///     machine sleeps.
+///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
+///     earlier. Zero or more.
+///   - body: What runs when the calls have stopped.
 public func debounced<Value: Sendable>(
     for seconds: TimeInterval, on queue: DispatchQueue, clock: any Clock<Duration> = ContinuousClock(),
     tolerance: Duration = .zero,
@@ -51,16 +54,18 @@ public func debounced<Value: Sendable>(
     return { debouncer($0) }
 }
 
-/// Makes a closure that runs another one when it has not been called for a while, on the main queue.
+/// Returns a closure that may be called as often as you like, and runs `body` on the main queue once the calls have
+/// stopped.
 ///
-/// All else is as in the form with a value, on the main queue.
+/// All else is as in the form on the main queue whose closure takes a value.
 ///
 /// - Parameters:
-///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
-///   - clock: The clock that this is measured by.
-///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-///     early. Zero or more.
-///   - body: What runs then.
+///   - seconds: For how many seconds the closure must not have been called before `body` runs.
+///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///     machine sleeps.
+///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
+///     earlier. Zero or more.
+///   - body: What runs when the calls have stopped.
 public func debounced(
     for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
     _ body: @escaping @MainActor @Sendable () -> Void
@@ -68,17 +73,18 @@ public func debounced(
     debounced(for: seconds, on: .main, clock: clock, tolerance: tolerance, onMainQueue(body))
 }
 
-/// Makes a closure that runs another one when it has not been called for a while, on a queue.
+/// Returns a closure that may be called as often as you like, and runs `body` on a queue once the calls have stopped.
 ///
-/// All else is as in the form with a value, on the main queue.
+/// All else is as in the form on the main queue whose closure takes a value.
 ///
 /// - Parameters:
-///   - seconds: How long, in seconds, it must not have been called; finite, zero or more.
-///   - queue: Where the other closure runs.
-///   - clock: The clock that this is measured by.
-///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-///     early. Zero or more.
-///   - body: What runs then.
+///   - seconds: For how many seconds the closure must not have been called before `body` runs.
+///   - queue: Where `body` runs.
+///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///     machine sleeps.
+///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
+///     earlier. Zero or more.
+///   - body: What runs when the calls have stopped.
 public func debounced(
     for seconds: TimeInterval, on queue: DispatchQueue, clock: any Clock<Duration> = ContinuousClock(),
     tolerance: Duration = .zero,

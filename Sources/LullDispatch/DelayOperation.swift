@@ -2,11 +2,17 @@ internal import Dispatch
 public import Foundation
 internal import Lull
 
-/// An operation that does nothing but take its time.
+/// An operation that only waits: operations that depend on it start no sooner than it has finished.
 ///
-/// Work that depends on it starts no sooner. It holds no thread while it waits; cancelled while it is executing it
-/// finishes at once, so that a queue of one at a time is free again. It costs an entry in the scheduler from its start on. It may be
-/// cancelled from any thread.
+/// ```swift
+/// let pause = DelayOperation(timeInterval: 0.01)
+/// let work = BlockOperation { results.search("dog") }
+/// work.addDependency(pause)
+/// for operation in [pause, work] { operations.addOperation(operation) }
+/// ```
+///
+/// It holds no thread while it waits. Cancelled while it is executing, from any thread, it finishes at once, and so
+/// frees a queue that executes one operation at a time.
 public final class DelayOperation: Operation, @unchecked Sendable {
     // Proof of @unchecked Sendable: what varies is guarded; the rest is constant.
     private enum State {
@@ -21,16 +27,17 @@ public final class DelayOperation: Operation, @unchecked Sendable {
     private let tolerance: Duration
     private let timer = Guarded<Debouncer<Void, Void>?>(nil)
 
-    /// How long it takes, in seconds.
+    /// How long it waits from its start on, in seconds, as given.
     public let timeInterval: TimeInterval
 
-    /// Makes an operation that takes so long.
+    /// Makes an operation that waits for a time once its queue has started it.
     ///
     /// - Parameters:
     ///   - timeInterval: In seconds, from its start; negative and NaN count as zero, infinity as never.
-    ///   - clock: The clock that this is measured by.
-    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-    ///     early. Zero or more.
+    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///     machine sleeps.
+    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+    ///     never earlier. Zero or more.
     public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero)
     {
         self.timeInterval = timeInterval
@@ -40,16 +47,16 @@ public final class DelayOperation: Operation, @unchecked Sendable {
         super.init()
     }
 
-    /// Always true: it holds no thread.
+    /// Always true: the queue's thread is free while the operation waits.
     public override var isAsynchronous: Bool { true }
 
-    /// Whether it is taking its time.
+    /// Whether it has started and is waiting.
     public override var isExecuting: Bool { state.value == .executing }
 
-    /// Whether its time is over, or it was cancelled.
+    /// Whether the time is over, or the operation was cancelled.
     public override var isFinished: Bool { state.value == .finished }
 
-    /// Begins to take its time. Called by the operation queue.
+    /// Begins to wait. The operation queue calls this; do not.
     public override func start() {
         guard !isCancelled else { return move(from: .waiting, to: .finished) }
         move(from: .waiting, to: .executing)
@@ -66,7 +73,7 @@ public final class DelayOperation: Operation, @unchecked Sendable {
         if isFinished { _ = self.timer.exchange(nil) }
     }
 
-    /// Finishes at once if it is executing; if it has not started, as soon as the queue comes to it.
+    /// Finishes the operation at once if it is executing; otherwise as soon as the queue gets to it.
     public override func cancel() {
         super.cancel()
         move(from: .executing, to: .finished)

@@ -2,7 +2,7 @@ public import Dispatch
 public import Foundation
 internal import Lull
 
-/// Runs one task, the last one given, when *all* the delays that were asked for have run out.
+/// Runs the task that was given last, once, when *all* the delays that were asked for are over.
 ///
 /// ```swift
 /// let queue = DelayedPreemptiveDispatchQueue()
@@ -11,22 +11,24 @@ internal import Lull
 /// ```
 ///
 /// A shorter delay never shortens a longer one that is running (`delayRule: .extend`; <doc:Semantics>, section 3). The
-/// task runs on the main queue; for another one there is ``DelayedPreemptiveDispatchQueue/OnQueue``. It may be used
-/// from any thread, and again after the task has run, from inside the task too. A call costs about as much as taking a
-/// lock; one timer serves all delays.
+/// queue can be used again after the task has run, and from inside the task.
+///
+/// The task runs on the main queue; for another one there is ``DelayedPreemptiveDispatchQueue/OnQueue``. Every call may
+/// be made from any thread, and costs about as much as a lock.
 public final class DelayedPreemptiveDispatchQueue: Sendable {
-    /// Names the queue, for whoever has several.
+    /// A name of your choice, to tell queues apart when debugging.
     public let label: String
     private let tasks: Preemptive
 
-    /// Makes a queue.
+    /// Makes a queue with no delay running.
     ///
     /// - Parameters:
-    ///   - label: Names the queue.
-    ///   - task: What runs unless a call gives a task of its own.
-    ///   - clock: The clock that delays are measured by.
-    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-    ///     early. Zero or more.
+    ///   - label: A name of your choice, to tell queues apart when debugging.
+    ///   - task: What runs until a call of ``delay(_:task:)`` gives another task.
+    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///     machine sleeps.
+    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+    ///     never earlier. Zero or more.
     public init(
         label: String = "DelayedPreemptiveDispatchQueue", task: (@MainActor @Sendable () -> Void)? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
@@ -35,17 +37,18 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
         tasks = Preemptive(.main, onMainQueue(task), clock, tolerance)
     }
 
-    /// Puts the task off until this delay, and all that are running, have run out.
+    /// Puts the task off until this delay, and all that are running, are over.
     ///
     /// - Parameters:
     ///   - delay: In seconds, from now; negative and NaN count as zero, infinity as never.
-    ///   - task: What runs then and from now on; nil leaves it at the task given last. If none ever was, nothing
-    ///     happens.
+    ///   - task: What runs then, and after later delays; nil for the task given last. Without any task the call does
+    ///     nothing.
     public func delay(_ delay: TimeInterval, task: (@MainActor @Sendable () -> Void)? = nil) {
         tasks.delay(delay, onMainQueue(task))
     }
 
-    /// Drops all delays; the task does not run. The next ``delay(_:task:)`` works as ever, with the task given last.
+    /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which remembers the task given
+    /// last.
     public func cancel() {
         tasks.cancel()
     }
@@ -53,21 +56,22 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
     /// Whether no delay is running and no task is about to run.
     public var empty: Bool { tasks.isEmpty }
 
-    /// A ``DelayedPreemptiveDispatchQueue`` whose task runs on a queue that is given.
+    /// A ``DelayedPreemptiveDispatchQueue`` whose task runs on a queue of your choice instead of the main queue.
     public final class OnQueue: Sendable {
-        /// Names the queue, for whoever has several.
+        /// A name of your choice, to tell queues apart when debugging.
         public let label: String
         private let tasks: Preemptive
 
-        /// Makes a queue.
+        /// Makes a queue with no delay running.
         ///
         /// - Parameters:
         ///   - queue: Where the task runs.
-        ///   - label: Names the queue.
-        ///   - task: What runs unless a call gives a task of its own.
-        ///   - clock: The clock that delays are measured by.
-        ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-        ///     early. Zero or more.
+        ///   - label: A name of your choice, to tell queues apart when debugging.
+        ///   - task: What runs until a call of ``delay(_:task:)`` gives another task.
+        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while
+        ///     the machine sleeps.
+        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+        ///     never earlier. Zero or more.
         public init(
             _ queue: DispatchQueue, label: String = "DelayedPreemptiveDispatchQueue",
             task: (@Sendable () -> Void)? = nil, clock: any Clock<Duration> = ContinuousClock(),
@@ -77,18 +81,18 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
             tasks = Preemptive(Place(queue), task, clock, tolerance)
         }
 
-        /// Puts the task off until this delay, and all that are running, have run out.
+        /// Puts the task off until this delay, and all that are running, are over.
         ///
         /// - Parameters:
         ///   - delay: In seconds, from now; negative and NaN count as zero, infinity as never.
-        ///   - task: What runs then and from now on; nil leaves it at the task given last. If none ever was, nothing
-        ///     happens.
+        ///   - task: What runs then, and after later delays; nil for the task given last. Without any task the call
+        ///     does nothing.
         public func delay(_ delay: TimeInterval, task: (@Sendable () -> Void)? = nil) {
             tasks.delay(delay, task)
         }
 
-        /// Drops all delays; the task does not run. The next ``delay(_:task:)`` works as ever, with the task given
-        /// last.
+        /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which remembers the task
+        /// given last.
         public func cancel() {
             tasks.cancel()
         }

@@ -2,41 +2,42 @@ public import Dispatch
 public import Foundation
 internal import Lull
 
-/// Runs, for each key, the task that was enqueued last, when no other has come for a while.
+/// Runs, for each key, only the task that was enqueued last, once no other task of the key has come for a while.
 ///
 /// ```swift
 /// LastOutQueue.default.enqueue(forKey: "volume") { speaker.set(volume) }
 /// LastOutQueue.default.executePendingTasks()      // when the screen is left or the app goes to the background
 /// ```
 ///
-/// Tasks run on the main queue; for another one there is ``LastOutQueue/OnQueue``. It may be used from any thread. One
-/// timer serves all keys; enqueuing costs about as much as taking a lock. What falls due when: <doc:Semantics>, section
-/// 3.
+/// Tasks run on the main queue; for another one there is ``LastOutQueue/OnQueue``. Every call may be made from any
+/// thread. Enqueuing costs about as much as a lock, and one timer serves all keys. When tasks fall due:
+/// <doc:Semantics>, section 3.
 public final class LastOutQueue: Sendable {
-    /// A queue for everybody, with a delay of two seconds.
+    /// A queue that the whole program shares, with a delay of two seconds.
     public static let `default` = LastOutQueue()
 
     private let tasks: LastOut
 
-    /// Makes a queue of one's own.
+    /// Makes a queue with a delay, and keys, of its own.
     ///
-    /// Stops with a message if the delay is negative or not finite.
+    /// The program stops with a message if the delay is negative or not finite.
     ///
     /// - Parameters:
-    ///   - delay: How long, in seconds, no other task of the key must have come; finite, zero or more.
-    ///   - clock: The clock that the delay is measured by.
-    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-    ///     early. Zero or more.
+    ///   - delay: For how many seconds no other task of the key must have come before its last one runs.
+    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///     machine sleeps.
+    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+    ///     never earlier. Zero or more.
     public init(delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero) {
         tasks = LastOut(delay, .main, clock, tolerance)
     }
 
-    /// Takes a task in place of the one of the same key that waits, and starts the delay again.
+    /// Enqueues a task in place of the one that waits under the same key, and starts the delay of the key again.
     ///
     /// - Parameters:
     ///   - key: Tasks of different keys are independent.
-    ///   - onStart: Runs right before the task.
-    ///   - task: May enqueue again, under its own key as well.
+    ///   - onStart: Runs right before the task, if the task runs.
+    ///   - task: What runs. It may enqueue again, also under its own key.
     public func enqueue(
         forKey key: some Hashable & Sendable, onStart: (@MainActor @Sendable () -> Void)? = nil,
         task: @escaping @MainActor @Sendable () -> Void
@@ -44,34 +45,34 @@ public final class LastOutQueue: Sendable {
         tasks.enqueue(key, onMainQueue(onStart), onMainQueue(task))
     }
 
-    /// Runs the last task of every key now; each key starts afresh.
+    /// Runs all tasks that wait now, without the rest of their delays: for when the app goes to the background.
     ///
-    /// Called on the main thread, the tasks *have run* when it returns. Called elsewhere, they are on their way. A task
-    /// that is running at the moment is not run a second time: what it enqueued under its own key follows when it has
-    /// ended.
+    /// Called on the main thread, it returns when they have run. Called elsewhere, it returns at once. What a task that
+    /// is running has enqueued under its own key follows when that task has ended.
     public func executePendingTasks() {
         tasks.executePending()
     }
 
-    /// Drops the tasks that wait, of all keys.
+    /// Drops the tasks that wait under all keys; they never run.
     public func cancelPendingTasks() {
         tasks.cancelPending()
     }
 
-    /// A ``LastOutQueue`` whose tasks run on a queue that is given.
+    /// A ``LastOutQueue`` whose tasks run on a queue of your choice instead of the main queue.
     public final class OnQueue: Sendable {
         private let tasks: LastOut
 
         /// Makes a queue whose tasks run on `queue`.
         ///
-        /// Stops with a message if the delay is negative or not finite.
+        /// The program stops with a message if the delay is negative or not finite.
         ///
         /// - Parameters:
-        ///   - queue: Where tasks run. Those of different keys run side by side if it is concurrent.
-        ///   - delay: How long, in seconds, no other task of the key must have come; finite, zero or more.
-        ///   - clock: The clock that the delay is measured by.
-        ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-        ///     early. Zero or more.
+        ///   - queue: Where tasks run. On a concurrent queue, those of different keys run side by side.
+        ///   - delay: For how many seconds no other task of the key must have come before its last one runs.
+        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while
+        ///     the machine sleeps.
+        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
+        ///     never earlier. Zero or more.
         public init(
             _ queue: DispatchQueue, delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock(),
             tolerance: Duration = .zero
@@ -79,12 +80,12 @@ public final class LastOutQueue: Sendable {
             tasks = LastOut(delay, Place(queue), clock, tolerance)
         }
 
-        /// Takes a task in place of the one of the same key that waits, and starts the delay again.
+        /// Enqueues a task in place of the one that waits under the same key, and starts the delay of the key again.
         ///
         /// - Parameters:
         ///   - key: Tasks of different keys are independent.
-        ///   - onStart: Runs right before the task.
-        ///   - task: May enqueue again, under its own key as well.
+        ///   - onStart: Runs right before the task, if the task runs.
+        ///   - task: What runs. It may enqueue again, also under its own key.
         public func enqueue(
             forKey key: some Hashable & Sendable, onStart: (@Sendable () -> Void)? = nil,
             task: @escaping @Sendable () -> Void
@@ -92,14 +93,14 @@ public final class LastOutQueue: Sendable {
             tasks.enqueue(key, onStart, task)
         }
 
-        /// Runs the last task of every key now; each key starts afresh.
+        /// Runs all tasks that wait now, without the rest of their delays.
         ///
-        /// Called on the queue, the tasks *have run* when it returns. Called elsewhere, they are on their way.
+        /// Called on the queue, it returns when they have run. Called elsewhere, it returns at once.
         public func executePendingTasks() {
             tasks.executePending()
         }
 
-        /// Drops the tasks that wait, of all keys.
+        /// Drops the tasks that wait under all keys; they never run.
         public func cancelPendingTasks() {
             tasks.cancelPending()
         }

@@ -1,32 +1,35 @@
 public import Foundation
 internal import Lull
 
-/// Delays work for an operation queue, and keeps only the newest.
+/// Delays work for an operation queue, and runs only the newest.
 ///
 /// ```swift
 /// Throttle.onMainQueue(by: 0.3) { results.search(field.text) }     // at every key
 /// ```
+///
+/// Despite its name it is a debounce unless it is called with `leading: true`; what differs from utilities of the same
+/// name is in <doc:ComingFrom>.
 public enum Throttle {
     /// Runs a function on an operation queue after a delay, in place of the one that waits there.
     ///
     /// Calling it again on the same queue replaces what waits and starts the delay again: whatever its name, without
-    /// `leading` it is a debounce. With `leading`, the function runs at once if no function of this throttle waits or runs on the queue,
-    /// and a delay follows its end; of the calls that come meanwhile the last one runs when that is over, and a delay
-    /// follows again. So two such functions never begin less than `delay` apart.
+    /// `leading` it is a debounce. With `leading`, the function runs at once if no function of this throttle waits or
+    /// runs on the queue, and a delay follows its end; of the calls that come meanwhile the last one runs when that is
+    /// over, and a delay follows again. So two such functions never begin less than `delay` apart.
     ///
     /// The delay is kept off the queue: other work does not wait behind it, and is not touched. What has run out of its
-    /// delay and finds the queue busy waits there, and is replaced there too, unless it has `leading`. What is executing
-    /// runs to its end, and what falls due meanwhile follows.
+    /// delay and finds the queue busy waits there, and is replaced there too, unless it has `leading`. What is
+    /// executing runs to its end, and what falls due meanwhile follows.
     ///
-    /// It may be called from any thread. A call costs a few locks; all queues share two debouncers, and an operation is made
-    /// only when a delay has run out. For the main queue there is ``onMainQueue(by:leading:function:)``.
+    /// It may be called from any thread. A call costs a few locks; all queues share two debouncers, and an operation is
+    /// made only when a delay has run out. For the main queue there is ``onMainQueue(by:leading:function:)``.
     ///
     /// - Parameters:
     ///   - queue: Where the function runs.
     ///   - delay: In seconds; negative and NaN count as zero, infinity as never. From now, and with `leading` from the
     ///     end of the function.
-    ///   - leading: Whether the function runs at once and is delayed only if others have run, or wait to run, before it.
-    ///     Such a call takes the place of one without it that waits, and runs when that would have run.
+    ///   - leading: Whether the function runs at once and is delayed only if others have run, or wait to run, before
+    ///     it. Such a call takes the place of one without it that waits, and runs when that would have run.
     ///   - function: What runs.
     public static func onQueue(
         _ queue: OperationQueue, by delay: TimeInterval, leading: Bool = false, function: @escaping @Sendable () -> Void
@@ -34,13 +37,15 @@ public enum Throttle {
         QueueThrottle.shared.onQueue(queue, by: delay, leading: leading, function: function)
     }
 
-    /// Runs a function of the main actor on the main operation queue after a delay, in place of the one that waits there.
+    /// Runs a function of the main actor on the main operation queue after a delay, in place of the one that waits
+    /// there.
     ///
     /// All else is as in the form for any queue.
     ///
     /// - Parameters:
     ///   - delay: In seconds; negative and NaN count as zero, infinity as never.
-    ///   - leading: Whether the function runs at once and is delayed only if others have run, or wait to run, before it.
+    ///   - leading: Whether the function runs at once and is delayed only if others have run, or wait to run, before
+    ///     it.
     ///   - function: What runs.
     public static func onMainQueue(
         by delay: TimeInterval, leading: Bool = false, function: @escaping @MainActor @Sendable () -> Void
@@ -48,7 +53,11 @@ public enum Throttle {
         onQueue(.main, by: delay, leading: leading, function: LullDispatch.onMainQueue(function))
     }
 
-    /// Drops what waits on an operation queue, and the delay after what has run; what is executing is let be.
+    /// Drops what waits for an operation queue, and the delay that follows what has run. What is executing runs to its
+    /// end.
+    ///
+    /// - Parameter queue: The queue that the functions were given for; `.main` for
+    ///   ``onMainQueue(by:leading:function:)``.
     public static func cancel(onQueue queue: OperationQueue) {
         QueueThrottle.shared.cancel(queue)
     }
@@ -57,7 +66,8 @@ public enum Throttle {
 /// The delays of all operation queues.
 ///
 /// An execution of the debouncer lasts as long as nothing else of ours may run on the queue: until the function has run
-/// and, with `leading`, its delay is over. What comes meanwhile waits as it does for any handler (semantics, section 7).
+/// and, with `leading`, its delay is over. What comes meanwhile waits as it does for any handler (semantics, section
+/// 7).
 final class QueueThrottle: Sendable {
     static let shared = QueueThrottle(clock: ContinuousClock())
 
@@ -78,8 +88,8 @@ final class QueueThrottle: Sendable {
 
     /// What is known of a queue.
     private struct Line {
-        /// The newest call, until its turn has come. Kept also so that what is replaced can be released outside the lock: a
-        /// function may own objects that call the throttle when they go.
+        /// The newest call, until its turn has come. Kept also so that what is replaced can be released outside the
+        /// lock: a function may own objects that call the throttle when they go.
         var newest: Call?
         /// A call without `leading` whose operation is on the queue. It may be replaced there.
         var replaceable: Call?

@@ -5,22 +5,23 @@ internal import LullCore
 // What producers do.
 
 extension DurableDebouncer {
-    /// Offers a value under a key, and returns when it has been recorded: from then on it is executed, or something newer in
-    /// its place, whatever dies.
+    /// Submits a value under a key, and returns when the store has recorded it: from then on it, or what takes its
+    /// place, is executed, whichever process dies.
     ///
-    /// Costs a transaction of the store, which concurrent submits share. Nothing is sent to any worker: it looks for itself.
+    /// It costs a transaction of the store, which concurrent submits share. It needs no worker in this process:
+    /// ``run(maxConcurrent:lease:retry:grace:onFailure:handler:)`` may be called in another one.
     ///
     /// - Parameters:
     ///   - value: The value. It is kept as JSON.
     ///   - key: The key.
-    ///   - delay: A quiet period of its own from now on, in place of the debouncer's; a negative one counts as zero. It may
-    ///     exceed `maxWait`, which then rules.
-    ///   - token: Names the submit, in the namespace, so that it can be repeated: with the same token it counts once, and the
-    ///     first answer is given again. When the store's answer is lost, a submit with a token is repeated a few times before
-    ///     this call gives up. Costs a second row in the store for as long as it remembers tokens.
-    /// - Returns: The proof, which can be kept, and asked about with ``state(of:)``.
-    /// - Throws: ``DurableError/unknown(_:)`` if nobody knows whether it has been recorded; after every other error it has
-    ///   certainly not been.
+    ///   - delay: A quiet period of its own from now on, in place of the debouncer's; a negative one counts as zero. It
+    ///     may exceed `maxWait`, which then rules.
+    ///   - token: Names the submit, in the namespace, so that it can be repeated: with the same token it counts once,
+    ///     and the first answer is given again. When the store's answer is lost, a submit with a token is repeated a
+    ///     few times before this call gives up. Costs a second row in the store for as long as it remembers tokens.
+    /// - Returns: A receipt, which ``state(of:)`` and ``wait(for:atMost:)`` take. It is `Codable`, so it can be kept.
+    /// - Throws: ``DurableError/unknown(_:)`` if the value may have been recorded or not; after every other error it
+    ///   has certainly not been. What to do then: <doc:WorkThatSurvives>.
     @discardableResult
     public func submit(
         _ value: Value, for key: Key, after delay: Duration? = nil, token: String? = nil
@@ -48,27 +49,29 @@ extension DurableDebouncer {
     /// How long a submit waits before it is repeated.
     private static var pausesBeforeRepeating: [CoreDuration] { [100, 400, 1600].map { .milliseconds($0) } }
 
-    /// Makes ready now what is pending under a key, or waits for another attempt, and makes its gate idle (<doc:Semantics>,
-    /// section 5).
+    /// Makes what is pending under a key, or waits for another attempt, executable now (<doc:Semantics>, section 5).
     ///
-    /// Returns when that has been recorded. To wait for the execution, ask ``wait(for:atMost:)``: there may be no worker.
+    /// It returns when that has been recorded, not when it has been executed: there may be no worker. To wait for the
+    /// execution, use ``wait(for:atMost:)``.
     ///
-    /// - Returns: Whether there was something.
+    /// - Returns: Whether there was anything to execute.
     @discardableResult
     public func flush(_ key: Key) async throws(DurableError) -> Bool {
         try await store.flush(key.durableBytes, in: namespace) > 0
     }
 
-    /// Does the same for every key of the namespace, in the order of their first submits.
+    /// Makes what is pending under any key of the namespace, or waits for another attempt, executable now.
     ///
-    /// - Returns: The number of keys that had something.
+    /// Keys come in the order of their first submits. It returns when that has been recorded.
+    ///
+    /// - Returns: The number of keys that had anything to execute.
     @discardableResult
     public func flush() async throws(DurableError) -> Int {
         try await store.flush(nil, in: namespace)
     }
 
-    /// Drops what is pending under a key, ready, or waiting for another attempt, and makes its gate idle. What a worker has is
-    /// not touched.
+    /// Drops what no worker has begun under a key: what is pending, ready, or waiting for another attempt. A run that a
+    /// worker has goes on.
     ///
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
@@ -76,7 +79,7 @@ extension DurableDebouncer {
         try await store.cancel(key.durableBytes, in: namespace)
     }
 
-    /// Does the same for every key of the namespace.
+    /// Drops what no worker has begun, under every key of the namespace.
     ///
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
@@ -86,19 +89,30 @@ extension DurableDebouncer {
 
     // MARK: - What became of a submit
 
-    /// What became of a submit so far.
+    /// What has become of a submit so far; one call of the store.
     ///
     /// - Parameter receipt: What ``submit(_:for:after:token:)`` returned, in this process or another one.
+    /// - Returns: Its state; ``DurableState/forgotten`` if it ended longer ago than the store's
+    ///   ``DurableLimits/retention``.
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
         try await store.state(of: receipt)
     }
 
     /// Waits until a submit has come to its end, which may need a worker in another process.
     ///
-    /// The store is asked again and again, at intervals that grow with the wait to a quarter of a second.
+    /// ```swift
+    /// let receipt = try await sync.submit(change, for: document)
+    /// try await sync.flush(document)
+    /// if try await sync.wait(for: receipt, atMost: .seconds(5)) == .completed { screen.showSaved() }
+    /// ```
     ///
-    /// - Returns: What became of the submit; if it has not ended (``DurableState/isFinal``) when the time is over or the task
-    ///   is cancelled, where it is then.
+    /// The store is asked at intervals that grow with the wait, up to a quarter of a second.
+    ///
+    /// - Parameters:
+    ///   - receipt: What ``submit(_:for:after:token:)`` returned.
+    ///   - time: How long to wait at most.
+    /// - Returns: What became of the submit; if it has not ended (``DurableState/isFinal``) when the time is over or
+    ///   the task is cancelled, where it is then.
     @discardableResult
     public func wait(for receipt: DurableReceipt, atMost time: Duration) async throws(DurableError) -> DurableState {
         let start = clock.now()

@@ -1,8 +1,8 @@
 internal import Lull
 public import LullCore
 
-/// Debounces and throttles work that must survive the process: what was submitted is kept in a store, and executed, whatever
-/// dies, by any one of any number of workers.
+/// Debounces or throttles work that must survive the process: what was submitted is kept in a store, and executed by
+/// any of the workers that look into it, whichever process dies.
 ///
 /// ```swift
 /// let sync = try await DurableDebouncer<String, Change>(
@@ -14,16 +14,15 @@ public import LullCore
 /// }
 /// ```
 ///
-/// The same words mean the same as in ``/Lull/KeyedDebouncer``: what falls due, and when, is said by <doc:Semantics>, whichever
-/// process asks and however late a worker comes. What is different follows from the store: a submit waits for it; a handler
-/// belongs to a worker, not to the debouncer; and a handler may run more than once for one value, with the same
-/// ``DurableExecution/runID``. <doc:WorkThatSurvives> tells what is promised, and what is not.
+/// The same words mean the same as in ``/Lull/KeyedDebouncer``: what falls due, and when, is said by <doc:Semantics>,
+/// whichever process asks and however late a worker comes. What is different follows from the store: a submit waits for
+/// it; a handler belongs to a worker, not to the debouncer; and a handler may run more than once for one value, with
+/// the same ``DurableExecution/runID``. <doc:WorkThatSurvives> tells what is promised, and what is not.
 ///
 /// A debouncer is a handle, which costs nothing to copy. All that use one namespace of one store, in whichever process,
 /// share its keys; their key and value types have to agree.
 public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Sendable {
-    /// What the keys belong to. The store keeps its rules: another kind of policy, other edges or another way of combining are
-    /// refused when it is opened again.
+    /// The name under which the store keeps these keys and their settings.
     public let namespace: String
     let store: any DurableStore
     let clock: WorkerClock
@@ -38,11 +37,15 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
         self.clock = WorkerClock(clock)
     }
 
-    /// Opens a namespace whose keys are debounced.
+    /// Opens a namespace whose keys are debounced (<doc:Semantics>, section 3), and creates it if it is new.
     ///
-    /// The first time, the store takes these settings. Later, durations and counts may differ, and hold from the next submit
-    /// of each key on, `maxBatch` from the next claim on. Stops with a message if a setting breaks a rule (<doc:Semantics>,
-    /// section 10). What comes from outside is checked by `Policy.debounce`, and given to the initialiser that takes a policy.
+    /// The store keeps the settings. When the namespace is opened again, durations and counts may differ; they apply
+    /// from the next submit of each key on, `maxBatch` from the next claim on. Another kind of policy, other edges or
+    /// another `combining` are refused.
+    ///
+    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Settings that come
+    /// from outside are checked by `Policy.debounce`, and given to
+    /// ``init(policy:combining:maxBatch:namespace:in:clock:)``. How to choose them: <doc:WorkThatSurvives>.
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst is at rest. With zero nothing is coalesced.
@@ -51,16 +54,17 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     ///   - edges: Where in a burst values are executed.
     ///   - delayRule: What a shorter delay of a single call does to a longer one that is running.
     ///   - maxCount: This many submits are executed at once; only with the trailing edge.
-    ///   - combining: Which of the values behind one execution are kept. With `collect` all of them are: give a `maxCount` or
-    ///     a `maxWait` where many may come.
-    ///   - maxBatch: With `collect`, how many values one execution gets at most (<doc:Semantics>, section 8); at least 1. A
-    ///     claim takes the first ones of what is ready as a run of their own. The rest stays ready until that run has ended,
-    ///     and later values join it. `maxCount` says when to execute, not how much.
-    ///   - namespace: What the keys belong to.
-    ///   - store: Where everything is kept.
-    ///   - clock: What workers measure their heartbeats and pauses by. When things fall due is measured by the store.
-    /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the store has the namespace with other settings;
-    ///   or what the store says.
+    ///   - combining: Which of the values behind one execution are kept. With `collect` all of them are: give a
+    ///     `maxCount` or a `maxWait` where many may come.
+    ///   - maxBatch: With `collect`, how many values one execution gets at most (<doc:Semantics>, section 8); at least
+    ///     1. A claim takes the first ones of what is ready as a run of their own. The rest stays ready until that run
+    ///     has ended, and later values join it. `maxCount` says when to execute, not how much.
+    ///   - namespace: A name of your choice for these keys in the store.
+    ///   - store: What keeps the values, such as an `SQLiteStore`.
+    ///   - clock: Measures the pauses of workers and of calls that wait; a test gives the `ManualClock` of
+    ///     `LullTesting`. When values fall due is measured by the store.
+    /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the store has the namespace with other
+    ///   settings; or what the store says.
     public init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
         maxCount: Int? = nil, combining: Combination = .latest, maxBatch: Int? = nil, namespace: String,
@@ -72,7 +76,9 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
         try await self.init(rules, namespace, store, clock)
     }
 
-    /// Opens a namespace whose keys are throttled (<doc:Semantics>, section 4).
+    /// Opens a namespace whose keys are throttled (<doc:Semantics>, section 4), and creates it if it is new.
+    ///
+    /// All else is as in ``init(for:maxWait:edges:delayRule:maxCount:combining:maxBatch:namespace:in:clock:)``.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
@@ -80,9 +86,9 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     ///   - maxCount: This many submits are executed at once; only with the trailing edge.
     ///   - combining: Which of the values behind one execution are kept.
     ///   - maxBatch: With `collect`, how many values one execution gets at most, as in the other form.
-    ///   - namespace: What the keys belong to.
-    ///   - store: Where everything is kept.
-    ///   - clock: What workers measure their heartbeats and pauses by.
+    ///   - namespace: A name of your choice for these keys in the store.
+    ///   - store: What keeps the values, such as an `SQLiteStore`.
+    ///   - clock: Measures the pauses of workers and of calls that wait.
     /// - Throws: As the other form does.
     public init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
@@ -95,15 +101,23 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
         try await self.init(rules, namespace, store, clock)
     }
 
-    /// Opens a namespace with a policy that has been checked: one whose settings come from a file, or from a server.
+    /// Opens a namespace with a policy that was made, and so checked, before: for settings from a file or a server.
+    ///
+    /// ```swift
+    /// let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
+    /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
+    /// ```
+    ///
+    /// `Policy.debounce(for:)` and `Policy.throttle(every:)` belong to `Lull`, which needs an import of its own. All
+    /// else is as in ``init(for:maxWait:edges:delayRule:maxCount:combining:maxBatch:namespace:in:clock:)``.
     ///
     /// - Parameters:
-    ///   - policy: When values fall due, as `Policy.debounce` or `Policy.throttle` has checked it.
+    ///   - policy: When values fall due: what `Policy.debounce` or `Policy.throttle` has returned.
     ///   - combining: Which of the values behind one execution are kept.
     ///   - maxBatch: With `collect`, how many values one execution gets at most, as in the other forms.
-    ///   - namespace: What the keys belong to.
-    ///   - store: Where everything is kept.
-    ///   - clock: What workers measure their heartbeats and pauses by.
+    ///   - namespace: A name of your choice for these keys in the store.
+    ///   - store: What keeps the values, such as an `SQLiteStore`.
+    ///   - clock: Measures the pauses of workers and of calls that wait.
     /// - Throws: As the other forms do.
     public init(
         policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil, namespace: String,
@@ -113,8 +127,13 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
         try await self.init(rules, namespace, store, clock)
     }
 
-    /// Opens a namespace with the settings that the store has: for workers and tools that need not know them.
+    /// Opens a namespace that exists, with the settings that the store has: for workers and tools that need not know
+    /// them.
     ///
+    /// - Parameters:
+    ///   - namespace: The name under which it was created.
+    ///   - store: The store that has it.
+    ///   - clock: Measures the pauses of workers and of calls that wait.
     /// - Throws: ``DurableError/noPolicy(namespace:)`` if the namespace has never been opened with settings.
     public init(
         namespace: String, in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()

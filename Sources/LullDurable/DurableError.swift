@@ -1,33 +1,36 @@
 public import LullCore
 
-/// Why a durable call did not do what it was asked for.
+/// Why a call of a durable debouncer or a store has failed.
 ///
-/// What matters first to a producer: after ``unknown(_:)`` the submit may have been recorded, and is to be repeated with the
-/// same token; after every other error it has certainly not been.
+/// After ``unknown(_:)`` a submit may have been recorded: repeat it, with the same token where each submit counts.
+/// After every other error it has certainly not been recorded (<doc:WorkThatSurvives>).
 @nonexhaustive
 public enum DurableError: Error, Hashable, Sendable {
-    /// The store did not take it: the disk is full, the file is read-only, locked for too long, or the like.
+    /// Nothing was recorded: the disk is full, the file is read-only or was locked for too long, or the like. The text
+    /// says which.
     case refused(String)
-    /// The answer was lost on the way: it may have been recorded, or not.
+    /// The answer was lost: the call may have been recorded, or not. The text says what happened.
     case unknown(String)
-    /// The store cannot be used: it is not one of Lull's, newer than this version, or damaged.
+    /// The store cannot be used: it is not one of Lull's, newer than this version, or damaged. Trying again does not
+    /// help.
     case unusable(String)
-    /// The namespace was opened before with another kind of policy, other edges or another combination.
+    /// The namespace was created with another kind of policy, other edges or another combination, which it keeps for
+    /// ever.
     case otherPolicy(namespace: String, stored: DurableRules, given: DurableRules)
-    /// The namespace has never been opened with a policy.
+    /// The namespace is not in the store: it has never been opened with a policy.
     case noPolicy(namespace: String)
-    /// The value is larger than the store takes.
+    /// The value has more bytes than ``DurableLimits/largestValue`` allows.
     case tooLarge(bytes: Int, limit: Int)
-    /// The token was used before, for a submit of another key.
+    /// The token was used before, for a submit under another key.
     case tokenOfOtherKey(token: String)
     /// The value cannot be written as JSON.
     case unencodable(String)
-    /// The store has been closed.
+    /// The store has been closed, by this process.
     case closed
 }
 
 extension DurableError: CustomStringConvertible {
-    /// What happened, in one sentence without a full stop.
+    /// What happened, in one sentence without a full stop, for a log or a message.
     public var description: String {
         switch self {
         case .refused(let why): "not recorded: \(why)"

@@ -2,32 +2,42 @@ internal import Foundation
 internal import LullCore
 public import LullDurable
 
-/// Pending work that survives, in one file: an SQLite database, which any number of processes on one machine may share.
+/// Keeps the pending work of durable debouncers in one SQLite file, which any number of processes on one machine may
+/// share.
 ///
-/// A submit returns when it is on the disk (`synchronous = FULL`). Calls that come at once share one transaction, and each still
-/// gets its own answer. SQLite runs on a thread of the store's own.
+/// ```swift
+/// let store = try await SQLiteStore(path: "/var/lib/app/sync.db")
+/// let sync = try await DurableDebouncer<String, Change>(for: .seconds(2), namespace: "sync", in: store)
+/// ```
 ///
-/// The file has company: a write-ahead log (`-wal`, `-shm`) and two files that are never written (`-want`, `-write`), whose
-/// locks let one process at a time write, in turn. They belong together: move, copy or delete all of them or none, and only
-/// while nobody uses them. Reading the file with other programs does no harm. Do not write to it with them while it is in use:
-/// they do not know of those locks, and SQLite up to 3.51.2 may damage a file when one program copies the log into it while
-/// another commits.
+/// One store serves all the namespaces of a process; it may be used from any task. Its calls are made by the debouncer:
+/// an app makes the store, gives it to debouncers, and at the end calls ``close()``. What is promised:
+/// <doc:WorkThatSurvives>.
 ///
-/// When a commit fails the store closes the file, opens it again, and answers by what it says. ``/LullDurable/DurableError/unknown(_:)`` is
-/// left for when that fails, too.
+/// A submit returns when it is on the disk (`synchronous = FULL`). Calls made at once share one transaction, and each
+/// still gets its own answer. SQLite runs on a thread of the store's own.
+///
+/// The file has company: a write-ahead log (`-wal`, `-shm`) and two files that are never written (`-want`, `-write`),
+/// whose locks let one process at a time write, in turn. They belong together: move, copy or delete all of them or
+/// none, and only while nobody uses them. Reading the file with other programs does no harm. Do not write to it with
+/// them while it is in use: they do not know of those locks, and SQLite up to 3.51.2 may damage a file when one program
+/// copies the log into it while another commits.
+///
+/// When a commit fails the store closes the file, opens it again, and answers by what it says.
+/// ``/LullDurable/DurableError/unknown(_:)`` is left for when that fails, too.
 public final class SQLiteStore: DurableStore {
     private let calls = CallQueue()
     private let clock: StoreClock
 
-    /// Opens a file, or makes it.
+    /// Opens a store, and creates its file if there is none.
     ///
     /// - Parameters:
     ///   - path: The file; its directory must be there, on this machine. No URI, and not `:memory:`.
-    ///   - limits: How much is kept, and how long.
-    ///   - allowsNetwork: Whether to use a file on another machine. Then only one process may use it at a time; the locks of
-    ///     network file systems cannot be relied on.
-    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the file is not one of Lull's, newer than this version, damaged, locked, or
-    ///   cannot be written. Nothing has been changed then.
+    ///   - limits: How large a value may be, and how long ends and tokens are kept.
+    ///   - allowsNetwork: Whether a file on a network file system is accepted. Its locks cannot be relied on: see to it
+    ///     that only one process uses the file at a time.
+    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the file is not one of Lull's, newer than this version,
+    ///   damaged, locked, or cannot be written. Nothing has been changed then.
     public convenience init(
         path: String, limits: DurableLimits = DurableLimits(), allowsNetwork: Bool = false
     ) async throws(DurableError) {
@@ -60,7 +70,8 @@ public final class SQLiteStore: DurableStore {
 
     deinit { calls.beginClosing() }
 
-    /// How many calls have written so far, and in how many transactions: callers at once share them.
+    /// How many writing calls this store has answered, and how many transactions that took: fewer, since calls made at
+    /// once share one. For measuring.
     public var traffic: (calls: Int, transactions: Int) {
         let traffic = calls.traffic
         return (traffic.calls, traffic.transactions)

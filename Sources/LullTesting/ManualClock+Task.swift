@@ -1,7 +1,8 @@
 internal import Lull
 
 extension ManualClock {
-    /// Starts a task that the clock keeps track of as it does of a handler: for calls that wait.
+    /// Starts a task that ``advance(by:until:)`` waits for as it does for a handler: for calls that return only after
+    /// the clock has moved, such as `outcome(of:)` and `flushAndWait()`.
     ///
     /// ```swift
     /// let outcome = clock.task { try await save.outcome(of: "ab") }
@@ -11,7 +12,10 @@ extension ManualClock {
     /// ```
     ///
     /// With `until: .started`, ``advance(by:until:)`` returns when the task has run as far as it could; without, when
-    /// it has ended or sleeps on the clock. To wait for an execution on this clock counts as sleeping on it.
+    /// it has ended or sleeps on the clock. Waiting for an execution on this clock counts as sleeping on it.
+    ///
+    /// - Parameter body: Runs on the actor where it was written.
+    /// - Returns: The task, whose `value` throws what `body` throws.
     public func task<R: Sendable>(
         @_inheritActorContext _ body: @escaping @Sendable @isolated(any) () async throws -> R
     ) -> Task<R, any Error> {

@@ -1,9 +1,11 @@
 public import Lull
 
-/// A clock that stands still until a test advances it: no sleeping, no waiting for luck.
+/// A clock that moves only when a test advances it, so that a test of code that waits takes no time and never depends
+/// on luck.
 ///
-/// Code that waits is tedious to test: a test that sleeps along is slow, and one that sleeps too little fails on a busy
-/// day. With this clock the test decides what time it is, and knows that everything that fell due has happened.
+/// Give it to a debouncer, a throttler, or anything else that takes an `any Clock<Duration>`. ``advance(by:until:)``
+/// returns when everything that fell due has happened: the handlers have ended, and the callbacks that wait for
+/// outcomes have, too.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -14,10 +16,11 @@ public import Lull
 /// #expect(await store.drafts == [Draft("ab")])
 /// ```
 ///
-/// A handler may sleep on the clock: it counts as done for the present then, and goes on when time has come. For one
-/// that waits for the test itself there is ``Milestone/started``.
-///
-/// A submit that is due at once, by a leading edge or a flush, starts at once; `advance(by: .zero)` waits for it.
+/// A submit that is due at once, by a leading edge or a flush, starts at once; `advance(by: .zero)` waits for it. A
+/// handler that sleeps on the clock does not hold up `advance`: it goes on when the clock gets there. For a handler
+/// that waits for the test itself there is ``Milestone/started``. Code that does not use Lull may sleep on the clock as
+/// well; start it with ``task(_:)``, and `advance` waits for it. How to bring the clock into an app's code:
+/// <doc:Testing>.
 public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     // Proof of @unchecked Sendable: `state` is only touched while `lock` is held; everything else is constant.
     private let lock = Lock()
@@ -28,10 +31,10 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     /// Makes a clock that stands at ``Instant/zero``.
     ///
     /// - Parameters:
-    ///   - patience: How long of real time ``advance(by:until:)`` lets nothing move before it gives up.
-    ///   - onStall: Called when it gives up. By default the program stops with the message; a test suite that wants to
-    ///     go on gives `{ Issue.record("\($0)") }`. After it, ``advance(by:until:)`` returns without waiting any
-    ///     longer.
+    ///   - patience: How much real time may pass in which nothing happens before ``advance(by:until:)`` gives up.
+    ///   - onStall: Called when it gives up, with the reason; ``advance(by:until:)`` then returns without waiting any
+    ///     longer. By default the program stops with the reason. To fail the test and go on, give `{
+    ///     Issue.record("\($0)") }`.
     public init(
         patience: Duration = .seconds(10),
         onStall: @escaping @Sendable (Stall) -> Void = { preconditionFailure($0.description) }
@@ -40,7 +43,7 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         self.onStall = onStall
     }
 
-    /// A point in the time of the clock.
+    /// An instant of a ``ManualClock``, counted from the making of the clock.
     public struct Instant: InstantProtocol {
         /// The time since the clock was made.
         public var sinceStart: Duration
@@ -64,7 +67,7 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         }
     }
 
-    /// What ``advance(by:until:)`` waits for.
+    /// How far executions must have come before ``advance(by:until:)`` goes on to the next due instant.
     public enum Milestone: Hashable, Sendable {
         /// Every execution that fell due has ended, or sleeps on the clock.
         case ended
@@ -73,28 +76,32 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         case started
     }
 
-    /// Where the clock stands.
+    /// The instant at which the clock stands.
     public var now: Instant {
         lock.withLock { state.now }
     }
 
-    /// The smallest step.
+    /// One nanosecond: shorter steps are not counted.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     // MARK: - Advancing
 
-    /// Lets time go on, from one due instant to the next, and returns when everything that fell due has happened.
+    /// Moves the clock from one due instant to the next, and returns when everything that fell due has happened.
     ///
-    /// Only one task may advance a clock at a time.
+    /// What handlers cause on the way, a new submit or a sleep on the clock, is carried out too if it falls due within
+    /// `duration`. If nothing moves for the clock's patience, the call gives up with a ``Stall``.
+    ///
+    /// Only one task may advance a clock at a time, and a handler must not: the program stops with a message.
     ///
     /// - Parameters:
-    ///   - duration: How far; zero lets happen what is due already.
-    ///   - milestone: What is waited for at each due instant.
+    ///   - duration: How far; `.zero` waits for what is due already.
+    ///   - milestone: What is waited for at each due instant: by default, that every execution has ended or sleeps on
+    ///     the clock.
     public func advance(by duration: Duration, until milestone: Milestone = .ended) async {
         await advance(to: now.advanced(by: duration), until: milestone)
     }
 
-    /// Lets time go on up to an instant, as ``advance(by:until:)`` does. An instant that has passed counts as now.
+    /// Moves the clock up to an instant, as ``advance(by:until:)`` does. An instant that has passed counts as now.
     public func advance(to instant: Instant, until milestone: Milestone = .ended) async {
         lock.withLock {
             precondition(!state.isAdvancing, "ManualClock: two tasks advance the clock at once, or a handler does")
@@ -125,8 +132,8 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
 
     /// Gives up if nothing has moved when the patience is at its end.
     ///
-    /// A busy machine is no stall: before it is called one, the threads that tasks run on have their turn once more, unless
-    /// they are taken for good.
+    /// A busy machine is no stall: before it is called one, the threads that tasks run on have their turn once more,
+    /// unless they are taken for good.
     private func watch(_ moves: Int) {
         afterRealTime(patience) { [weak self] in
             guard let self else { return }
@@ -166,8 +173,13 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
 
     // MARK: - Sleeping
 
-    /// Suspends until the clock has been advanced to the instant.
+    /// Suspends until the clock has been advanced to the instant; returns at once if it has been already.
     ///
+    /// In a handler, `try await clock.sleep(for: .seconds(5))` stands for a service that takes five seconds to answer.
+    ///
+    /// - Parameters:
+    ///   - instant: When to go on.
+    ///   - tolerance: Ignored: the clock is never late.
     /// - Throws: `CancellationError` when the task is cancelled.
     public func sleep(until instant: Instant, tolerance: Duration? = nil) async throws {
         let work = Work.current
@@ -230,13 +242,16 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     }
 }
 
-/// Why ``ManualClock/advance(by:until:)`` gave up.
+/// Why ``ManualClock/advance(by:until:)`` gave up: an execution that fell due neither ended nor slept on the clock.
+///
+/// Usually its handler waits for the test, or its actor or queue is blocked; ``description`` says which, and what to
+/// do. `onStall` in ``ManualClock/init(patience:onStall:)`` decides what happens then.
 public struct Stall: Error, CustomStringConvertible, Sendable {
-    /// The keys whose executions have not come as far as was asked.
+    /// What stands still: one entry for each execution, with its key, or for each task of the test.
     public let keys: [String]
     /// What was waited for.
     public let milestone: ManualClock.Milestone
-    /// How long nothing moved.
+    /// For how much real time nothing moved.
     public let after: Duration
 
     /// What stands still, and the remedy.

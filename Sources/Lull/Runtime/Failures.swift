@@ -7,7 +7,7 @@
 #endif
 public import LullCore
 
-/// The only key of a debouncer without keys.
+/// The type of the key in the events and recordings of a debouncer or throttler without keys. Nothing takes one.
 @frozen
 public struct NoKey: Hashable, Sendable {
     @inlinable

@@ -1,27 +1,28 @@
 public import LullCore
 
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-    /// Delivers an element when no other has come for a while (<doc:Semantics>, section 3).
+    /// Delivers the newest element of a burst once no other has come for a while (<doc:Semantics>, section 3).
     ///
     /// ```swift
-    /// for await query in queries.debounced(for: .milliseconds(300)) { … }
+    /// for await query in queries.debounced(for: .milliseconds(300)) { await search(query) }
     /// ```
     ///
-    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
+    /// The upstream is read all the time, not only when the consumer asks; what that means is in <doc:Sequences>. The
+    /// program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst is at rest.
     ///   - maxWait: No element waits longer than this before it falls due; at least `wait`.
     ///   - edges: Where in a burst elements are delivered.
     ///   - maxCount: This many elements fall due at once; only with the trailing edge.
-    ///   - combining: How the elements behind one delivery become one. With `merge`, the upstream is not read while
-    ///     1,024 elements wait to be merged.
+    ///   - combining: How the elements behind one delivery become the one that is delivered. With `merge`, the upstream
+    ///     is not read while 1,024 elements wait to be merged.
     ///   - removingDuplicates: Whether two elements are the same: what would be delivered is left out if it is the same as
     ///     what was delivered last. For elements that are `Equatable`, give `==`.
     ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
-    ///   - clock: The clock that waits are measured by.
-    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-    ///     early. Zero or more.
+    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>).
+    ///   - tolerance: How much later than due an element may come, so that several wake-ups of the processor become
+    ///     one; never earlier. Zero or more.
     @inlinable
     public func debounced(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
@@ -41,7 +42,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         }
     }
 
-    /// Delivers, for each key, an element when no other has come for a while.
+    /// Delivers, for each key, the newest element of a burst once no other has come for a while.
     ///
     /// The function `key` says which elements belong together. Keys take turns with the consumer, in order of due
     /// instants. The other parameters are those of the form without keys, which alone can remove duplicates: with keys, the last
@@ -65,7 +66,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         }
     }
 
-    /// Delivers all the elements of a burst together, in order.
+    /// Delivers all the elements of a burst together as an array, in order, once no other has come for a while.
     ///
     /// When there are `maxCount` elements, they fall due at once. No more than that are kept while the consumer is
     /// busy: the upstream is not read meanwhile. The other parameters are those of the form without `collecting`.
@@ -86,7 +87,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         }
     }
 
-    /// Delivers, for each key, all the elements of a burst together, in order.
+    /// Delivers, for each key, all the elements of a burst together as an array, in order.
     ///
     /// When a key has `maxCount` elements, they fall due at once. The upstream is not read while that many, of all keys
     /// together, are due and wait for the consumer. A delivery has `maxCount` elements at most. The other parameters are

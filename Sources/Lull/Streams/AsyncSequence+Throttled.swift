@@ -4,23 +4,24 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Delivers at most one element an interval, the newest (<doc:Semantics>, section 4).
     ///
     /// ```swift
-    /// for await position in positions.throttled(every: .seconds(1)) { … }
+    /// for await position in positions.throttled(every: .seconds(1)) { await show(position) }
     /// ```
     ///
-    /// Stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
+    /// The upstream is read all the time, not only when the consumer asks; what that means is in <doc:Sequences>. The
+    /// program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
     ///
     /// - Parameters:
     ///   - interval: The length of a window.
     ///   - edges: Whether a window delivers at its beginning, at its end, or at both.
     ///   - maxCount: This many elements fall due at once; only with the trailing edge.
-    ///   - combining: How the elements behind one delivery become one. With `merge`, the upstream is not read while
-    ///     1,024 elements wait to be merged.
+    ///   - combining: How the elements behind one delivery become the one that is delivered. With `merge`, the upstream
+    ///     is not read while 1,024 elements wait to be merged.
     ///   - removingDuplicates: Whether two elements are the same: what would be delivered is left out if it is the same as
     ///     what was delivered last. For elements that are `Equatable`, give `==`.
     ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
-    ///   - clock: The clock that waits are measured by.
-    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-    ///     early. Zero or more.
+    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>).
+    ///   - tolerance: How much later than due an element may come, so that several wake-ups of the processor become
+    ///     one; never earlier. Zero or more.
     @inlinable
     public func throttled(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
@@ -63,7 +64,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         }
     }
 
-    /// Delivers all the elements of a window together, in order.
+    /// Delivers all the elements of a window together as an array, in order.
     ///
     /// When there are `maxCount` elements, they fall due at once. No more than that are kept while the consumer is
     /// busy: the upstream is not read meanwhile. The other parameters are those of the form without `collecting`.
@@ -84,7 +85,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         }
     }
 
-    /// Delivers, for each key, all the elements of a window together, in order.
+    /// Delivers, for each key, all the elements of a window together as an array, in order.
     ///
     /// When a key has `maxCount` elements, they fall due at once. The upstream is not read while that many, of all keys
     /// together, are due and wait for the consumer. A delivery has `maxCount` elements at most. The other parameters are

@@ -1,7 +1,8 @@
-/// The elements of another sequence, debounced or throttled.
+/// The elements of another asynchronous sequence, debounced or throttled: what `debounced(for:)` and
+/// `throttled(every:)` return.
 ///
 /// An element counts from the moment at which it arrives: the upstream is read all the time, from the first `next()`
-/// on, not only when the consumer asks. While the consumer is busy with an element, at most one more waits for him (of
+/// on, not only when the consumer asks. While the consumer is busy with an element, at most one more waits for it (of
 /// each key), the newest; memory does not grow. When the upstream ends or throws, what is pending is delivered first.
 /// Cancelling the consuming task, or leaving its loop, ends everything at once.
 ///

@@ -13,7 +13,7 @@ extension DurableRow {
         /// How often a run is handed out before it is dead.
         public var maxAttempts: Int
 
-        /// A claim of these parts.
+        /// Makes a claim.
         public init(owner: Int64, lease: CoreDuration, maxAttempts: Int) {
             self.owner = owner
             self.lease = lease
@@ -30,7 +30,7 @@ extension DurableRow {
     /// run that is taken over keeps its id, its range and its values; one that has had all its attempts is dead.
     ///
     /// - Parameters:
-    ///   - claim: Who asks, and for how long.
+    ///   - claim: The worker that asks, and for how long.
     ///   - now: The instant of the store's time.
     ///   - rules: Of the row's namespace.
     ///   - sequence: Where fences and run ids come from: one number for the whole store.
@@ -76,12 +76,12 @@ extension DurableRow {
         run?.state = .claimed(until: now.advanced(by: claim.lease))
     }
 
-    /// The worker is still at it.
+    /// Records that the worker is still executing the run, and extends its lease from now.
     public mutating func heartbeat(lease: CoreDuration, at now: CoreInstant) {
         run?.state = .claimed(until: now.advanced(by: lease))
     }
 
-    /// The handler returned.
+    /// Records that the handler returned: the run ends as completed.
     public mutating func complete(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         settle(at: now, by: rules, &endings)
         guard let run else { return }
@@ -89,7 +89,7 @@ extension DurableRow {
         removeRun(at: now)
     }
 
-    /// The handler threw.
+    /// Records that the handler threw.
     ///
     /// After `retry` the run may be tried again; without it, it has had all its attempts, and is dead.
     public mutating func fail(
@@ -109,7 +109,7 @@ extension DurableRow {
         giveWay(by: rules, &endings)
     }
 
-    /// The worker gives the run back without having tried it: no attempt is spent.
+    /// Takes a run back that the worker has not tried: no attempt is spent.
     public mutating func release(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         settle(at: now, by: rules, &endings)
         guard let run else { return }
@@ -147,7 +147,7 @@ extension DurableRow {
         return .accepted
     }
 
-    /// What becomes of the wish to retry a dead run.
+    /// Whether a dead run is brought back, or why not.
     public enum Retry: Hashable, Sendable {
         /// It may be claimed.
         case accepted

@@ -28,7 +28,7 @@ public struct DurableRow: Hashable, Sendable {
     /// What a worker has taken: at most one a key.
     public var run: Run?
 
-    /// The row of a key that had none.
+    /// Makes the row of a key that had none.
     ///
     /// - Parameter base: A number that no submit of this key has exceeded: the highest ``generation`` of all rows that the
     ///   store has deleted.
@@ -47,7 +47,7 @@ public struct DurableRow: Hashable, Sendable {
         /// Where the submits behind it come from.
         public var submitter: Submitter
 
-        /// A pending value of these parts.
+        /// Makes a pending value from what a store has of it.
         public init(batch: Batch<DurablePayload>, last: CoreInstant, submitter: Submitter = .unnamed) {
             self.batch = batch
             self.last = last
@@ -104,7 +104,7 @@ public struct DurableRow: Hashable, Sendable {
         /// start when it has fallen due.
         public var since: CoreInstant?
 
-        /// A ready value of these parts.
+        /// Makes a ready value from what a store has of it.
         public init(
             batch: Batch<DurablePayload>, submits: ClosedRange<Int64>, count: Int, first: CoreInstant, due: CoreInstant,
             edge: Edge, since: CoreInstant? = nil
@@ -128,7 +128,7 @@ public struct DurableRow: Hashable, Sendable {
         public var value: Ready
         /// Names the run in every attempt.
         public var id: Int64
-        /// Grows with every claim; who holds a lower one has lost the run.
+        /// Grows with every claim; a worker that holds a lower one has lost the run.
         public var fence: Int64
         /// The worker that has it, or had it.
         public var owner: Int64
@@ -139,7 +139,7 @@ public struct DurableRow: Hashable, Sendable {
         /// Why its latest attempt failed, in UTF-8: comparing strings would bring the tables of Unicode into Embedded programs.
         public var error: [UInt8]?
 
-        /// A run of these parts.
+        /// Makes a run from what a store has of it.
         public init(
             value: Ready, id: Int64, fence: Int64, owner: Int64, attempt: Int, state: State, error: [UInt8]? = nil
         ) {
@@ -199,23 +199,23 @@ public struct DurableRow: Hashable, Sendable {
     }
 }
 
-/// What all keys of a namespace have in common.
+/// The settings that all keys of a namespace share: when values fall due, and how they are combined.
 public struct DurableRules: Hashable, Sendable {
     /// When values fall due.
     public var policy: Policy
-    /// How values become one.
+    /// How the values behind one run become one.
     public var combination: Combination
     /// How many values one run gets at most, if there is a limit (<doc:Semantics>, section 8). Holds from the next claim on.
     public let maxBatch: Int?
 
-    /// The rules of a namespace.
+    /// Makes the rules of a namespace without a limit on what one run gets.
     public init(_ policy: Policy, combination: Combination = .latest) {
         self.policy = policy
         self.combination = combination
         maxBatch = nil
     }
 
-    /// The rules of a namespace, with a limit on what one run gets.
+    /// Makes the rules of a namespace with a limit on what one run gets; nil for none.
     ///
     /// - Throws: ``PolicyError`` if the limit is less than 1, or if a run gets a single value anyway.
     public init(_ policy: Policy, combination: Combination, maxBatch: Int?) throws(PolicyError) {
@@ -264,7 +264,7 @@ public enum DurablePayload: Hashable, Sendable {
 public struct DurableEnding: Hashable, Sendable {
     /// The generations that end.
     public var submits: ClosedRange<Int64>
-    /// How.
+    /// How they end.
     public var how: How
     /// The run, if the range had been claimed. Of a dead one the values are kept, so that it can be tried again.
     public var run: DurableRow.Run?

@@ -2,23 +2,23 @@ public import LullCore
 
 // What callers of a store say, and what it answers.
 
-/// A value that is to be kept and executed.
+/// A submit as a store is given it, with key and value as bytes; for implementers of a store.
 public struct DurableSubmission: Hashable, Sendable {
-    /// Where its key belongs.
+    /// The name of the namespace.
     public var namespace: String
     /// The bytes of its key.
     public var key: [UInt8]
     /// The bytes of the value.
     public var value: [UInt8]
-    /// The delay of this call alone.
+    /// The quiet period of this submit in place of the namespace's, if it has one.
     public var wait: CoreDuration?
-    /// Names the submit, so that it can be repeated when its answer was lost: it counts once.
+    /// A name for the submit: repeated with the same token, it counts once.
     public var token: String?
-    /// Where it comes from: a random number, new at each start of a process, so that the process can flush or cancel what it
-    /// alone has submitted. Nil, and 0, are nobody's.
+    /// Where it comes from: a random number, new at each start of a process, so that the process can flush or cancel
+    /// what it alone has submitted. Nil, and 0, are nobody's.
     public var submitter: Int64?
 
-    /// A submit of these parts.
+    /// Makes a submit; without `wait`, `token` and `submitter`, an ordinary one.
     public init(
         namespace: String, key: [UInt8], value: [UInt8], wait: CoreDuration? = nil, token: String? = nil,
         submitter: Int64? = nil
@@ -32,20 +32,22 @@ public struct DurableSubmission: Hashable, Sendable {
     }
 }
 
-/// The proof that a submit has been recorded: it will be executed, whatever dies.
+/// The receipt for a submit that has been recorded: what ``DurableDebouncer/state(of:)`` and
+/// ``DurableDebouncer/wait(for:atMost:)`` take, in any process that uses the store. It is `Codable`, so it can be kept.
 public struct DurableReceipt: Hashable, Sendable, Codable {
-    /// Where its key belongs.
+    /// The name of the namespace.
     public var namespace: String
     /// The bytes of its key.
     public var key: [UInt8]
-    /// Its number among the submits of the key: greater than all earlier ones.
+    /// The number of the submit: greater than those of all earlier submits of the key.
     public var generation: Int64
-    /// For how long it waits if nothing more is submitted; zero if it is due already, nil if it was absorbed.
+    /// How long after the submit the value is due if nothing more is submitted: zero if at once, nil if it was
+    /// absorbed.
     public var dueIn: Duration?
-    /// When it is due, in nanoseconds of the store's own time; nil if it was absorbed.
+    /// When the value is due, in nanoseconds of the store's own time; nil if it was absorbed.
     public var due: Int64?
 
-    /// A receipt of these parts.
+    /// Makes a receipt; for implementers of a store.
     public init(namespace: String, key: [UInt8], generation: Int64, dueIn: Duration?, due: Int64?) {
         self.namespace = namespace
         self.key = key
@@ -55,18 +57,19 @@ public struct DurableReceipt: Hashable, Sendable, Codable {
     }
 }
 
-/// A worker's call for something to do.
+/// What a worker asks a store for when it can take more runs; for implementers of a store.
 public struct DurableClaim: Hashable, Sendable {
-    /// Where to look.
+    /// The name of the namespace.
     public var namespace: String
-    /// Who asks, with its lease and its limit of attempts.
+    /// The worker, the lease that it asks for, and how many attempts a run may have.
     public var terms: DurableRow.Claim
-    /// The ids of the runs that the worker has. Others that are leased to it are handed out again: their answer was lost.
+    /// The ids of the runs that the worker knows it has. Other runs that are leased to it are handed out again: the
+    /// answer that held them was lost.
     public var holding: [Int64]
-    /// How many more it can take.
+    /// How many more runs it can take.
     public var limit: Int
 
-    /// A claim of these parts.
+    /// Makes a claim.
     public init(namespace: String, terms: DurableRow.Claim, holding: [Int64] = [], limit: Int) {
         self.namespace = namespace
         self.terms = terms
@@ -74,18 +77,19 @@ public struct DurableClaim: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// What there is to do.
+    /// What a store answers to a claim.
     public struct Answer: Hashable, Sendable {
         /// The runs that are now the worker's.
         public var runs: [DurableRun]
-        /// Runs that are dead since this call, as the lease of their last attempt had expired; without their values.
+        /// Runs that this call has found dead, since the lease of their last attempt had expired; without their values.
         public var dead: [DurableRun]
-        /// How long nothing more can be claimed, if nothing is submitted; zero if the limit was reached, nil if nothing is left.
+        /// For how long nothing more can be claimed unless something is submitted: zero if the limit was reached, nil
+        /// if nothing is left.
         public var next: Duration?
-        /// For ``DurableStore/wait(in:after:atMost:)``.
+        /// What to give to ``DurableStore/wait(in:after:atMost:)``, so that nothing submitted since is missed.
         public var mark: Int64
 
-        /// An answer of these parts.
+        /// Makes an answer.
         public init(runs: [DurableRun], dead: [DurableRun] = [], next: Duration?, mark: Int64) {
             self.runs = runs
             self.dead = dead
@@ -95,30 +99,30 @@ public struct DurableClaim: Hashable, Sendable {
     }
 }
 
-/// A run as a worker has it.
+/// A run as a store hands it to a worker, with key and values as bytes; its handler sees a ``DurableExecution``.
 public struct DurableRun: Hashable, Sendable {
     /// The bytes of its key.
     public var key: [UInt8]
     /// The bytes of its values: one, or with `collect` all of them in order.
     public var values: [[UInt8]]
-    /// The same in every attempt: an idempotency key.
+    /// The same in every attempt: ``DurableExecution/runID``.
     public var id: Int64
-    /// Greater than that of everybody who had the run before: for whoever stands behind the handler and refuses stale writers.
+    /// Grows with every claim of the key: ``DurableExecution/fence``.
     public var fence: Int64
-    /// The generations that it covers.
+    /// The numbers of the submits that it stands for: see ``DurableReceipt/generation``.
     public var submits: ClosedRange<Int64>
     /// The number of submits behind it.
     public var count: Int
     /// Why it fell due.
     public var edge: Edge
-    /// When it fell due, and the instant of the oldest submit behind it, in the store's time.
+    /// When it fell due, in the store's time.
     public var due: CoreInstant
     /// The instant of the oldest submit behind it, in the store's time.
     public var first: CoreInstant
-    /// From 1.
+    /// How often it has been started, from 1.
     public var attempt: Int
 
-    /// A run of these parts.
+    /// Makes what a worker is given from a row's run; for implementers of a store.
     public init(key: [UInt8], values: [[UInt8]], run: DurableRow.Run) {
         self.key = key
         self.values = values
@@ -133,22 +137,22 @@ public struct DurableRun: Hashable, Sendable {
     }
 }
 
-/// A worker's word about a run that it has.
+/// What a worker says of a run that it has; for implementers of a store.
 public struct DurableReport: Hashable, Sendable {
-    /// Where its key belongs.
+    /// The name of the namespace.
     public var namespace: String
     /// The bytes of its key.
     public var key: [UInt8]
-    /// The run.
+    /// The id of the run.
     public var run: Int64
-    /// The fence with which the worker has it.
+    /// The fence with which the worker has it: the report counts only if the run still has it.
     public var fence: Int64
-    /// The worker.
+    /// The number of the worker.
     public var owner: Int64
-    /// What it says.
+    /// What it says of the run.
     public var word: Word
 
-    /// A report of these parts.
+    /// Makes a report.
     public init(namespace: String, key: [UInt8], run: Int64, fence: Int64, owner: Int64, _ word: Word) {
         self.namespace = namespace
         self.key = key
@@ -158,37 +162,38 @@ public struct DurableReport: Hashable, Sendable {
         self.word = word
     }
 
-    /// What can be said about a run.
+    /// What a worker can say of a run.
     public enum Word: Hashable, Sendable {
-        /// It goes on; the lease is to last for this time from now.
+        /// The handler is still running; the lease is to last for this time from now.
         case heartbeat(lease: CoreDuration)
         /// The handler returned.
         case completed
-        /// The handler threw. After a time the run may be tried again; nil if it has had all its attempts.
+        /// The handler threw, with this text. The run may be tried again after a time; nil if that was its last
+        /// attempt.
         case failed(String, retry: CoreDuration?)
-        /// It was not tried, and goes back: no attempt is spent.
+        /// The run goes back to the store without having spent an attempt.
         case released
     }
 
-    /// What the store says to that.
+    /// What a store answers to a report.
     public enum Answer: Hashable, Sendable {
-        /// It has been recorded.
+        /// The report has been recorded.
         case accepted
-        /// The same has been recorded before: an answer was lost.
+        /// The same report had been recorded before: an answer was lost.
         case alreadyDone
-        /// The run is no longer the worker's.
+        /// The run is no longer the worker's: another worker has taken it over. Nothing was recorded.
         case leaseLost
     }
 }
 
-/// The answers to several calls of a worker: see ``DurableStore/exchange(_:_:)``.
+/// The answers to several calls of a worker that were made together: see ``DurableStore/exchange(_:_:)``.
 public struct DurableExchange: Sendable {
     /// One for each report, in their order.
     public var reports: [Result<DurableReport.Answer, DurableError>]
     /// The answer to the claim, if there was one.
     public var claim: Result<DurableClaim.Answer, DurableError>?
 
-    /// Answers of these parts.
+    /// Makes answers; for implementers of a store.
     public init(
         reports: [Result<DurableReport.Answer, DurableError>], claim: Result<DurableClaim.Answer, DurableError>?
     ) {

@@ -1,25 +1,36 @@
 public import LullCore
 
-/// A place where pending work survives: what every store can do, and all that a ``DurableDebouncer`` asks of it.
+/// What keeps the pending work of durable debouncers: a protocol for implementers of a store.
 ///
-/// Each call is one atomic step at one instant of the store's own time, and has been committed when it returns. Each may be
-/// repeated without harm. Callers give durations, never instants. A store conforms if the conformance suite says so.
+/// To use a store, make an `SQLiteStore` or a ``MemoryStore``, give it to a ``DurableDebouncer``, and ``close()`` it at
+/// the end; the debouncer makes all other calls.
 ///
-/// Calls throw ``DurableError``. Cancelling the task that waits for one does not take it back.
+/// To write one, make each call one atomic step at one instant of the store's own time, which has been committed when
+/// the call returns. Each call may be repeated without harm. Callers give durations, never instants. A store that can
+/// hold its rows still for a step implements ``DurableTable`` and gets its steps from there. The conformance suite in
+/// the repository (`Tests/DurableConformance`) decides whether a store is right.
+///
+/// Calls throw ``DurableError``. Cancelling the task that waits for a call does not take the call back.
 public protocol DurableStore: Sendable {
-    /// Opens a namespace: keeps its rules when it is new, changes durations and counts where they differ.
+    /// Opens a namespace: creates it with the given rules if it is new, and otherwise adopts their durations and
+    /// counts.
     ///
-    /// Without `rules` it takes what is there.
-    ///
-    /// - Returns: The rules that hold.
+    /// - Parameters:
+    ///   - namespace: Its name.
+    ///   - rules: The rules; nil to leave those that the store has.
+    /// - Returns: The rules that apply from now on.
+    /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the kind of policy, the edges or the
+    ///   combination differ; ``DurableError/noPolicy(namespace:)`` if it is new and no rules are given.
     @discardableResult
     func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules
 
-    /// Takes a submit.
+    /// Records a submit: gives it the key's next generation, and combines it with what is pending.
+    ///
+    /// - Returns: The receipt; for a token that was used before, the first receipt again.
     func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt
 
-    /// Makes what is pending or between two attempts ready now, and the gate idle; of one key, or of all, in the order of their
-    /// first submits.
+    /// Makes what is pending or between two attempts ready now, and the gate idle; of one key, or of all, in the order
+    /// of their first submits.
     ///
     /// - Returns: The number of keys that had something.
     @discardableResult
@@ -31,8 +42,8 @@ public protocol DurableStore: Sendable {
     @discardableResult
     func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int
 
-    /// Makes ready now what is pending and was submitted by one submitter alone (``DurableSubmission/submitter``), and its gate
-    /// idle; in the order of the first submits. What is ready, claimed or between two attempts is not touched.
+    /// Makes ready now what is pending and was submitted by one submitter alone (``DurableSubmission/submitter``), and
+    /// its gate idle; in the order of the first submits. What is ready, claimed or between two attempts is not touched.
     ///
     /// - Returns: The keys, each with its newest generation; and how many keys have something pending that several have
     ///   submitted, this one perhaps among them: that stays.
@@ -40,62 +51,65 @@ public protocol DurableStore: Sendable {
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int)
 
-    /// Drops what is pending and was submitted by one submitter alone, and makes its gate idle. What is ready, claimed or between
-    /// two attempts is not touched.
+    /// Drops what is pending and was submitted by one submitter alone, and makes its gate idle. What is ready, claimed
+    /// or between two attempts is not touched.
     ///
-    /// - Returns: The number of submits behind what was dropped; and how many keys have something pending that several have
-    ///   submitted, this one perhaps among them: that stays.
+    /// - Returns: The number of submits behind what was dropped; and how many keys have something pending that several
+    ///   have submitted, this one perhaps among them: that stays.
     func cancel(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (cancelled: Int, mixed: Int)
 
-    /// Hands out runs that may start, in the order of the instants since which they may. With a `maxBatch` a run gets the first
-    /// values of what is ready, and the rest may start when that run has ended.
+    /// Hands out runs that may start, in the order of the instants since which they may. With a `maxBatch` a run gets
+    /// the first values of what is ready, and the rest may start when that run has ended.
     func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer
 
-    /// Tells what became of a run, or that it goes on.
+    /// Records what a worker says of a run: that it has ended, or that it goes on.
     func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer
 
-    /// Does what a worker has to say and to ask at one time, as ``report(_:)`` and then ``claim(_:)`` do, each with an answer of
-    /// its own. A store in which calls share transactions does all of it in one.
+    /// Makes several calls of a worker together, as ``report(_:)`` and then ``claim(_:)`` do, each with an answer of
+    /// its own.
+    ///
+    /// A store need not implement it; one in which calls share transactions does all of it in one.
     func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange
 
     /// Waits until there may be something to claim earlier than the store said at `mark`, at most for a time.
     ///
-    /// Returns at once if there has been since. Waking too often does no harm; waking never does not happen: what another
-    /// process submits is noticed, too.
+    /// Returns at once if there has been since. Waking too often does no harm; waking never does not happen: what
+    /// another process submits is noticed, too.
     func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError)
 
-    /// What became of a submit.
+    /// What has become of a submit so far.
     func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState
 
     /// All namespaces, by name, with their counts.
     func status() async throws(DurableError) -> [DurableStatus]
 
-    /// Keys that are not at rest, in the order of their bytes.
+    /// Keys that have anything pending, ready or running and begin with a prefix, in the order of their bytes.
     func list(
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>]
 
-    /// Dead runs, the oldest first.
+    /// Runs that have used up their attempts, the oldest first.
     func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>]
 
-    /// Gives a dead run another series of attempts, before anything newer of its key; unless the key has another run now, or,
-    /// with `latest`, a newer generation.
+    /// Gives a dead run another series of attempts, before anything newer of its key; unless the key has another run
+    /// now, or, with `latest`, a newer generation.
     func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry
 
-    /// Forgets a dead run.
+    /// Forgets a dead run with its values.
     ///
-    /// - Returns: Whether it was there.
+    /// - Returns: Whether there was such a run.
     @discardableResult
     func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool
 
-    /// Ends the use of the store. Calls that wait are answered first; later ones throw ``DurableError/closed``.
+    /// Ends the use of the store by this process. Calls made before are answered first; later ones throw
+    /// ``DurableError/closed``, and so do workers.
     func close() async
 }
 
 extension DurableStore {
-    /// Makes the calls one by one, all at the same time.
+    /// Makes the calls one by one, concurrently.
     public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
         async let claimed = answer(to: claim)
         let reported = await withTaskGroup { group in
@@ -117,16 +131,19 @@ extension DurableStore {
     }
 }
 
-/// How much a store keeps, and how long.
+/// How large the values of a store may be, and how long it remembers what has ended.
+///
+/// How to choose: <doc:WorkThatSurvives>.
 public struct DurableLimits: Hashable, Sendable {
-    /// How long the ends of submits are kept. Dead runs stay until they are retried or discarded.
+    /// For how long the store can say how a submit ended, by default a day. Dead runs stay until they are retried or
+    /// discarded.
     public var retention: Duration
-    /// How long the tokens of submits are kept.
+    /// For how long the store recognises the token of a submit that is repeated, by default a day.
     public var tokenLifetime: Duration
-    /// The largest value that is taken, in bytes; at most 16 MiB.
+    /// The largest value that is taken, in bytes as JSON: by default 1 MiB, at most 16 MiB.
     public var largestValue: Int
 
-    /// Limits; those that are usual where nothing is said.
+    /// Makes limits. A negative duration counts as zero, and `largestValue` is brought into its range.
     public init(
         retention: Duration = .seconds(24 * 3600), tokenLifetime: Duration = .seconds(24 * 3600),
         largestValue: Int = 1 << 20

@@ -4,7 +4,7 @@ public import LullCore
 // The calls of workers, and of who looks after dead runs, as steps on a table.
 
 extension DurableTable {
-    /// Hands out runs.
+    /// Hands out runs that may start: the step of ``DurableStore/claim(_:)``.
     ///
     /// - Returns: The runs, those that are dead instead, and when there may be more.
     public mutating func claim(
@@ -84,7 +84,7 @@ extension DurableTable {
         return runs
     }
 
-    /// Records what a worker says about a run.
+    /// Records what a worker says of a run: the step of ``DurableStore/report(_:)``.
     public mutating func report(
         _ report: DurableReport, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableReport.Answer {
@@ -120,7 +120,7 @@ extension DurableTable {
         return .accepted
     }
 
-    /// Gives a dead run another series of attempts.
+    /// Gives a dead run another series of attempts: the step of ``DurableStore/retry(_:in:)``.
     public mutating func retry(
         _ run: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableRetry {
@@ -140,12 +140,13 @@ extension DurableTable {
         return .accepted
     }
 
-    /// Forgets a dead run.
+    /// Forgets a dead run, and says whether there was one: the step of ``DurableStore/discard(_:in:)``.
     public mutating func discard(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool {
         try takeDead(run, withValues: true, in: namespace)
     }
 
-    /// Forgets what is older than the limits say, a little at a time.
+    /// Forgets some of the ends and tokens that are older than the limits say. To be called in each step: it does a
+    /// little at a time.
     public mutating func forget(
         beyond limits: DurableLimits, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {

@@ -3,7 +3,7 @@ public import LullCore
 // The calls of producers as steps on a table.
 
 extension DurableTable {
-    /// Takes a submit.
+    /// Records a submit: the step of ``DurableStore/submit(_:)``.
     public mutating func submit(
         _ submission: DurableSubmission, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableReceipt {
@@ -26,7 +26,7 @@ extension DurableTable {
         return receipt
     }
 
-    /// Flushes a key, or all.
+    /// Makes a key, or all of them, executable now: the step of ``DurableStore/flush(_:in:)``.
     public mutating func flush(
         _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> Int {
@@ -35,7 +35,7 @@ extension DurableTable {
         }
     }
 
-    /// Cancels a key, or all.
+    /// Drops what no worker has begun, of a key or of all: the step of ``DurableStore/cancel(_:in:)``.
     public mutating func cancel(
         _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> Int {
@@ -44,11 +44,11 @@ extension DurableTable {
         }
     }
 
-    /// Makes ready what is pending and was submitted by one submitter alone, and its gate idle; in the order of the keys' first
-    /// submits.
+    /// Makes ready what is pending and was submitted by one submitter alone, and its gate idle; in the order of the
+    /// keys' first submits.
     ///
-    /// - Returns: The keys, each with its newest generation; and how many others have something pending that several have
-    ///   submitted, this one perhaps among them.
+    /// - Returns: The keys, each with its newest generation; and how many others have something pending that several
+    ///   have submitted, this one perhaps among them.
     public mutating func flush(
         submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
@@ -62,8 +62,8 @@ extension DurableTable {
 
     /// Drops what is pending and was submitted by one submitter alone, and makes its gate idle.
     ///
-    /// - Returns: The number of submits behind that; and how many keys have something pending that several have submitted, this
-    ///   one perhaps among them.
+    /// - Returns: The number of submits behind that; and how many keys have something pending that several have
+    ///   submitted, this one perhaps among them.
     public mutating func cancel(
         submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (cancelled: Int, mixed: Int) {
@@ -120,7 +120,7 @@ extension DurableTable {
         return count
     }
 
-    /// What became of a submit.
+    /// What has become of a submit: the step of ``DurableStore/state(of:)``.
     public mutating func state(
         of receipt: DurableReceipt, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableState {

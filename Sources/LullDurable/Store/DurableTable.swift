@@ -1,17 +1,18 @@
 public import LullCore
 
-/// What a store keeps, as it is seen inside one atomic step, and the few things that a step does with it.
+/// The rows of a store inside one atomic step: for implementers of a ``DurableStore``.
 ///
-/// A store that can hold its rows still for the length of a step (it is alone, or has a lock or a transaction) supplies
-/// these, and has all the calls of ``DurableStore`` from the extensions of this protocol. One whose steps run on a server
-/// says them in the server's language, and is held to the same answers by the conformance suite.
+/// A store that can hold its rows still during a step, by a lock or in a transaction, implements these few functions,
+/// and makes its calls from the extensions of this protocol: ``submit(_:in:at:)``, ``claim(_:in:at:)``,
+/// ``report(_:in:at:)`` and the others. A store whose steps run on a server writes them in the server's language; the
+/// conformance suite holds it to the same answers.
 public protocol DurableTable {
     /// Where fences and run ids come from: one number for the whole store, which only grows.
     var sequence: Int64 { get set }
     /// The highest generation of all rows that were deleted.
     var base: Int64 { get set }
 
-    /// The row of a key.
+    /// The row of a key, or nil if the key is at rest.
     mutating func find(_ key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> DurableEntry?
     /// Keeps a new row.
     mutating func insert(
@@ -38,7 +39,7 @@ public protocol DurableTable {
     mutating func keys(
         submittedBy submitter: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> [[UInt8]]
-    /// The bytes of the run's values.
+    /// The bytes of the values of the run that an entry has, in order.
     mutating func values(
         ofRunIn entry: DurableEntry, in namespace: DurableNamespace
     ) throws(DurableError) -> [[UInt8]]
@@ -54,7 +55,8 @@ public protocol DurableTable {
     /// Counts attempts that begin, and leases that ended before their runs did: see ``DurableStatus``.
     mutating func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError)
 
-    /// Keeps the end of a range, and forgets its values unless it is dead. An absorbed submit extends the key's latest absorbed range.
+    /// Keeps the end of a range, and forgets its values unless it is dead. An absorbed submit extends the key's latest
+    /// absorbed range.
     mutating func record(
         _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError)
@@ -73,7 +75,8 @@ public protocol DurableTable {
     mutating func findDead(
         _ run: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run)?
-    /// Takes a dead run out of the store; its values stay, if the row does not hold them, where it is to be tried again.
+    /// Takes a dead run out of the store; its values stay, if the row does not hold them, where it is to be tried
+    /// again.
     ///
     /// - Returns: Whether it was there.
     mutating func takeDead(
@@ -89,23 +92,23 @@ public protocol DurableTable {
         _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError)
 
-    /// Forgets some of the ends and tokens that are older than these instants. The ends of a key stay while it has a dead
-    /// run, or one that may still die: they say whether that one is outdated.
+    /// Forgets some of the ends and tokens that are older than these instants. The ends of a key stay while it has a
+    /// dead run, or one that may still die: they say whether that one is outdated.
     mutating func forget(
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError)
 }
 
-/// A namespace as a step sees it.
+/// A namespace as the steps of a ``DurableTable`` are given it.
 public struct DurableNamespace: Hashable, Sendable {
-    /// How the store calls it.
+    /// The number by which the store knows it.
     public var id: Int64
-    /// How users call it.
+    /// Its name.
     public var name: String
-    /// The rules that hold now.
+    /// Its rules, as it was opened last.
     public var rules: DurableRules
 
-    /// A namespace of these parts.
+    /// Makes a namespace from what the store has of it.
     public init(id: Int64, name: String, rules: DurableRules) {
         self.id = id
         self.name = name
@@ -135,19 +138,19 @@ extension DurableNamespace {
     }
 }
 
-/// A row with what the store keeps beside it.
+/// A row of a ``DurableTable``, with what the store keeps beside it.
 public struct DurableEntry: Hashable, Sendable {
-    /// How the store finds it.
+    /// The number by which the store finds it.
     public var handle: Int64
     /// The bytes of its key.
     public var key: [UInt8]
-    /// The row.
+    /// What the key has pending, ready and running.
     public var row: DurableRow
     /// The only instant that a store needs an index on: never later than the first at which something can happen to the
-    /// row. A submit moves it only earlier; who finds it too early moves it on.
+    /// row. A submit moves it only earlier; a step that finds it too early moves it on.
     public var wake: CoreInstant
 
-    /// An entry of these parts.
+    /// Makes an entry from what the store has of it.
     public init(handle: Int64, key: [UInt8], row: DurableRow, wake: CoreInstant) {
         self.handle = handle
         self.key = key

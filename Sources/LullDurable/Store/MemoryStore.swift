@@ -1,10 +1,16 @@
 internal import Lull
 public import LullCore
 
-/// A store in memory: the protocol without the durability.
+/// A store in memory, for tests of code that uses a ``DurableDebouncer``. What it keeps dies with it.
 ///
-/// For tests of code that uses a ``DurableDebouncer``, with a clock of their own; and the plain form of what every other
-/// store does. What it keeps dies with it.
+/// ```swift
+/// let clock = ManualClock()
+/// let store = MemoryStore(clock: StoreClock(clock))
+/// let sync = try await DurableDebouncer<String, Change>(
+///     for: .seconds(2), namespace: "sync", in: store, clock: clock)
+/// ```
+///
+/// With the `ManualClock` of `LullTesting` the test decides when values fall due (<doc:Testing>).
 public final class MemoryStore: DurableStore {
     private struct State {
         var table = MemoryTable()
@@ -18,7 +24,11 @@ public final class MemoryStore: DurableStore {
     private let clock: StoreClock
     private let limits: DurableLimits
 
-    /// An empty store.
+    /// Makes an empty store.
+    ///
+    /// - Parameters:
+    ///   - limits: How large a value may be, and how long ends and tokens are kept.
+    ///   - clock: What decides when values fall due; ``StoreClock/system`` unless a test gives its own.
     public init(limits: DurableLimits = DurableLimits(), clock: StoreClock = .system) {
         self.limits = limits
         self.clock = clock

@@ -2,56 +2,58 @@ public import LullCore
 
 // What a store tells of itself.
 
-/// What became of a submit.
+/// What has become of a submit: the answer of ``DurableDebouncer/state(of:)``.
 @nonexhaustive
 public enum DurableState: Hashable, Sendable {
-    /// It, or a value that stands for it, is not due yet.
+    /// It, or a value that has taken its place, is not due yet.
     case pending
-    /// It has fallen due, and waits for a worker.
+    /// It is due, and waits for a worker.
     case ready
-    /// A worker has it.
+    /// A worker is executing it. Attempts are counted from 1.
     case running(attempt: Int)
-    /// The handler threw; it is tried again.
+    /// The handler threw; after a delay it is tried again.
     case waitingForRetry(attempt: Int, error: String?)
     /// The handler returned.
     case completed
     /// The handler threw, and a newer value of the key took its place.
     case failed(error: String?)
-    /// It was cancelled before a worker had it.
+    /// It was cancelled before a worker began it.
     case cancelled
-    /// Another value stood for it.
+    /// It came in a leading-only window that another value had opened (<doc:Semantics>, section 6).
     case absorbed
-    /// Every attempt that it was allowed has failed.
+    /// All its attempts have failed. It stays until it is retried or discarded.
     case dead(error: String?)
-    /// It ended longer ago than the store remembers.
+    /// It ended longer ago than the store remembers (``DurableLimits/retention``).
     case forgotten
 }
 
-/// How much there is to do in a namespace, as if everything due by now had fallen due.
+/// How much there is to do in a namespace at the moment: the answer of ``DurableDebouncer/status()``.
+///
+/// Watch ``dead``, and ``oldestDue``, which grows where workers are missing or too slow.
 public struct DurableStatus: Hashable, Sendable {
-    /// The namespace.
+    /// The name of the namespace.
     public var namespace: String
-    /// Its rules.
+    /// The rules by which its values fall due and are combined.
     public var rules: DurableRules
-    /// Keys with a value that is not due.
+    /// Keys with a value that is not due yet.
     public var pending = 0
     /// Keys with a value that waits for a worker.
     public var ready = 0
-    /// Keys with a run that a worker has.
+    /// Keys with a run that a worker is executing.
     public var running = 0
     /// Keys with a run that waits for another attempt.
     public var retrying = 0
-    /// Dead runs.
+    /// Runs that have used up their attempts: see ``DurableDebouncer/dead(limit:)``.
     public var dead = 0
-    /// For how long the oldest work that waits for a worker has waited: a value that is due, a run whose next attempt is due, or one
-    /// whose lease has expired.
+    /// For how long the oldest work that waits for a worker has waited: a value that is due, a run whose next attempt
+    /// is due, or one whose lease has expired.
     public var oldestDue: Duration?
     /// How many attempts at runs have begun since the namespace was made.
     public var attempts = 0
     /// How many times a run was taken from a worker whose lease had ended.
     public var lostLeases = 0
 
-    /// The status of a namespace with nothing in it.
+    /// Makes the status of an empty namespace; for implementers of a store.
     public init(namespace: String, rules: DurableRules) {
         self.namespace = namespace
         self.rules = rules
@@ -78,22 +80,23 @@ public struct DurableStatus: Hashable, Sendable {
     }
 }
 
-/// A key that is not at rest, as if everything due by now had fallen due.
+/// What a key has pending, ready or running at the moment: an answer of ``DurableDebouncer/list(prefix:limit:)``.
 ///
-/// A store knows keys as bytes; a ``DurableDebouncer`` gives them as what they are, or nil where no key of its type has the bytes.
+/// A store knows keys as bytes; a ``DurableDebouncer`` gives them as what they are, or nil where no key of its type has
+/// the bytes.
 public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The key.
     public var key: Key
-    /// Submits behind the value that is not due.
+    /// The number of submits behind the value that is not due yet; zero if there is none.
     public var pending: Int
-    /// Until that falls due.
+    /// How long it is until that value falls due; nil if there is none.
     public var dueIn: Duration?
-    /// Submits behind the value that waits for a worker.
+    /// The number of submits behind the value that waits for a worker; zero if there is none.
     public var ready: Int
-    /// The run.
+    /// The run that a worker has, or that waits for another attempt, if there is one.
     public var run: DurableListedRun?
 
-    /// What is to be told of a row.
+    /// Makes the listing of a row; for implementers of a store.
     public init(key: Key, row: DurableRow, rules: DurableRules, at now: CoreInstant) {
         var row = row
         var endings: [DurableEnding] = []
@@ -125,40 +128,42 @@ extension DurableListing {
 
 /// The run of a key in a ``DurableListing``.
 public struct DurableListedRun: Hashable, Sendable {
-    /// The same in every attempt.
+    /// The ``DurableExecution/runID`` of its executions.
     public var id: Int64
-    /// From 1.
+    /// How often it has been started, from 1.
     public var attempt: Int
-    /// Whether a worker has it.
+    /// Whether a worker has it now.
     public var isClaimed: Bool
-    /// Why the latest attempt failed.
+    /// What the latest failed attempt threw, as text.
     public var error: String?
-    /// Submits behind it.
+    /// The number of submits behind it.
     public var submits: Int
-    /// Until it may be tried again; nil while a worker has it.
+    /// How long it is until the next attempt; nil while a worker has it.
     public var retryIn: Duration?
 }
 
-/// A run that has failed for good.
+/// A run that has used up its attempts: an answer of ``DurableDebouncer/dead(limit:)``.
 ///
-/// A store knows keys as bytes; a ``DurableDebouncer`` gives them as what they are, or nil where no key of its type has the bytes.
+/// A store knows keys as bytes; a ``DurableDebouncer`` gives them as what they are, or nil where no key of its type has
+/// the bytes.
 public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
-    /// The run.
+    /// The ``DurableExecution/runID`` of its executions: what ``DurableDebouncer/retry(_:)`` and
+    /// ``DurableDebouncer/discard(_:)`` take.
     public var id: Int64
-    /// Its key.
+    /// The key.
     public var key: Key
-    /// The bytes of its values.
+    /// Its values as the store has them: JSON.
     public var values: [[UInt8]]
-    /// The generations that it covers.
+    /// The numbers of the submits that it stands for: see ``DurableReceipt/generation``.
     public var submits: ClosedRange<Int64>
-    /// How often it was tried.
+    /// How often it was tried before it died.
     public var attempts: Int
-    /// Why the last attempt failed.
+    /// What the last attempt threw, as text.
     public var error: String?
-    /// How long ago.
+    /// How long ago it died.
     public var age: Duration
 
-    /// A dead run of these parts.
+    /// Makes the record of a dead run; for implementers of a store.
     public init(
         id: Int64, key: Key, values: [[UInt8]], submits: ClosedRange<Int64>, attempts: Int, error: String?,
         age: Duration
@@ -181,14 +186,15 @@ extension DurableDeadRun {
     }
 }
 
-/// What became of a wish to retry a dead run.
+/// Whether a dead run gets another series of attempts: the answer of ``DurableDebouncer/retry(_:)``.
 @nonexhaustive
 public enum DurableRetry: Hashable, Sendable {
-    /// It may be claimed now.
+    /// It is executed again as soon as a worker is free.
     case accepted
-    /// No dead run has that id.
+    /// There is no dead run with that id.
     case notFound
-    /// With `latest`: the key has a newer generation, and an old value must not overwrite a newer one.
+    /// With `latest`: the key has been submitted again since, and an old value must not overwrite a newer one. Discard
+    /// it.
     case outdated
     /// The key has another run now, and never has two at once: ask again when that one has ended.
     case busy

@@ -3,14 +3,21 @@ internal import Foundation
 internal import Lull
 internal import LullCore
 
-/// What a store reads its time from, and waits by.
+/// The clocks by which a store decides what is due, and waits.
+///
+/// A ``MemoryStore`` takes one, so that a test can give it a clock that it moves itself:
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let store = MemoryStore(clock: StoreClock(clock))
+/// ```
 public struct StoreClock: Sendable {
-    /// Reads the clocks.
+    /// Reads the clocks of the machine.
     public let read: @Sendable () -> StoreTime.Reading
-    /// Waits for a time; throws when its task is cancelled.
+    /// Waits for a time; throws `CancellationError` when its task is cancelled.
     public let sleep: @Sendable (Duration) async throws -> Void
 
-    /// A clock of these functions.
+    /// Makes clocks from two functions.
     public init(
         read: @escaping @Sendable () -> StoreTime.Reading, sleep: @escaping @Sendable (Duration) async throws -> Void
     ) {
@@ -18,7 +25,7 @@ public struct StoreClock: Sendable {
         self.sleep = sleep
     }
 
-    /// The clocks of this machine.
+    /// The clocks of this machine, which go on while it sleeps.
     public static let system: StoreClock = {
         let boot = bootID()
         return StoreClock(
@@ -30,7 +37,7 @@ public struct StoreClock: Sendable {
             sleep: { try await Task.sleep(for: $0, tolerance: .zero, clock: .continuous) })
     }()
 
-    /// Any other clock, for tests: one boot that never ends, and a wall clock that is never set.
+    /// Makes clocks from any clock, for tests: the machine never restarts, and its wall clock is never set.
     public init<C: Clock<Duration>>(_ clock: C) {
         let start = clock.now
         self.init(
@@ -42,7 +49,8 @@ public struct StoreClock: Sendable {
             sleep: { try await clock.sleep(for: $0) })
     }
 
-    /// What names this boot of the machine. Without a name each start of a process counts as one, which is never too early.
+    /// What names this boot of the machine. Without a name each start of a process counts as one, which is never too
+    /// early.
     private static func bootID() -> String {
         #if canImport(Darwin)
             var bytes = [CChar](repeating: 0, count: 64)

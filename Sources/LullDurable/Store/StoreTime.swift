@@ -1,22 +1,22 @@
 public import LullCore
 
-/// One time for all who use a store, made from the clocks of the machines they run on.
+/// The time of a store, which all its users share, made from the clocks of their machines; for implementers of a store.
 ///
 /// Within one start of a machine (a *boot*) it follows a clock that counts through sleep and that nobody can set. Under
-/// another boot, or when that clock has gone back (a machine that was restored from a snapshot), it goes on by what the wall
-/// clock says has passed. So it never runs back and never stands still; setting the wall clock has no effect within a boot,
-/// and across one a forward jump makes things due early by at most the jump.
+/// another boot, or when that clock has gone back (a machine that was restored from a snapshot), it goes on by what the
+/// wall clock says has passed. So it never runs back and never stands still; setting the wall clock has no effect
+/// within a boot, and across one a forward jump makes things due early by at most the jump.
 public struct StoreTime: Hashable, Sendable {
-    /// What the clocks of a machine say.
+    /// What the clocks of a machine show at one moment.
     public struct Reading: Hashable, Sendable {
-        /// Names the boot.
+        /// A name for this start of the machine.
         public var boot: String
-        /// The time since it, on the clock that counts through sleep.
+        /// The time since that start, on a clock that counts through sleep.
         public var sinceBoot: CoreDuration
         /// The time since 1970 that the wall clock shows.
         public var wall: CoreInstant
 
-        /// A reading of these parts.
+        /// Makes a reading; ``StoreClock/read`` makes those of a machine.
         public init(boot: String, sinceBoot: CoreDuration, wall: CoreInstant) {
             self.boot = boot
             self.sinceBoot = sinceBoot
@@ -31,23 +31,23 @@ public struct StoreTime: Hashable, Sendable {
     /// The latest instant that was read.
     public private(set) var highest: CoreInstant
 
-    /// The time of a new store: it begins at its origin.
+    /// Makes the time of a new store: it is at its origin now.
     public init(at reading: Reading) {
         anchor = reading
         start = .origin
         highest = .origin
     }
 
-    /// The time of a store as it was kept.
+    /// Makes the time of a store from what the store has kept of it.
     public init(anchor: Reading, start: CoreInstant, highest: CoreInstant) {
         self.anchor = anchor
         self.start = start
         self.highest = highest
     }
 
-    /// The instant of a reading.
+    /// The instant of the store at which a reading was made.
     ///
-    /// To be asked when nobody else can change the store, so that what is handled later has no earlier instant.
+    /// Ask while nothing else can change the store, so that what is handled later has no earlier instant.
     public mutating func now(_ reading: Reading) -> CoreInstant {
         if !isTied(to: reading) {
             let passed = max(.zero, anchor.wall.duration(to: reading.wall))

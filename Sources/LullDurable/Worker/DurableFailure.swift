@@ -1,20 +1,21 @@
-/// What went wrong in a worker. It goes on in every case.
+/// What went wrong in a worker, as `onFailure` is told of it. The worker goes on in every case.
 @nonexhaustive
 public enum DurableFailure: Sendable {
-    /// The handler threw, or there is no key or value that the bytes stand for. After a time the run is tried again; nil if
-    /// it has had all its attempts, and is dead.
+    /// The handler threw, or the bytes of the key or a value could not be decoded (``UndecodableBytes``). The run is
+    /// tried again after `retryIn`; nil if that was its last attempt, and it is dead.
     case threw(any Error, DurableRun, retryIn: Duration?)
-    /// A run is no longer the worker's: it did not renew its lease in time, and another worker has taken over. The handler
-    /// was cancelled, if it was still running.
+    /// The worker did not renew the lease of a run in time, and another worker has taken over. The handler was
+    /// cancelled if it was still running.
     case leaseLost(DurableRun)
-    /// A run is dead: the lease of its last attempt has expired, since the worker that had it was killed, say.
+    /// A run is dead because the lease of its last attempt has expired: its worker was killed, for example.
     case died(DurableRun)
-    /// The store does not do what it is asked. It is asked again, more and more rarely; until it answers, nothing is claimed.
+    /// A call of the store failed. It is made again, at growing intervals; until it succeeds, the worker claims
+    /// nothing.
     case store(DurableError)
 }
 
 extension DurableFailure: CustomStringConvertible {
-    /// What happened, in one sentence without a full stop.
+    /// What happened, in one sentence without a full stop, for a log or a message.
     public var description: String {
         switch self {
         case .threw(let error, let run, let retryIn?):
@@ -33,22 +34,25 @@ extension DurableRun {
     var summary: String { "run \(id) (key \(String(decoding: key, as: UTF8.self)))" }
 }
 
-/// Bytes in the store that the program cannot read: another version of it wrote them, or another program.
+/// The error of a run whose key or value cannot be decoded: another version of the program wrote it, or another
+/// program.
+///
+/// It comes in ``DurableFailure/threw(_:_:retryIn:)``, and the run is tried again as after any other error.
 public struct UndecodableBytes: Error, Hashable, Sendable, CustomStringConvertible {
     /// What cannot be read, and why.
     public let description: String
 }
 
-/// What the workers of this process have done.
+/// What the workers that were started from a debouncer have done since then: ``DurableDebouncer/counters``.
 public struct DurableCounters: Hashable, Sendable {
-    /// How often a handler was started, or should have been and could not for its bytes.
+    /// Handlers that were started, and runs that could not be decoded.
     public var attempts = 0
-    /// How many of these ended with an error.
+    /// How many of the attempts ended with an error.
     public var failures = 0
-    /// How many runs were lost to other workers.
+    /// How many runs other workers took over because a lease was not renewed in time.
     public var lostLeases = 0
 
-    /// Counters of a worker that has done nothing.
+    /// Makes counters that are all zero.
     public init() {}
 }
 

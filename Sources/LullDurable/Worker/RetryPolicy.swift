@@ -1,21 +1,26 @@
 internal import Lull
 package import LullCore
 
-/// After how long a run whose handler threw is tried again, and how often.
+/// When a run whose handler threw is tried again, and how often: an exponential backoff with jitter.
 ///
-/// The delay doubles with every attempt up to a longest one. Each is shortened by chance to between a half and all of
-/// that, so that many runs that failed together do not come back together.
+/// ```swift
+/// let retry = RetryPolicy(initialDelay: .seconds(5), maxDelay: .seconds(3600), maxAttempts: 50)
+/// ```
+///
+/// The delay doubles with every attempt up to ``maxDelay``. Each is shortened at random to between a half and all of
+/// that, so that runs that failed together do not come back together. How to choose: <doc:WorkThatSurvives>.
 public struct RetryPolicy: Hashable, Sendable {
-    /// The delay after the first attempt.
+    /// The delay after the first failed attempt.
     public var initialDelay: Duration
-    /// The longest delay.
+    /// No delay is longer than this.
     public var maxDelay: Duration
-    /// How many attempts a run has before it is dead. One that is taken over from a worker that died counts as well.
+    /// How many attempts a run has before it is dead. An attempt whose worker died counts.
     public var maxAttempts: Int
 
-    /// Creates a policy, by default one under which a run is dead after some 80 minutes of failing.
+    /// Makes a policy; by default a run that keeps failing is dead after some 80 minutes.
     ///
-    /// Stops with a message if `initialDelay` is negative, `maxDelay` shorter than `initialDelay`, or `maxAttempts` below 1.
+    /// The program stops with a message if `initialDelay` is negative, `maxDelay` shorter than `initialDelay`, or
+    /// `maxAttempts` below 1.
     public init(
         initialDelay: Duration = .seconds(1), maxDelay: Duration = .seconds(600), maxAttempts: Int = 20
     ) {

@@ -1,0 +1,70 @@
+import Foundation
+import LullDispatch
+import TestSupport
+import Testing
+
+// The code in the documentation comments of LullDispatch, in real time.
+
+@Suite("The samples in the comments of LullDispatch")
+@MainActor
+struct CommentSamples {
+    typealias Results = DocumentationSamples.Results
+
+    /// Waits until so many results have been searched for.
+    func wait(for count: Int, _ results: Results) async throws {
+        for _ in 0..<2000 where results.texts.all.count < count { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    @Test("the last task of a key")
+    func lastOut() {
+        let volumes = Record<Int>()
+        struct Speaker {
+            let set: @Sendable (Int) -> Void
+        }
+        let (speaker, volume) = (Speaker { volumes.add($0) }, 7)
+        LastOutQueue.default.enqueue(forKey: "volume") { speaker.set(volume) }
+        LastOutQueue.default.executePendingTasks()
+        #expect(volumes.all == [7])
+    }
+
+    @Test("a closure, an operation that waits, and the newest work on the main queue")
+    func operations() async throws {
+        let (results, operations, field) = (Results(), OperationQueue(), (text: "cat", tag: 1))
+        let search = debounced(for: 0.3) { (text: String) in results.search(text) }
+        search(field.text)
+
+        let pause = DelayOperation(timeInterval: 0.01)
+        let work = BlockOperation { results.search("dog") }
+        work.addDependency(pause)
+        for operation in [pause, work] { operations.addOperation(operation) }
+
+        try await wait(for: 2, results)
+        Throttle.onMainQueue(by: 0.3) { results.search(field.text) }
+        try await wait(for: 3, results)
+        #expect(results.texts.all.sorted() == ["cat", "cat", "dog"])
+    }
+
+    @Test("delays that must all be over, and events")
+    func delays() {
+        let printed = Record<String>()
+        func print(_ text: String) { printed.add(text) }
+        let queue = DelayedPreemptiveDispatchQueue()
+        queue.delay(2) { print("first") }
+        queue.delay(1) { print("second") }
+        #expect(!queue.empty)
+        queue.cancel()
+
+        @Sendable func syncSteps() { printed.add("steps") }
+        let sync = BackgroundDebouncer(timeInterval: 2)
+        sync.handler = { syncSteps() }
+        sync.flush()
+        #expect(printed.all == ["steps"])
+    }
+
+    @Test("the code of the comments is the code above")
+    func comments() throws {
+        let comments = try ArticleCode(commentsIn: "Sources/LullDispatch")
+        #expect(comments.samples.count >= 6)
+        #expect(try comments.missing(from: "Tests/LullDispatchTests/CommentSamples.swift") == [])
+    }
+}

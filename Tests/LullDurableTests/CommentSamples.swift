@@ -1,0 +1,94 @@
+import Lull
+import LullDurable
+import LullSQLite
+import LullTesting
+import TestSupport
+import Testing
+
+// The code in the documentation comments of LullDurable and LullSQLite.
+
+enum Topic: String, DurableKey {
+    case orders, invoices
+}
+
+@Suite("The samples in the comments of LullDurable and LullSQLite")
+struct CommentSamples {
+    typealias Change = Note
+
+    struct Screen: Sendable {
+        let shown = Record<String>()
+        func showSaved() { shown.add("saved") }
+    }
+
+    struct Service: Sendable {
+        let server = Server()
+        func send(_ change: Change, named run: Int64) async throws { try await server.put(change, named: run) }
+    }
+
+    let server = Service()
+    let document = "a"
+    let change = Change(id: "a", text: "text")
+
+    /// Compiled, and not run: it would write there.
+    func onDisk() async throws {
+        let store = try await SQLiteStore(path: "/var/lib/app/sync.db")
+        let sync = try await DurableDebouncer<String, Change>(for: .seconds(2), namespace: "sync", in: store)
+        _ = sync
+    }
+
+    /// Compiled, and not run: the work would never end.
+    func work(_ store: any DurableStore) async throws {
+        let sync = try await DurableDebouncer<String, Change>(
+            for: .seconds(2), maxWait: .seconds(10), namespace: "sync", in: store)
+        try await sync.submit(change, for: document)
+
+        try await sync.run { execution in
+            try await server.send(execution.value, named: execution.runID)
+        }
+    }
+
+    @Test("a store on the clock of the test")
+    func memory() async throws {
+        let clock = ManualClock()
+        let store = MemoryStore(clock: StoreClock(clock))
+        let sync = try await DurableDebouncer<String, Change>(
+            for: .seconds(2), namespace: "sync", in: store, clock: clock)
+        let receipt = try await sync.submit(change, for: document)
+        #expect(try await sync.state(of: receipt) == .pending)
+        await clock.advance(by: .seconds(2))
+        #expect(try await sync.state(of: receipt) == .ready)
+    }
+
+    @Test("settings from outside, and a key of one's own")
+    func settings() async throws {
+        let store = MemoryStore()
+        let settings = (wait: Duration.seconds(2), maxWait: Duration.seconds(10))
+        let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
+        let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
+        #expect(try await sync.status().rules.policy == policy)
+        #expect(Topic(durableBytes: Topic.invoices.durableBytes) == .invoices)
+
+        let retry = RetryPolicy(initialDelay: .seconds(5), maxDelay: .seconds(3600), maxAttempts: 50)
+        #expect(retry.maxAttempts == 50)
+    }
+
+    @Test("a submit that is waited for")
+    func waiting() async throws {
+        let screen = Screen()
+        let sync = try await DurableDebouncer<String, Change>(for: .seconds(60), namespace: "sync", in: MemoryStore())
+        let worker = Task { try await sync.run { try await server.send($0.value, named: $0.runID) } }
+        defer { worker.cancel() }
+        let receipt = try await sync.submit(change, for: document)
+        try await sync.flush(document)
+        if try await sync.wait(for: receipt, atMost: .seconds(5)) == .completed { screen.showSaved() }
+        try await sync.wait(for: receipt, atMost: .seconds(60))
+        #expect(await server.server.notes == [change])
+    }
+
+    @Test("the code of the comments is the code above", arguments: ["LullDurable": 7, "LullSQLite": 1])
+    func comments(module: String, count: Int) throws {
+        let comments = try ArticleCode(commentsIn: "Sources/\(module)")
+        #expect(comments.samples.count >= count)
+        #expect(try comments.missing(from: "Tests/LullDurableTests/CommentSamples.swift") == [])
+    }
+}

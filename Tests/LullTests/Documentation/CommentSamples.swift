@@ -1,0 +1,185 @@
+import Foundation
+import Lull
+import LullTesting
+import TestSupport
+import Testing
+
+// The code in the documentation comments of Lull and of LullTesting.
+
+@Suite("The samples in the comments of LullTesting")
+struct TestingCommentSamples {
+    @Test("a clock that a test advances")
+    func clock() async {
+        let store = Store()
+        let clock = ManualClock()
+        let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }
+        save(Draft("a"))
+        save(Draft("ab"))
+        await clock.advance(by: .seconds(2))
+        #expect(await store.drafts == [Draft("ab")])
+    }
+
+    @Test("a call that returns only after the clock has moved")
+    func task() async throws {
+        let clock = ManualClock()
+        let save = Debouncer(for: .seconds(2), clock: clock) { (draft: String) in draft.count }
+        let outcome = clock.task { try await save.outcome(of: "ab") }
+        await clock.advance(by: .zero, until: .started)
+        await clock.advance(by: .seconds(2))
+        guard case .executed(2) = try await outcome.value else { Issue.record("not executed"); return }
+    }
+
+    @Test("the code of the comments is the code of this file", arguments: ["Lull": 15, "LullTesting": 2])
+    func comments(module: String, count: Int) throws {
+        let comments = try ArticleCode(commentsIn: "Sources/\(module)")
+        #expect(comments.samples.count >= count)
+        #expect(try comments.missing(from: "Tests/LullTests/Documentation/CommentSamples.swift") == [])
+    }
+}
+
+/// Compiled, and run as far as time does not matter: what the samples mean is tested elsewhere.
+@Suite("The samples in the comments of Lull")
+struct CommentSamples {
+    typealias DeviceID = String
+    typealias Position = Int
+
+    let api = Store()
+    let server = Service()
+    let hub = Service()
+    let counter = Service()
+    let screen = Service()
+    let log = Log()
+    let settings = (wait: Duration.seconds(2), maxWait: Duration.seconds(10), interval: Duration.seconds(1))
+    let draft = Draft("a")
+    let position = 1
+    let lamp = "lamp"
+
+    @Test("a debouncer is flushed")
+    func debouncer() async {
+        let save = Debouncer(for: .seconds(2)) { (draft: Draft) in try await api.save(draft) }
+        save(draft)
+        save.flush()
+        await save.shutDownAndWait()
+        #expect(await api.drafts == [draft])
+    }
+
+    @Test("a throttler")
+    func throttler() async {
+        let report = Throttler(every: .seconds(1)) { (position: Position) in try await server.report(position) }
+        report(position)
+        await report.shutDownAndWait()
+        #expect(await server.told == ["at 1"])
+    }
+
+    @Test("keys")
+    func keys() async {
+        let levels = KeyedDebouncer(for: .seconds(2), maxWait: .seconds(10)) { (device: DeviceID, level: Int) in
+            try await hub.set(level, on: device)
+        }
+        levels.submit(7, for: lamp)
+        levels.submit(8, for: lamp, after: .seconds(5))
+        await levels.shutDownAndWait()
+        #expect(await hub.told == ["lamp=8"])
+
+        let sync = KeyedThrottler(every: .seconds(120)) { (category: Category, _: Void) in
+            try await server.sync(category)
+        }
+        sync.submit(for: .steps)
+        await sync.shutDownAndWait()
+        #expect(await server.told == ["sync steps"])
+    }
+
+    @Test("values that are collected or merged")
+    func combining() async {
+        let upload = Debouncer(collectingFor: .seconds(5), options: .init(maxCount: 100)) { (events: [String]) in
+            try await server.upload(events)
+        }
+        for event in ["a", "b"] { upload(event) }
+        await upload.shutDownAndWait()
+        #expect(await server.told == ["a+b"])
+
+        let count = Throttler(every: .seconds(1), combining: .merge { $0 += $1 }) { (clicks: Int) in
+            await counter.add(clicks)
+        }
+        for _ in 0..<5 { count(1) }
+        await count.shutDownAndWait()
+        #expect(await counter.told == ["+1", "+4"])
+    }
+
+    @Test("options")
+    func options() async {
+        let save = Debouncer(for: .seconds(2), options: .init(maxCount: 100, atEnd: .flush)) { (draft: Draft) in
+            try await api.save(draft)
+        }
+        let report = Throttler(every: .seconds(10), options: .init(tolerance: .seconds(1))) { (position: Position) in
+            try await server.report(position)
+        }
+        save(draft)
+        report(position)
+        await save.shutDownAndWait()
+        await report.shutDownAndWait()
+        #expect(await api.drafts == [draft])
+        #expect(await server.told == ["at 1"])
+    }
+
+    @Test("settings from outside")
+    func policies() async throws {
+        do {
+            let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
+            let save = Debouncer(policy: policy) { (draft: Draft) in try await api.save(draft) }
+            #expect(!save.isPending)
+        }
+        do {
+            let policy = try Policy.throttle(every: settings.interval)
+            let report = Throttler(policy: policy) { (position: Position) in try await server.report(position) }
+            #expect(!report.isPending)
+        }
+        var save: Debouncer<Draft, Int>?
+        do {
+            let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
+            save = Debouncer(policy: policy) { (draft: Draft) in try await api.save(draft) }
+        } catch {
+            log.error("in the settings: \(error)")
+        }
+        #expect(save != nil && log.lines.all == [])
+    }
+
+    @Test("outcomes, by a callback and awaited")
+    func outcomes() async throws {
+        let save = Debouncer(for: .zero) { (draft: Draft) in try await api.save(draft) }
+        save.submit(draft) { outcome in
+            if case .failed(let error) = outcome { await screen.show("not saved: \(error)") }
+        }
+        guard case .executed(let count) = try await save.outcome(of: draft) else { return }
+        #expect(count >= 1)
+    }
+
+    /// Compiled, and not run: it would go on until the debouncer has gone.
+    func observe(_ save: Debouncer<Draft, Int>) async {
+        for await event in save.events() {
+            log.error("\(event.kind) at \(event.at)")
+        }
+    }
+
+    /// Compiled, and not run: it would write there.
+    func record(_ search: Debouncer<String, Void>, _ file: URL) throws {
+        let recording = search.startRecording()
+        try Data(recording.trace().utf8).write(to: file)
+    }
+
+    @Test("sequences")
+    func sequences() async {
+        let found = Record<String>()
+        func search(_ query: String) async { found.add(query) }
+        func show(_ position: Int) async { found.add("\(position)") }
+        let (queries, typing) = AsyncStream.makeStream(of: String.self)
+        let (positions, moving) = AsyncStream.makeStream(of: Int.self)
+        typing.yield("cat")
+        typing.finish()
+        moving.yield(1)
+        moving.finish()
+        for await query in queries.debounced(for: .milliseconds(300)) { await search(query) }
+        for await position in positions.throttled(every: .seconds(1)) { await show(position) }
+        #expect(found.all == ["cat", "1"])
+    }
+}

@@ -38,7 +38,7 @@ public struct Batch<Value> {
     /// Adds a value, and returns the one that lost its place, if one did.
     @inlinable
     @inline(__always)
-    mutating func add(_ other: consuming Value, by combination: Combination) -> Value? {
+    package mutating func add(_ other: consuming Value, by combination: Combination) -> Value? {
         switch combination {
         case .latest:
             let old = value
@@ -70,7 +70,7 @@ public struct Batch<Value> {
 
     /// Adds the values of a later execution, and returns the ones that lost their place, if any did.
     @inlinable
-    mutating func add(_ later: Batch, by combination: Combination) -> Batch? {
+    package mutating func add(_ later: Batch, by combination: Combination) -> Batch? {
         switch combination {
         case .latest:
             let old = self

@@ -1,10 +1,12 @@
 // What is true between any two calls of an engine. Only tests ask: it costs a look at everything there is.
 
 /// Collects what is broken.
-struct Broken {
-    var rules: [String] = []
+package struct Broken {
+    package var rules: [String] = []
 
-    mutating func unless(_ holds: Bool, _ rule: @autoclosure () -> String) {
+    package init() {}
+
+    package mutating func unless(_ holds: Bool, _ rule: @autoclosure () -> String) {
         if !holds { rules.append(rule()) }
     }
 }

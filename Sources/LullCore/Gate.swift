@@ -78,7 +78,7 @@ public struct Gate: Hashable, Sendable {
 
     /// When the gate changes by itself: it executes what is pending, or becomes idle.
     @inlinable
-    func nextChange(by policy: Policy) -> CoreInstant {
+    package func nextChange(by policy: Policy) -> CoreInstant {
         count == 0 ? quiet : pendingDue(by: policy)
     }
 

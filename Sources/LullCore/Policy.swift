@@ -24,7 +24,7 @@ public struct Policy: Hashable, Sendable {
     public let delayRule: DelayRule
 
     // The two limits are stored so that their absence needs no branch when a value is submitted.
-    @usableFromInline let longestWait: CoreDuration
+    @usableFromInline package let longestWait: CoreDuration
     @usableFromInline let largestCount: Int
 
     /// The longest time that a value of a debounce waits; nil if there is no limit.
@@ -64,12 +64,12 @@ public struct Policy: Hashable, Sendable {
     }
 
     /// The same throttle with another interval.
-    func changed(wait: CoreDuration) -> Policy {
+    package func changed(wait: CoreDuration) -> Policy {
         Policy(self, wait: wait, longestWait: longestWait)
     }
 
     /// The same debounce with another longest wait.
-    func changed(longestWait: CoreDuration) -> Policy {
+    package func changed(longestWait: CoreDuration) -> Policy {
         Policy(self, wait: wait, longestWait: longestWait)
     }
 

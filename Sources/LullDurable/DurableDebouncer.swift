@@ -108,8 +108,7 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// `Policy.debounce(for:)` and `Policy.throttle(every:)` belong to `Lull`, which needs an import of its own. All
-    /// else is as in ``init(for:maxWait:edges:delayRule:maxCount:combining:maxBatch:namespace:in:clock:)``.
+    /// All else is as in ``init(for:maxWait:edges:delayRule:maxCount:combining:maxBatch:namespace:in:clock:)``.
     ///
     /// - Parameters:
     ///   - policy: When values fall due: what `Policy.debounce` or `Policy.throttle` has returned.

@@ -1,4 +1,4 @@
-public import LullCore
+internal import LullCore
 
 /// Why a call of a durable debouncer or a store has failed.
 ///

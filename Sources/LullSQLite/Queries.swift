@@ -1,3 +1,4 @@
+internal import LullDurable
 internal import LullCore
 
 /// The statements whose text never changes.

@@ -1,5 +1,5 @@
 internal import Foundation
-public import LullCore
+internal import LullCore
 public import LullDurable
 
 /// Keeps the pending work of durable debouncers in one SQLite file, which any number of processes on one machine may

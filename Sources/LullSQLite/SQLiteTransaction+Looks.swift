@@ -1,4 +1,4 @@
-package import LullCore
+internal import LullCore
 package import LullDurable
 
 // What the command line asks beyond the calls of a store.

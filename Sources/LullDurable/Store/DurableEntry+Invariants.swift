@@ -1,4 +1,4 @@
-package import LullCore
+internal import LullCore
 
 // What is true of everything that a store keeps of a key, between any two steps. Tests of stores ask for it.
 

@@ -1,4 +1,4 @@
-public import LullCore
+internal import LullCore
 
 /// What keeps the pending work of durable debouncers: a protocol for implementers of a store.
 ///

@@ -1,5 +1,5 @@
 internal import Lull
-public import LullCore
+internal import LullCore
 
 /// A store in memory, for tests of code that uses a ``DurableDebouncer``. What it keeps dies with it.
 ///

@@ -1,3 +1,4 @@
+import LullDurable
 import LullCore
 import Testing
 

@@ -1,3 +1,5 @@
+public import LullCore
+
 // The calls of workers. All but a claim are about a run that the worker holds: the store has compared its id, its fence and
 // its owner with the row's before.
 

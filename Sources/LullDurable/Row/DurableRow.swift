@@ -1,3 +1,5 @@
+public import LullCore
+
 /// What a durable store keeps for one key, and every step that it can take: the meaning of a durable debouncer, without
 /// a database, a clock or a worker.
 ///

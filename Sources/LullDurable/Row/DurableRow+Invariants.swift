@@ -1,3 +1,5 @@
+internal import LullCore
+
 // What is true of a row between any two steps. Stores are tested with it, and so is whatever computes the steps elsewhere.
 
 extension DurableRow {

@@ -1,3 +1,5 @@
+public import LullCore
+
 // The calls of producers. Each begins with `settle`, so that a late worker changes when a value runs, never which.
 
 extension DurableRow {

@@ -1,4 +1,5 @@
 import LullCore
+import LullDurable
 import Testing
 
 /// What submits, flushes and cancels do to a row.

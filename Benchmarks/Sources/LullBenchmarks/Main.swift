@@ -31,6 +31,7 @@ enum Main {
         Row("durable-run", Durable.runs),
         Row("durable-two", Durable.twoProcesses),
         Row("durable-idle", Durable.idle),
+        Row("building", Building.rows),
     ]
 
     static func main() {

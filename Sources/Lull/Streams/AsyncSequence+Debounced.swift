@@ -18,7 +18,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - combining: How the elements behind one delivery become the one that is delivered. With `merge`, the upstream
     ///     is not read while 1,024 elements wait to be merged.
     ///   - removingDuplicates: Whether two elements are the same: what would be delivered is left out if it is the same as
-    ///     what was delivered last. For elements that are `Equatable`, give `==`.
+    ///     what was delivered last. For elements that are `Equatable`, give `{ $0 == $1 }`.
     ///   - droppingAtEnd: Whether what is pending when the upstream ends or throws is dropped instead of delivered.
     ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>).
     ///   - tolerance: How much later than due an element may come, so that several wake-ups of the processor become

@@ -131,14 +131,20 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         }
     }
 
+    /// How often a task lets others go first before the clock gives up.
+    private static let turns = 20
+
     /// Gives up if nothing has moved when the patience is at its end.
     ///
-    /// A busy machine is no stall: before it is called one, the threads that tasks run on have their turn once more,
-    /// unless they are taken for good.
+    /// A busy machine is no stall: before it is called one, whatever waits for a thread of the pool has its turns, unless the
+    /// threads are taken for good.
     private func watch(_ id: Int, _ moves: Int) {
         afterRealTime(patience) { [weak self] in
             guard let self else { return }
-            Task.detached { self.giveUp(id, moves, goesOn: true) }
+            Task.detached {
+                for _ in 0..<Self.turns { await Task.yield() }
+                self.giveUp(id, moves, goesOn: true)
+            }
             afterRealTime(patience * 5) { [weak self] in self?.giveUp(id, moves, goesOn: false) }
         }
     }

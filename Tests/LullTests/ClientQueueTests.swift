@@ -1,11 +1,12 @@
 import Dispatch
 import LullCore
+import TestSupport
 import Testing
 
 @testable import Lull
 
 /// The deadlines of a scheduler, without any time.
-@Suite("A deadline queue")
+@Suite("A deadline queue", .ownThreads)
 struct ClientQueueTests {
     /// Held by the clients' clocks.
     let scheduler = Scheduler()

@@ -1,9 +1,10 @@
 #if os(Linux)
     import Foundation
+    import TestSupport
     import Testing
 
     /// What the compiler says of a typo in the settings of a debouncer: the form of the initialisers was chosen for it.
-    @Suite("A typo in an initialiser")
+    @Suite("A typo in an initialiser", .ownThreads)
     struct DiagnosticsTests {
         @Test(
             "is named by the compiler, with what was meant",

@@ -1,9 +1,10 @@
 import Dispatch
 import Lull
+import TestSupport
 import Testing
 
 /// Many threads on real clocks: what must hold whatever the order of things.
-@Suite("Under stress")
+@Suite("Under stress", .ownThreads)
 struct StressTests {
     /// A small generator whose seed is printed with what fails.
     struct Random: RandomNumberGenerator {

@@ -5,7 +5,7 @@
 
     /// The page "What the compiler says": of the code that it shows, one half is refused with the message, the other
     /// half is not.
-    @Suite("The messages of the compiler")
+    @Suite("The messages of the compiler", .ownThreads)
     struct CompilerMessagesTests {
         /// What is refused, the message, and what to write instead.
         struct Entry {

@@ -217,7 +217,7 @@ public struct DurableRules: Hashable, Sendable {
 
     /// Makes the rules of a namespace with a limit on what one run gets; nil for none.
     ///
-    /// - Throws: ``PolicyError`` if the limit is less than 1, or if a run gets a single value anyway.
+    /// - Throws: ``/LullCore/PolicyError`` if the limit is less than 1, or if a run gets a single value anyway.
     public init(_ policy: Policy, combination: Combination, maxBatch: Int?) throws(PolicyError) {
         if let maxBatch {
             if maxBatch < 1 { throw .maxBatchBelowOne(maxBatch) }
@@ -241,7 +241,7 @@ public struct DurableRules: Hashable, Sendable {
 
 /// A value as a row holds it: its bytes, or where the store has them, so that a store need not load what does not move.
 ///
-/// A store that holds the values of ``Combination/collect`` beside the row, each under its generation, need not move them either:
+/// A store that holds the values of ``/LullCore/Combination/collect`` beside the row, each under its generation, need not move them either:
 /// the ranges of the pending value, of the ready one and of the run say which are whose.
 public enum DurablePayload: Hashable, Sendable {
     /// The bytes of one value, and the generation of its submit.

@@ -9,7 +9,7 @@ enum CommitMark: Equatable {
 }
 
 extension Connection {
-    /// Whether the transaction with this mark was the latest to be committed. Nobody may have written since.
+    /// Whether the transaction with this mark was the latest to be committed. No other transaction may have been committed since.
     func has(_ mark: CommitMark) throws(DurableError) -> Bool {
         switch mark {
         case .number(let number):

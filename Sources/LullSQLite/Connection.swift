@@ -5,8 +5,8 @@ internal import LullDurable
 
 /// One open database file, as the thread that opened it uses it.
 ///
-/// Every failure of SQLite becomes a ``DurableError`` here, and is remembered: whoever writes asks for ``failed`` before he
-/// commits, since a statement that failed may have left half of a step behind.
+/// Every failure of SQLite becomes a ``DurableError`` and is kept in ``failed``. A writer checks it before the commit, since a
+/// statement that failed may have left half of a step behind.
 final class Connection {
     let path: String
     /// What has failed since this was last cleared.
@@ -101,7 +101,7 @@ final class Connection {
         sqlite3_close_v2(handle)
     }
 
-    /// How long to wait for somebody else who has locked the file.
+    /// Sets how long to wait for another program that has locked the file.
     private func wait(_ time: Duration) {
         sqlite3_busy_timeout(handle, Int32(clamping: CoreDuration(time).nanoseconds / 1_000_000))
     }
@@ -129,7 +129,7 @@ final class Connection {
     /// The number of pages in the write-ahead log after the latest commit of this connection.
     var pagesInLog: Int { Int(pages.pointee) }
 
-    /// Whether there is anything in the write-ahead log, whoever wrote it.
+    /// Whether the write-ahead log holds anything, from this process or another one.
     var hasLog: Bool { lull_size(file + "-wal") > 0 }
 
     /// Runs statements that have no parameters and whose results do not matter.
@@ -210,13 +210,13 @@ final class Connection {
         throw failure(code)
     }
 
-    /// What SQLite says of its last failure, in one line: it may quote a page of a damaged file.
+    /// SQLite's message for its last failure, in one line and bounded: it may quote a page of a damaged file.
     private static func lastMessage(_ handle: OpaquePointer) -> String {
         let words = String(cString: sqlite3_errmsg(handle)).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return words.count > 160 ? words.prefix(160) + " …" : words
     }
 
-    /// What a code means for who called.
+    /// The error for a code, as the caller needs it.
     func failure(_ code: Int32) -> DurableError {
         let why = "\(Self.lastMessage(handle)) (SQLite error \(code))"
         let error: DurableError =
@@ -237,7 +237,7 @@ final class Connection {
         return error
     }
 
-    /// Something stands in the file that this program never writes.
+    /// The error for contents that this program never writes.
     func damage(_ what: String) -> DurableError {
         let error = DurableError.unusable("\(path) is damaged: it holds \(what)")
         failed = error

@@ -1,7 +1,7 @@
 internal import LullDurable
 
-// What a namespace counts for ever: attempts at runs, and leases that were lost. Whoever measures wants the difference of two
-// looks, whichever process did the work in between; so they lie in the file, and are written once in a claim.
+// The counters of a namespace that never go back: attempts at runs, and lost leases. Monitoring takes the difference of two looks,
+// whichever processes did the work in between. So the counters are in the file, and are written once in each claim.
 
 extension Schema {
     static let counters = """

@@ -1,6 +1,6 @@
 internal import CLullSQLite
 
-/// What tells a file, and each state of its contents, from others. Of a file that is not there everything is zero.
+/// Identifies a file and the state of its contents. All zero for a file that does not exist.
 struct FileMark: Equatable {
     /// Which file it is, whatever it is called.
     struct Identity: Equatable {

@@ -19,7 +19,7 @@ extension Connection {
         return try statement.next() ? try statement.namespace() : nil
     }
 
-    /// The same from memory, as long as nobody else has written to the file: reading a policy takes as long as half a submit.
+    /// The same from a cache, which is valid until another connection commits: reading a policy takes as long as half a submit.
     /// Only in a transaction.
     func knownNamespace(_ name: String) throws(DurableError) -> DurableNamespace? {
         let version = try number(.dataVersion)

@@ -3,7 +3,7 @@ internal import LullDurable
 
 /// The files of a store as they were opened. Their names may come to mean others, or none; what is written to them then is lost.
 struct OpenFiles {
-    /// As users know it, and as it is looked for: whoever has opened it may go to another directory.
+    /// The path as the user gave it, and the full path: the process may change its directory.
     private let path: String
     private let name: String
     private let identity: FileMark.Identity

@@ -13,7 +13,7 @@ extension SQLiteFile {
         package let isCut: Bool
     }
 
-    /// As many pages are moved in one transaction: it takes some milliseconds, for which nobody else can write.
+    /// As many pages are moved in one transaction: this takes some milliseconds, during which no other process can write.
     static let pagesAtOnce: Int64 = 256
 
     /// Gives back the space that is not in use, in small steps between which others write. Each is a transaction: this may be
@@ -32,7 +32,7 @@ extension SQLiteFile {
         return Sizes(before: before, after: try size(), isCut: try cut())
     }
 
-    /// Writes a file anew that was made before space could be given back in steps. Nobody else writes meanwhile.
+    /// Writes a file anew that was made before space could be given back in steps. No other process can write meanwhile.
     private func rewrite() throws(DurableError) {
         try writerLock.acquire(within: options.patience)
         defer { writerLock.release() }

@@ -9,13 +9,14 @@ extension SQLiteFile {
     private static let usual = Duration.seconds(1)
     private static let soon = Duration.milliseconds(40)
 
-    /// Forgets what is old, a little at a time, and empties the log when nobody has written for a while. To be called a few times a
-    /// second by whoever waits; it waits for nobody, and who is in its way goes first.
+    /// Deletes some of what is old, or empties the log when nothing has been written for a while.
+    ///
+    /// To be called a few times a second by a thread that waits. It never waits for a lock: other writers go first.
     package func tend() {
         let now = ContinuousClock.now
         guard now >= nextTending else { return }
         nextTending = now.advanced(by: Self.usual)
-        // What is wrong with the file shows itself to those who want something of it.
+        // An error of the file will reach the callers that want something of it.
         let isOld = try? read { transaction throws(DurableError) in try transaction.remembersTooMuch() }
         if isOld == true {
             let call = Call { transaction throws(DurableError) in

@@ -15,7 +15,7 @@ package final class SQLiteFile {
         package var creates = true
         /// Whether the file may lie on another machine.
         package var allowsNetwork = false
-        /// How long to wait for others who use the file.
+        /// How long to wait for other processes that use the file.
         package var patience = Duration.seconds(5)
         /// SQLite's name of the file system that it uses; nil for the usual one.
         package var vfs: String?
@@ -34,10 +34,10 @@ package final class SQLiteFile {
     let writerLock: WriterLock
     private(set) var connection: Connection?
     private var files: OpenFiles
-    /// When there may be something to do while nothing else is; and since when nobody has written.
+    /// When to look for old entries next, and since when nothing has been written.
     var nextTending = ContinuousClock.now
     var calmSince = ContinuousClock.now
-    /// Whether a commit has failed, and nobody knows yet whether it has been made.
+    /// Whether a commit has failed and it is not known yet whether it was made.
     private var isUnsettled = false
     /// The log is copied when it has this many pages.
     private var checkpointAt: Int
@@ -60,8 +60,9 @@ package final class SQLiteFile {
             guard try connection.word("PRAGMA journal_mode = WAL") == "wal" else {
                 throw .unusable("\(path) cannot have a write-ahead log")
             }
-            // Who left the log may have been killed, or told that a sync has failed: then it may be in the system's cache only,
-            // and another sync need not change that. It must be on the disk before it is added to, or copied into the file.
+            // The process that left the log may have been killed, or a sync may have failed: then the log may be in the
+            // system's cache only, and another sync need not change that. It must be on the disk before it is added to, or
+            // copied into the file.
             if connection.hasLog { try connection.rewriteLog() }
             let reading = options.clock.read()
             try connection.migrate { connection throws(DurableError) in try Meta.create(in: connection, at: reading) }
@@ -192,7 +193,7 @@ package final class SQLiteFile {
         do throws(DurableError) {
             try connection[.commit].run()
             calmSince = .now
-            // Nobody is told of something that only a file without a name has.
+            // A commit to a file that no longer has its name is not acknowledged.
             finish(calls, files.loss.map { .unknown($0.reason) })
         } catch {
             // Without room the last part of a commit was not written, which makes it one.
@@ -236,7 +237,7 @@ package final class SQLiteFile {
         checkpointAt = pages + options.longLog / 4
     }
 
-    /// Leaves an empty log, if nobody else is at the file, and few values that have ended.
+    /// Empties the log if no other process uses the file, and deletes most values that have ended.
     package func rest() {
         guard let connection, connection.hasLog else { return }
         // It is left to others if they are at the file, and if it takes long.
@@ -255,7 +256,7 @@ package final class SQLiteFile {
         try answer(to: body) { read([$0]) }
     }
 
-    /// Answers what several callers ask, all at one instant. Nobody who writes is in the way.
+    /// Makes calls that change nothing, all at one instant. They wait for no writer.
     func read(_ calls: [any PendingCall]) {
         do throws(DurableError) {
             let connection = try readable()

@@ -71,8 +71,8 @@ package struct SQLiteReader: Sendable {
         return try ask(try Connection(reading: file, "", options), body)
     }
 
-    /// Reads what nobody is using: there is no log, or no index of it, and none is made. Whoever comes to the file makes them, so
-    /// that what was read meanwhile is known not to count.
+    /// Reads a file that is not in use: it has no log, or no index of its log, and none is made. A process that opens the file
+    /// makes them, which shows that what was read meanwhile does not count.
     private func readAtRest<Answer>(
         _ file: String, _ marks: Marks, _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) -> Result<Answer, DurableError> {
@@ -113,7 +113,7 @@ package struct SQLiteReader: Sendable {
     private struct Marks: Equatable {
         let file: FileMark
         let log: FileMark
-        /// Whether somebody uses the file, or has left the index of its log.
+        /// Whether the file is in use, or the index of its log was left behind.
         let hasIndex: Bool
 
         init(of file: String) {

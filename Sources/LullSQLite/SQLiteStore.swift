@@ -72,7 +72,7 @@ public final class SQLiteStore: DurableStore {
 
     /// How many writing calls this store has answered, and how many transactions that took: fewer, since calls made at
     /// once share one. For measuring.
-    public var traffic: (calls: Int, transactions: Int) {
+    package var traffic: (calls: Int, transactions: Int) {
         let traffic = calls.traffic
         return (traffic.calls, traffic.transactions)
     }

@@ -1,7 +1,7 @@
 internal import LullCore
 internal import LullDurable
 
-// What a file tells of itself. No values are read but those of dead runs, which are asked for.
+// Status, listings and dead runs. Values are read of dead runs only.
 
 extension SQLiteTable {
     func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {

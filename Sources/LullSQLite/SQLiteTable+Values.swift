@@ -2,7 +2,7 @@ internal import LullCore
 internal import LullDurable
 
 // The values of `collect`, each a row of its own under the generation of its submit: a submit costs the same however many there
-// are, and what falls due, is claimed or dies is a range that nobody need move.
+// are, and what falls due, is claimed or dies is a range of rows that need not move.
 
 extension DurableNamespace {
     /// Whether values lie in rows of their own.
@@ -10,8 +10,8 @@ extension DurableNamespace {
 }
 
 extension SQLiteTable {
-    /// So many values are deleted at the end of a range, and in each later transaction until none is left: a large range must not
-    /// hold everybody up.
+    /// How many values are deleted when a range ends, and in each later transaction until none is left: a large range must not
+    /// delay other writers.
     static let mostDeleted = 256
 
     /// Keeps the values of a part that come from outside.

@@ -9,8 +9,7 @@ extension SQLiteTransaction {
         try table.connection.namespace(named: name)?.rules
     }
 
-    /// Keys that are not at rest, from one on, in the order of their bytes: a part of all, so that who shows them needs not
-    /// keep them.
+    /// A page of the keys that are not at rest, from one on, in the order of their bytes: a listing need not hold all.
     package mutating func list(
         in name: String, from start: [UInt8], limit: Int
     ) throws(DurableError) -> [DurableListing<[UInt8]>] {

@@ -4,7 +4,7 @@ package import LullDurable
 /// The calls of a store, within one transaction.
 package struct SQLiteTransaction {
     var table: SQLiteTable
-    /// The present instant, read when nobody else could write any more.
+    /// The present instant, read when no other process could write any more.
     package var now: CoreInstant { table.now }
     let limits: DurableLimits
     /// The namespace that the calls of this transaction were about so far: mostly the same one.
@@ -36,8 +36,8 @@ package struct SQLiteTransaction {
         try table.forget(beyond: limits, in: namespace, at: now)
     }
 
-    /// Deletes values that have ended, twice as many rows as the transaction has written: so they never pile up, however busy
-    /// everybody is.
+    /// Deletes values that have ended, twice as many rows as the transaction has written: so they never pile up, however
+    /// busy the store is.
     mutating func deleteSpentValues(afterWriting rows: Int32) throws(DurableError) {
         if collects, rows > 0 { try table.deleteSpentValues(atMost: max(SQLiteTable.mostDeleted, 2 * Int(rows))) }
     }

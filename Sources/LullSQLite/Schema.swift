@@ -56,8 +56,8 @@ enum Schema {
         );
         """
 
-    // A namespace has a `max_batch`. A row says of what is ready since when the rest of a batch may start, and of what is pending
-    // who has submitted it: a number, 0 for several. Values of `collect` are rows of `collected`: the ranges of generations say
+    // Adds `max_batch` to a namespace, and to a row `ready_since`, from when on the rest of a batch may start, and `pending_by`,
+    // the number of the submitter, 0 for several. Values of `collect` become rows of `collected`: the ranges of generations say
     // which of them are pending, ready, in the run or dead. Those in a range of `spent` are to be deleted. Tables are made anew
     // where new columns would lie behind the values; ``Connection/separateValues()`` does the rest.
     private static let version2 = """
@@ -171,7 +171,7 @@ extension Connection {
         let statement = try prepare(sql)
         defer { statement.reset() }
         let word = try statement.next() ? statement.text(0) : ""
-        // What a statement writes is committed when it ends: a new journal mode has been told by then, and may fail still.
+        // A statement commits when it ends: the row with a new journal mode comes before, and the commit may still fail.
         while try statement.next() {}
         return word
     }

@@ -1,10 +1,10 @@
 internal import CLullSQLite
 internal import LullDurable
 
-/// Lets one writer at a time at a file, whichever process it is in, and everybody in turn.
+/// A fair lock between all processes that write to a file.
 ///
 /// There are two locks, on files beside the one that they guard. A writer takes *want*, then *write*, and lets go of *want*: so
-/// one that commits without pause does not get *write* again while somebody else, who holds *want*, is waiting for it.
+/// one that commits without pause does not get *write* again while another one, which holds *want*, waits for it.
 /// SQLite's own lock has no such order.
 final class WriterLock {
     private let want: Int32
@@ -13,10 +13,10 @@ final class WriterLock {
     /// The files as they were opened.
     private let marks: [(path: String, identity: FileMark.Identity)]
     private(set) var isHeld = false
-    /// When it was left, if somebody else was there.
+    /// When it was released, if another process had been waiting or writing.
     private var left: ContinuousClock.Instant?
     private var hadToWait = false
-    /// Who waits looks again after so many nanoseconds, at most.
+    /// The longest pause between two attempts, in nanoseconds.
     private static let longestPause: Int64 = 250_000
 
     /// Makes the files if they are not there, with the rights of the one that they guard. Nothing is ever written into them, and
@@ -51,14 +51,14 @@ final class WriterLock {
         for descriptor in [want, write] where descriptor >= 0 { close(descriptor) }
     }
 
-    /// Takes the right to write.
+    /// Acquires the lock.
     ///
     /// - Parameter patience: How long to wait for it.
     func acquire(within patience: Duration) throws(DurableError) {
         precondition(!isHeld, "the writer lock is held already")
         let now = ContinuousClock.now
         let end = now.advanced(by: patience)
-        // Whoever comes back at once would be quicker than all who only look again now and then: they go first.
+        // A process that comes back at once would be quicker than all that only try now and then: let them go first.
         if let left, patience > .zero, now - left < .nanoseconds(Self.longestPause) { lull_pause(Self.longestPause) }
         left = nil
         let hasWaited = try take(want, until: end)
@@ -75,7 +75,7 @@ final class WriterLock {
 
     /// Tries again and again: a call that waits in the kernel has no limit of time.
     ///
-    /// - Returns: Whether somebody else had it.
+    /// - Returns: Whether it had to wait.
     private func take(_ lock: Int32, until end: ContinuousClock.Instant) throws(DurableError) -> Bool {
         var pause: Int64 = 50_000
         while true {

@@ -75,7 +75,7 @@ extension Runtime {
     /// Asks, where the handler runs and right before it is entered, whether it has been told to stop meanwhile.
     @inlinable
     func begin(_ run: RunID) throws {
-        if lock.withLock({ engine.isToldToStop(run) }) { throw CancellationError() }
+        if lock.withLock({ engine.isCancelling(run) }) { throw CancellationError() }
     }
 
     /// Keeps a task within reach of a cancel, unless it has ended already.
@@ -86,7 +86,7 @@ extension Runtime {
             if state != .ended { engine.attach(tasks.insert(task), to: run) }
             return state
         }
-        if state == .toldToStop { task.cancel() }
+        if state == .cancelling { task.cancel() }
     }
 
     /// Names an execution, and tells a clock that keeps track of it.

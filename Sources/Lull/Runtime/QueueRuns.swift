@@ -29,7 +29,7 @@ extension Runtime {
         let work = isObserved ? announce(run, of: execution.key) : nil
         lock.lock()
         let place = ready.append(QueueRun(execution: execution, work: work))
-        let isToldToStop = engine.attach(place, to: run) == .toldToStop
+        let isToldToStop = engine.attach(place, to: run) == .cancelling
         lock.unlock()
         // It was told before it could be found here.
         if isToldToStop { takeBack(run) }
@@ -156,7 +156,7 @@ extension Runtime {
     func take(to place: UnsafeMutablePointer<QueueRun>) -> Bool {
         guard ready.moveFirst(to: place) else { return false }
         let run = place.pointee.execution.run
-        place.pointee.isToldToStop = engine.attach(.max, to: run) == .toldToStop
+        place.pointee.isToldToStop = engine.attach(.max, to: run) == .cancelling
         return true
     }
 

@@ -31,9 +31,9 @@ extension Runtime {
     func reportAll(_ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant) {
         let isAwaited = reportEvent { engine in
             if closing { engine.close() }
-            let actions = engine.carryOut(kind, at: now)
+            let actions = engine.sweep(kind, at: now)
             tickets += 1
-            guard let promise, engine.watch(tickets) else { return (false, actions) }
+            guard let promise, engine.addWaiter(tickets) else { return (false, actions) }
             waiters[tickets] = promise
             return (true, actions)
         }
@@ -46,14 +46,14 @@ extension Runtime {
         catchUp(to: now)
         var sweep = lock.withLock {
             if closing { engine.close() }
-            guard let promise else { return engine.begin(kind, at: now) }
+            guard let promise else { return engine.beginSweep(kind, at: now) }
             tickets += 1
             waiters[tickets] = promise
-            return engine.begin(kind, at: now, ticket: tickets)
+            return engine.beginSweep(kind, at: now, waiter: tickets)
         }
         while !sweep.isDone {
             sweep.sortIfNeeded()
-            reportEvent { engine in ((), engine.carryOn(&sweep, limit: keysAtOnce)) }
+            reportEvent { engine in ((), engine.continueSweep(&sweep, limit: keysAtOnce)) }
             letOthersIn()
         }
     }

@@ -36,8 +36,8 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     /// Those of them that have not begun.
     @exclusivity(unchecked) @usableFromInline var blocksOnWay = 0
     /// Those who wait for executions to end.
-    @usableFromInline var waiters: [Ticket: Promise<Void>] = [:]
-    @usableFromInline var tickets: Ticket = 0
+    @usableFromInline var waiters: [WaiterID: Promise<Void>] = [:]
+    @usableFromInline var tickets: WaiterID = 0
 
     /// Those who want to know what happens, and whether there are any.
     @usableFromInline var watchers: [EventBuffer<Key>] = []
@@ -102,15 +102,15 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         var item = Item(value: value, promise: promise)
         let now = clock.now()
         lock.lock()
-        let place = engine.find(key)
+        let place = engine.slotIndex(of: key)
         // Who watches is told on the long way.
-        switch isWatched ? .impossible : engine.exchange(&item, at: place, at: now, wait: wait) {
+        switch isWatched ? .needsSlowPath : engine.submitFastPath(&item, at: place, at: now, wait: wait) {
         case .displaced(let fate):
             lock.unlock()
             if let promise = item.promise { promise.deliver(Outcome(fate)) }
         case .collected:
             lock.unlock()
-        case .impossible:
+        case .needsSlowPath:
             offer(item, for: key, at: place, at: now, wait: wait)
         }
     }
@@ -119,7 +119,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     @inlinable
     @inline(never)
     func offer(_ item: consuming Item, for key: Key, at place: UInt32, at now: CoreInstant, wait: CoreDuration?) {
-        var actions = engine.offer(item, for: key, at: place, at: now, wait: wait)
+        var actions = engine.submitSlowPath(item, for: key, at: place, at: now, wait: wait)
         let isTold = isWatched && noteSubmit(of: key, actions, at: engine.now)
         let discarded = engine.takeDiscarded()
         lock.unlock()
@@ -225,7 +225,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         let promise = reportEvent { engine -> (Promise<Void>?, Answer) in
             let actions = event(&engine, now)
             tickets += 1
-            guard !isInside, engine.watch(tickets, for: key) else { return (nil, actions) }
+            guard !isInside, engine.addWaiter(tickets, for: key) else { return (nil, actions) }
             let promise = Promise<Void>()
             waiters[tickets] = promise
             return (promise, actions)

@@ -42,10 +42,10 @@ extension Runtime {
     func sweepAtOnce(_ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant) {
         let isAwaited = handle { engine in
             if closing { engine.close() }
-            let actions = engine.carryOut(kind, at: now)
-            lastTicket += 1
-            guard let promise, engine.watch(lastTicket) else { return (false, actions) }
-            waiters[lastTicket] = promise
+            let actions = engine.sweep(kind, at: now)
+            lastWaiter += 1
+            guard let promise, engine.addWaiter(lastWaiter) else { return (false, actions) }
+            waiters[lastWaiter] = promise
             return (true, actions)
         }
         if !isAwaited { promise?.deliver(()) }
@@ -57,14 +57,14 @@ extension Runtime {
         catchUp(to: now)
         var sweep = lock.withLock {
             if closing { engine.close() }
-            guard let promise else { return engine.begin(kind, at: now) }
-            lastTicket += 1
-            waiters[lastTicket] = promise
-            return engine.begin(kind, at: now, ticket: lastTicket)
+            guard let promise else { return engine.beginSweep(kind, at: now) }
+            lastWaiter += 1
+            waiters[lastWaiter] = promise
+            return engine.beginSweep(kind, at: now, waiter: lastWaiter)
         }
         while !sweep.isDone {
             sweep.sortIfNeeded()
-            handle { engine in ((), engine.carryOn(&sweep, limit: keysAtOnce)) }
+            handle { engine in ((), engine.continueSweep(&sweep, limit: keysAtOnce)) }
             pauseBetweenPortions()
         }
     }

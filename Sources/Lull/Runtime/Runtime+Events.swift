@@ -35,10 +35,10 @@ extension Runtime {
         let now = clock.now()
         let promise = handle { engine -> (Promise<Void>?, EngineActions) in
             let actions = event(&engine, now)
-            lastTicket += 1
-            guard waits, engine.watch(lastTicket, for: key) else { return (nil, actions) }
+            lastWaiter += 1
+            guard waits, engine.addWaiter(lastWaiter, for: key) else { return (nil, actions) }
             let promise = Promise<Void>()
-            waiters[lastTicket] = promise
+            waiters[lastWaiter] = promise
             return (promise, actions)
         }
         _ = await promise?.value(observer: workObserver)

@@ -12,7 +12,7 @@ extension Runtime {
             let outcome: Outcome<Output>
             do {
                 // A cancel may have come before the actor was free.
-                if self.lock.withLock({ self.engine.isToldToStop(execution.run) }) { throw CancellationError() }
+                if self.lock.withLock({ self.engine.isCancelling(execution.run) }) { throw CancellationError() }
                 outcome = .executed(try await body(execution))
             } catch {
                 outcome = .failed(error)
@@ -32,7 +32,7 @@ extension Runtime {
             if state != .ended { engine.attach(tasks.insert(task), to: run) }
             return state
         }
-        if state == .toldToStop { task.cancel() }
+        if state == .cancelling { task.cancel() }
     }
 
     /// Makes the work of an execution, and reports to a tracking clock that it begins.

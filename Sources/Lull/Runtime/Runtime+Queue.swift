@@ -12,7 +12,7 @@ extension Runtime {
         let work = tracksWork ? beginWork(of: run, key: execution.key) : nil
         lock.lock()
         let slot = queueRuns.append(QueueRun(execution: execution, work: work))
-        let isCancelled = engine.attach(slot, to: run) == .toldToStop
+        let isCancelled = engine.attach(slot, to: run) == .cancelling
         lock.unlock()
         // Another thread cancelled it before it had a slot.
         if isCancelled { removeCancelled(run) }
@@ -114,7 +114,7 @@ extension Runtime {
     @inlinable
     func takeFirst(to run: UnsafeMutablePointer<QueueRun>) -> Bool {
         guard queueRuns.takeFirst(to: run) else { return false }
-        run.pointee.isCancelled = engine.attach(.max, to: run.pointee.execution.run) == .toldToStop
+        run.pointee.isCancelled = engine.attach(.max, to: run.pointee.execution.run) == .cancelling
         return true
     }
 

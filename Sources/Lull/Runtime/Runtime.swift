@@ -32,8 +32,8 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     /// The executions of a synchronous handler. The engine keeps the slot of each.
     @exclusivity(unchecked) @usableFromInline var queueRuns = QueueRuns()
     /// The promises to callers that wait for executions to end.
-    @usableFromInline var waiters: [Ticket: Promise<Void>] = [:]
-    @usableFromInline var lastTicket: Ticket = 0
+    @usableFromInline var waiters: [WaiterID: Promise<Void>] = [:]
+    @usableFromInline var lastWaiter: WaiterID = 0
 
     @usableFromInline var eventBuffers: [EventBuffer<Key>] = []
     @usableFromInline var recordingBuffers: [RecordingBuffer<Key>] = []
@@ -100,24 +100,25 @@ extension Runtime {
         var item = Item(value: value, promise: promise)
         let now = clock.now()
         lock.lock()
-        let place = engine.find(key)
+        let slot = engine.slotIndex(of: key)
         // What observers are to see is noted on the long way.
-        switch hasObservers ? .impossible : engine.exchange(&item, at: place, at: now, wait: wait) {
+        switch hasObservers ? .needsSlowPath : engine.submitFastPath(&item, at: slot, at: now, wait: wait) {
         case .displaced(let fate):
             lock.unlock()
             if let promise = item.promise { promise.deliver(Outcome(fate)) }
         case .collected:
             lock.unlock()
-        case .impossible:
-            offer(item, for: key, at: place, at: now, wait: wait)
+        case .needsSlowPath:
+            submitSlowPath(item, for: key, at: slot, at: now, wait: wait)
         }
     }
 
     /// Submits what does not simply join a pending value. The caller holds the lock; this releases it.
     @inlinable
     @inline(never)
-    func offer(_ item: consuming Item, for key: Key, at place: UInt32, at now: CoreInstant, wait: CoreDuration?) {
-        var actions = engine.offer(item, for: key, at: place, at: now, wait: wait)
+    func submitSlowPath(_ item: consuming Item, for key: Key, at slot: UInt32, at now: CoreInstant, wait: CoreDuration?)
+    {
+        var actions = engine.submitSlowPath(item, for: key, at: slot, at: now, wait: wait)
         let wakesObservers = hasObservers && recordSubmit(of: key, actions, at: engine.now)
         let discarded = engine.takeDiscarded()
         lock.unlock()
@@ -161,8 +162,8 @@ extension Runtime {
                     cancel(run)
                 case .settle(_, let batch, let fate):
                     deliver(Outcome(fate), to: batch)
-                case .resume(let ticket):
-                    lock.withLock { waiters.removeValue(forKey: ticket) }?.deliver(())
+                case .resume(let waiter):
+                    lock.withLock { waiters.removeValue(forKey: waiter) }?.deliver(())
                 case .release:
                     break
                 }

@@ -97,7 +97,7 @@ final class Session {
             out.append(Int64(key))
             out.append(fate.number)
             append(batch, &out)
-        case .resume, .release: break  // The page makes no tickets, and its keys are plain numbers.
+        case .resume, .release: break  // The page adds no waiters, and its keys are plain numbers.
         }
     }
 

@@ -149,7 +149,7 @@ enum Holds {
             for case .start(let execution) in engine.flush(key, at: now).more { running.append(execution.run) }
         }
         precondition(running.count == keys, "not all have been started")
-        Sweeps.carryOut(.flush, &engine, at: now, ticket: 1, &meters.watch, ended: &meters.ended)
+        Sweeps.carryOut(.flush, &engine, at: now, waiter: 1, &meters.watch, ended: &meters.ended)
         for run in running {
             let start = Meter.start()
             let (_, actions) = engine.ended(run, .returned)

@@ -8,19 +8,19 @@ enum Sweeps {
 
     /// Carries out a call for all keys, and ends the executions that it starts.
     ///
-    /// - Parameter ticket: Waits for the executions that run then.
+    /// - Parameter waiter: Waits for the executions that run then.
     static func carryOut(
-        _ kind: Sweep.Kind, _ engine: inout Engine<Int, Int>, at now: CoreInstant, ticket: Ticket? = nil,
+        _ kind: Sweep.Kind, _ engine: inout Engine<Int, Int>, at now: CoreInstant, waiter: WaiterID? = nil,
         _ hold: inout Meter, ended: inout Meter
     ) {
         let start = Meter.start()
-        var sweep = engine.begin(kind, at: now, ticket: ticket)
+        var sweep = engine.beginSweep(kind, at: now, waiter: waiter)
         hold.note(since: start)
         engine.takeDiscarded().free()
         while !sweep.isDone {
             sweep.sortIfNeeded()
             let start = Meter.start()
-            let actions = engine.carryOn(&sweep, limit: limit)
+            let actions = engine.continueSweep(&sweep, limit: limit)
             hold.note(since: start)
             engine.takeDiscarded().free()
             Holds.perform(actions, &engine, &ended)

@@ -1,7 +1,7 @@
-/// The newest events, until an observer takes them.
+/// The newest events, for one observer.
 ///
-/// Events are added while the debouncer's lock is held. So that takes the same short time whatever the limit is, and
-/// releases no key: a key's `deinit` may call the debouncer.
+/// Events are added while the runtime's lock is held. So adding takes the same short time whatever the limit is, and releases
+/// no key: a key's `deinit` may call the debouncer.
 @usableFromInline
 final class EventBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
@@ -17,8 +17,9 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
         events = Chunks(for: limit)
     }
 
-    /// Keeps an event, and forgets the oldest one if there are too many. Wakes nobody, and releases nothing: that is
-    /// ``wake()``. Inlined into the user's module, as what calls it is: unspecialised, an event took eight times as long.
+    /// Adds an event, and drops the oldest one if there are too many. The caller calls ``wake()`` later, without the lock.
+    ///
+    /// Inlined into the user's module with its callers: unspecialised, an event took eight times as long.
     @inlinable
     func add(_ event: Event<Key>) {
         lock.withLock {
@@ -30,8 +31,7 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Lets the observer have the next event, if it waits for one, and releases what has been forgotten. Called without
-    /// the debouncer's lock.
+    /// Delivers the next event if the observer waits for one, and releases what was dropped. Called without the runtime's lock.
     @inlinable
     func wake() {
         let isNeeded = lock.withLock { consumer != nil || !events.usedUp.isEmpty }
@@ -51,7 +51,7 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
         withExtendedLifetime(released) {}
     }
 
-    /// No event comes any more.
+    /// Ends the observer's iteration after the events that are there.
     func end() {
         lock.withLock { isOver = true }
         wake()
@@ -65,10 +65,10 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
         return event
     }
 
-    /// The next event; nil when there are none any more, or the task was cancelled.
+    /// Returns the next event; nil at the end, or when the task was cancelled.
     nonisolated(nonsending) func next() async -> Event<Key>? {
         await withTaskCancellationHandler {
-            // The continuation is resumed by whoever takes it out under the lock, and by nobody else.
+            // Proof of the unchecked continuation: only the caller that takes it out under the lock resumes it.
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Event<Key>?, Never>) in
                 let (answer, released) = lock.withLock { () -> (Event<Key>??, [[Event<Key>]]) in
                     require(

@@ -262,7 +262,7 @@ struct Session<Work: Performer>: ~Copyable {
 
     /// Tells the engine of an execution's end.
     private mutating func end(_ run: RunID, _ ending: Ending, at now: CoreInstant) -> [Action<Key, Record>] {
-        if ending == .threw, !engine.isToldToStop(run) {
+        if ending == .threw, !engine.isCancelling(run) {
             hasFailed = true
             // Before its end makes room for the next one.
             if settings.failsFast { drop(at: now) }

@@ -1,14 +1,14 @@
 import LullCore
 
-// Part of the row `holds`: the calls for all keys, made as the runtimes make them, one hold of the lock after the other.
+// Part of the row `holds`: calls for all keys, made as the runtimes make them, one hold of the lock after the other.
 
 enum Sweeps {
-    /// How many keys a runtime reaches while it holds its lock once.
+    /// The number of keys that a runtime handles in one hold of its lock.
     static let limit = 256
 
-    /// Carries out a call for all keys, and ends what that starts.
+    /// Carries out a call for all keys, and ends the executions that it starts.
     ///
-    /// - Parameter waiter: Waits for what runs then.
+    /// - Parameter waiter: Waits for the executions that run then.
     static func carryOut(
         _ kind: Sweep.Kind, _ engine: inout Engine<Int, Int>, at now: CoreInstant, waiter: WaiterID? = nil,
         _ hold: inout Meter, ended: inout Meter
@@ -27,7 +27,7 @@ enum Sweeps {
         }
     }
 
-    /// Asks when the next value of any key falls due.
+    /// Queries when the next value of any key falls due.
     static func nextDue(
         _ engine: inout Engine<Int, Int>, at now: CoreInstant, _ hold: inout Meter
     ) -> CoreInstant? {

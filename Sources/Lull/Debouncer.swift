@@ -25,7 +25,7 @@ public final class Debouncer<Value: Sendable, Output: Sendable>:
     ///     rules.
     @inlinable
     public func submit(_ value: Value, after delay: Duration) {
-        runtime.submit(value, for: NoKey(), wait: CoreDuration(delay))
+        runtime.submit(value, for: NoKey(), wait: CoreDuration(delay), promise: nil)
     }
 
     /// Submits a value with a delay for this call, and passes its outcome to a completion.

@@ -37,7 +37,6 @@ public struct Event<Key: Sendable>: Sendable {
     /// The number of events immediately before this one that were lost because the observer was slow.
     public internal(set) var lost = 0
 
-    @usableFromInline
     init(kind: Kind, key: Key, at: Duration, count: Int, edge: Edge?) {
         self.kind = kind
         self.key = key

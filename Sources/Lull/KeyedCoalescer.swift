@@ -24,7 +24,7 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         _ value: Value, for key: Key,
         @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
     ) {
-        runtime.submit(value, for: key, promise: runtime.promise(for: key, completion))
+        runtime.submit(value, for: key, wait: nil, promise: runtime.promise(for: key, completion))
     }
 
     /// Submits a value under a key, waits for its outcome, and returns that (<doc:Outcomes>).
@@ -101,7 +101,7 @@ extension KeyedCoalescer where Value == Void {
     /// Requests an execution under a key. Returns at once; the handler never runs on the caller's stack.
     @inlinable
     public func submit(for key: Key) {
-        runtime.submit((), for: key)
+        submit((), for: key)
     }
 
     /// Requests an execution under a key, and passes the outcome of the request to a completion.

@@ -35,7 +35,7 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Out
     ///     rules.
     @inlinable
     public func submit(_ value: Value, for key: Key, after delay: Duration) {
-        runtime.submit(value, for: key, wait: CoreDuration(delay))
+        runtime.submit(value, for: key, wait: CoreDuration(delay), promise: nil)
     }
 
     /// Submits a value under a key with a delay for this call, and passes its outcome to a completion.

@@ -15,7 +15,7 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
     /// Submits a value, as ``submit(_:)`` does: `save(draft)`.
     @inlinable
     public func callAsFunction(_ value: Value) {
-        runtime.submit(value, for: NoKey())
+        submit(value)
     }
 
     /// Submits a value, and passes its outcome to a completion: for callers that cannot await. Costs a few allocations.
@@ -33,7 +33,7 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
         _ value: Value,
         @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
     ) {
-        runtime.submit(value, for: NoKey(), promise: runtime.promise(for: NoKey(), completion))
+        runtime.submit(value, for: NoKey(), wait: nil, promise: runtime.promise(for: NoKey(), completion))
     }
 
     /// Submits a value, waits for its outcome, and returns that (<doc:Outcomes>).
@@ -56,13 +56,13 @@ extension UnkeyedCoalescer where Value == Void {
     /// Requests an execution. Returns at once; the handler never runs on the caller's stack.
     @inlinable
     public func submit() {
-        runtime.submit((), for: NoKey())
+        submit(())
     }
 
     /// Requests an execution, as ``submit()`` does: `reload()`.
     @inlinable
     public func callAsFunction() {
-        runtime.submit((), for: NoKey())
+        submit(())
     }
 
     /// Requests an execution, and passes the outcome of the request to a completion.

@@ -118,7 +118,7 @@ struct SchedulerTests {
         await Self.wait { clock.scheduler.clientCount == 0 }
     }
 
-    @Test("keeps a debouncer that nobody holds until its values have been executed, and no longer")
+    @Test("keeps a released debouncer until its values have been executed, and no longer")
     func kept() async {
         let clock = ScheduledClock()
         let seen = Record<Int>()

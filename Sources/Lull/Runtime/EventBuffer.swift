@@ -2,14 +2,13 @@
 ///
 /// Events are added while the runtime's lock is held. So adding takes the same short time whatever the limit is, and releases
 /// no key: a key's `deinit` may call the debouncer.
-@usableFromInline
 final class EventBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
-    @usableFromInline let lock = Lock()
-    @usableFromInline let limit: Int
-    @usableFromInline var events: Chunks<Event<Key>>
-    @usableFromInline var lost = 0
-    @usableFromInline var consumer: UnsafeContinuation<Event<Key>?, Never>?
+    let lock = Lock()
+    let limit: Int
+    var events: Chunks<Event<Key>>
+    var lost = 0
+    var consumer: UnsafeContinuation<Event<Key>?, Never>?
     private var isOver = false
 
     init(limit: Int) {
@@ -18,9 +17,6 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
     }
 
     /// Adds an event, and drops the oldest one if there are too many. The caller calls ``wake()`` later, without the lock.
-    ///
-    /// Inlined into the user's module with its callers: unspecialised, an event took eight times as long.
-    @inlinable
     func add(_ event: Event<Key>) {
         lock.withLock {
             events.append(event)
@@ -32,13 +28,11 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
     }
 
     /// Delivers the next event if the observer waits for one, and releases what was dropped. Called without the runtime's lock.
-    @inlinable
     func wake() {
         let isNeeded = lock.withLock { consumer != nil || !events.usedUp.isEmpty }
         if isNeeded { deliver() }
     }
 
-    @usableFromInline
     func deliver() {
         let (waiting, event, released) = lock.withLock {
             () -> (UnsafeContinuation<Event<Key>?, Never>?, Event<Key>?, [[Event<Key>]]) in

@@ -29,7 +29,7 @@ extension Runtime {
     /// Does the same, and waits until the executions that run or wait after the call have ended.
     ///
     /// Inside a handler of the same debouncer it does not wait.
-    @inlinable
+    @usableFromInline
     nonisolated(nonsending) func sweepAndWait(_ kind: Sweep.Kind, closing: Bool = false) async {
         if isInsideHandler { return sweep(kind, closing: closing) }
         let promise = Promise<Void>()

@@ -27,7 +27,7 @@ extension Runtime {
     /// Passes an event to the engine, and waits until all executions of a key that run or wait after it have ended.
     ///
     /// Inside a handler of the same debouncer it does not wait: a handler cannot wait for its own end.
-    @inlinable
+    @usableFromInline
     nonisolated(nonsending) func handleAndWait(
         for key: Key, _ event: (inout Engine<Key, Item>, CoreInstant) -> EngineActions
     ) async {

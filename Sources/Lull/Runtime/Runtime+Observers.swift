@@ -27,8 +27,7 @@ extension Runtime {
     }
 
     /// Wakes the observers, and releases what event buffers and recordings have dropped. Called without the lock.
-    @inlinable
-    @inline(never)
+    @usableFromInline
     func wakeObservers() {
         let (buffers, released) = lock.withLock { () -> ([EventBuffer<Key>], [[RecordingBuffer<Key>.Entry]]) in
             (eventBuffers, recordingBuffers.flatMap { $0.entries.takeUsedUp() })
@@ -37,7 +36,6 @@ extension Runtime {
         withExtendedLifetime(released) {}
     }
 
-    @inlinable
     func record(_ kind: Event<Key>.Kind, _ key: Key, at now: CoreInstant, count: Int = 1, edge: Edge? = nil) {
         let event = Event(kind: kind, key: key, at: Duration(origin.duration(to: now)), count: count, edge: edge)
         for buffer in eventBuffers { buffer.add(event) }
@@ -46,8 +44,7 @@ extension Runtime {
     /// Records a submit and its consequences.
     ///
     /// - Returns: Whether the caller has to call ``wakeObservers()``.
-    @inlinable
-    @inline(never)
+    @usableFromInline
     func recordSubmit(of key: Key, _ actions: EngineActions, at now: CoreInstant) -> Bool {
         var hasDropped = false
         for buffer in recordingBuffers where buffer.add(key, at: now) { hasDropped = true }
@@ -60,8 +57,7 @@ extension Runtime {
     }
 
     /// Records actions of the engine.
-    @inlinable
-    @inline(never)
+    @usableFromInline
     func record(_ actions: ArraySlice<Action<Key, Item>>, at now: CoreInstant) {
         for action in actions {
             switch action {
@@ -90,8 +86,7 @@ extension Runtime {
     }
 
     /// Records the end of an execution and its consequences.
-    @inlinable
-    @inline(never)
+    @usableFromInline
     func recordEnd(
         of execution: Execution<Key, Item>, _ verdict: Verdict, _ actions: EngineActions, at now: CoreInstant
     ) {
@@ -106,7 +101,7 @@ extension Runtime {
         record(actions.more[...], at: now)
     }
 
-    @inlinable
+    @usableFromInline
     func kind(of fate: Fate) -> Event<Key>.Kind {
         switch fate {
         case .superseded: .superseded

@@ -35,8 +35,8 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     @usableFromInline var waiters: [WaiterID: Promise<Void>] = [:]
     @usableFromInline var lastWaiter: WaiterID = 0
 
-    @usableFromInline var eventBuffers: [EventBuffer<Key>] = []
-    @usableFromInline var recordingBuffers: [RecordingBuffer<Key>] = []
+    var eventBuffers: [EventBuffer<Key>] = []
+    var recordingBuffers: [RecordingBuffer<Key>] = []
     /// Whether any of these exist.
     @exclusivity(unchecked) @usableFromInline var hasObservers = false
 
@@ -54,7 +54,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     /// Whether there is a `workObserver`. To look at an existential is to copy it.
     @usableFromInline let tracksWork: Bool
     /// When the runtime was made.
-    @usableFromInline let origin: CoreInstant
+    let origin: CoreInstant
     @usableFromInline let handler: Handler
     @usableFromInline let onFailure: (@Sendable (any Error, Key) async -> Void)?
     @usableFromInline let atEnd: AtEnd
@@ -91,12 +91,23 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
 // MARK: - Submitting
 
 extension Runtime {
-    // Inlined into the caller, where `wait` and `promise` are known to be nil: a tenth of a submit (`make bench ROWS=hot`).
+    // Inlined into the caller, as is the function below, where `wait` and `promise` are then nil: a tenth of a submit (`make bench
+    // ROWS=hot`).
     @inlinable
     @inline(__always)
-    func submit(
-        _ value: Value, for key: Key, wait: CoreDuration? = nil, promise: Promise<Outcome<Output>>? = nil
-    ) {
+    func submit(_ value: Value, for key: Key) {
+        submitInline(value, for: key, wait: nil, promise: nil)
+    }
+
+    @inlinable
+    @inline(never)
+    func submit(_ value: Value, for key: Key, wait: CoreDuration?, promise: Promise<Outcome<Output>>?) {
+        submitInline(value, for: key, wait: wait, promise: promise)
+    }
+
+    @inlinable
+    @inline(__always)
+    func submitInline(_ value: Value, for key: Key, wait: CoreDuration?, promise: Promise<Outcome<Output>>?) {
         var item = Item(value: value, promise: promise)
         let now = clock.now()
         lock.lock()

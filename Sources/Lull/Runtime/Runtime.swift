@@ -56,14 +56,14 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     /// When the runtime was made.
     let origin: CoreInstant
     @usableFromInline let handler: Handler
-    @usableFromInline let onFailure: (@Sendable (any Error, Key) async -> Void)?
+    @usableFromInline let onFailure: FailureHandler<Key>?
     @usableFromInline let atEnd: AtEnd
     let kind: Policy.Kind
     /// Where the program makes it.
     let site: SourceSite
 
     init(
-        _ settings: Settings, clock: any Clock<Duration>, onFailure: (@Sendable (any Error, Key) async -> Void)?,
+        _ settings: Settings, clock: any Clock<Duration>, onFailure: FailureHandler<Key>?,
         madeAt site: SourceSite, handler: Handler
     ) {
         require(settings.tolerance >= .zero, "the tolerance is \(settings.tolerance), but must be zero or more")

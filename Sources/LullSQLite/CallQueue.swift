@@ -1,4 +1,3 @@
-internal import CLullSQLite
 internal import Dispatch
 internal import Lull
 internal import LullCore

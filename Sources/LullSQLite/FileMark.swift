@@ -1,4 +1,4 @@
-internal import CLullSQLite
+internal import CLullFiles
 
 /// Identifies a file and the state of its contents. All zero for a file that does not exist.
 struct FileMark: Equatable {

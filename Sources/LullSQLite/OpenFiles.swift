@@ -1,4 +1,4 @@
-internal import CLullSQLite
+internal import CLullFiles
 internal import LullDurable
 
 /// The files of a store as they were opened. Their names may come to mean others, or none; what is written to them then is lost.

@@ -1,4 +1,3 @@
-internal import CLullSQLite
 internal import Lull
 package import LullDurable
 

@@ -1,3 +1,4 @@
+internal import CLullFiles
 internal import CLullSQLite
 internal import LullDurable
 

@@ -1,4 +1,4 @@
-internal import CLullSQLite
+internal import CLullFiles
 internal import LullDurable
 
 /// A fair lock between all processes that write to a file.

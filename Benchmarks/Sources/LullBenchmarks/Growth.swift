@@ -1,7 +1,6 @@
 import Allocations
 import Foundation
 import Lull
-import LullCharts
 
 // Row: what a submit costs when ever more keys are pending. All of them are before the first submit that counts, and each of
 // these goes to one at random: the more keys, the less of them is in a cache.

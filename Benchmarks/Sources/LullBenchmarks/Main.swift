@@ -1,5 +1,4 @@
 import Foundation
-import LullCharts
 
 /// Runs the rows that were asked for, prints the table, and writes it as JSON where that was asked for.
 @main

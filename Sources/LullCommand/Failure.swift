@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// The statuses that the program ends with, after `sysexits.h`.
 enum ExitStatus {

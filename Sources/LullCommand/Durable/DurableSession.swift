@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 internal import LullDurable
 internal import LullSQLite
@@ -112,7 +112,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
         if settings.showsStatistics { reportStatistics() }
         // Nothing runs any more; but commands may have left something behind.
         work.kill()
-        file.rest()
+        file.cleanUp()
         drainStreams()
         if let endingSignal { Signals.end(by: endingSignal) }
         return status == ExitStatus.success && hasFailed ? ExitStatus.commandFailed : status
@@ -184,7 +184,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
         do throws(DurableError) {
             guard listening != nil else { return try file.check() }
             if try file.hasForeignCommits() { return hear(.success(()), at: now) }
-            file.tend()
+            file.maintain()
         } catch {
             if listening == nil { drive(.failed(error), at: now) } else { hear(.failure(error), at: now) }
         }

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// Arguments as the operating system hands them over: they live as long as the program, and need not be text.

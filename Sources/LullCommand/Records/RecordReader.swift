@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// Cuts what is read into records, without copying them: one large buffer, and a search for the terminator in it.
 struct RecordReader: ~Copyable {

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// Strings for the C library.
 enum CStrings {

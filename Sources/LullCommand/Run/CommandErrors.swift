@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// What a command writes on standard error: it goes on to ours as it is written, and the end of it is kept for messages.
 struct CommandErrors {

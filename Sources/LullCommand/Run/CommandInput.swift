@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// The standard input of a command: a file without a name, which has all of it before the command starts.

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// Executions of `lull run`: each runs COMMAND, with the records on its standard input.
@@ -201,7 +201,7 @@ struct Commands: Performer {
     mutating func wake(at now: CoreInstant) {
         for stopping in stopping where stopping.deadline <= now { supervisor.signal(stopping.command, SIGKILL) }
         stopping.removeAll { stopping in
-            stopping.deadline <= now || stopping.group.map { CLullSystem.kill(-$0, 0) != 0 } ?? false
+            stopping.deadline <= now || stopping.group.map { CLullCommand.kill(-$0, 0) != 0 } ?? false
         }
         for index in stopping.indices where stopping[index].group != nil {
             stopping[index].nextLook = now.advanced(by: .milliseconds(50))

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// The processes below this one, also those that have left their group and their session.
 ///

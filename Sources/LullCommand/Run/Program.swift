@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// COMMAND: the program that `lull run` starts, found once at the start as a shell would find it.
 enum Program {

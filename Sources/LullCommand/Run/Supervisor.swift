@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// The process that starts the commands, as this program sees it.
 ///

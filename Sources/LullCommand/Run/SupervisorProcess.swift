@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// The process that starts the commands, from inside: one loop, which ends when the program that forked it does.
 ///

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// Time since the start of the program, counted on while the machine sleeps and whatever happens to the wall clock.

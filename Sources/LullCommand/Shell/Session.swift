@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// `lull filter` and `lull run`: one thread, one loop, and one place where it waits.

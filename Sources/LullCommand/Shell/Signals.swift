@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// Where the handler writes the numbers of signals that have come.
 ///

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// Bytes that belong to somebody else: a record in the read buffer, a member of a trace's line.
 ///

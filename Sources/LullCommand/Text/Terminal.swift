@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// What a terminal bears: how wide it is, and which characters it shows as they are.
 enum Terminal {

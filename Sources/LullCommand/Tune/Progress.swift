@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// Says on a terminal how far a long reading has come.

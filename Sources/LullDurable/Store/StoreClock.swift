@@ -1,4 +1,4 @@
-internal import CLullPlatform
+internal import CLullSystem
 internal import Foundation
 internal import Lull
 internal import LullCore

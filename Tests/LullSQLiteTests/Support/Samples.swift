@@ -5,12 +5,12 @@ import LullSQLite
 import LullTesting
 import Lull
 
-/// A directory that is there for one test.
+/// A directory for one test.
 final class Place: Sendable {
     let directory: String
 
     init() throws {
-        // In memory where there is such a place: nothing here says anything about the disk.
+        // In memory if possible: these tests do not depend on the disk.
         let memory = "/dev/shm/"
         let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
         directory = parent + "lull-" + UUID().uuidString
@@ -22,7 +22,7 @@ final class Place: Sendable {
     var path: String { directory + "/work.db" }
 }
 
-/// The clocks of a machine, moved by hand.
+/// The clocks of a machine, advanced by the test.
 final class Machine: Sendable {
     private let reading = Guarded(
         StoreTime.Reading(

@@ -38,7 +38,7 @@ struct Books {
     }
 
     /// A worker's word has been accepted.
-    mutating func accept(_ word: DurableReference.Word, _ key: String, _ run: Int, at now: Int) -> String? {
+    mutating func accept(_ word: DurableReference.ReportKind, _ key: String, _ run: Int, at now: Int) -> String? {
         if case .heartbeat(let lease) = word {
             holdings[key]?.until = now + lease
             return nil

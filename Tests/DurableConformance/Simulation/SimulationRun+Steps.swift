@@ -163,7 +163,7 @@ extension SimulationRun {
     }
 
     private func report(
-        _ number: Int, _ run: Int, _ word: DurableReference.Word, lost: Bool
+        _ number: Int, _ run: Int, _ word: DurableReference.ReportKind, lost: Bool
     ) async throws {
         let held = workers[number].held
         guard !held.isEmpty else { return }

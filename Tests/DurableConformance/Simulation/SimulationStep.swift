@@ -26,7 +26,7 @@ enum SimulationStep: Sendable {
     /// A worker asks for runs; with `forgets` it names none of those that it has.
     case claim(Int, limit: Int, lease: Int, maxAttempts: Int, forgets: Bool, lost: Bool)
     /// A worker reports on one of its runs.
-    case report(Int, run: Int, DurableReference.Word, lost: Bool)
+    case report(Int, run: Int, DurableReference.ReportKind, lost: Bool)
     /// An old report arrives once more.
     case resend(Int)
     /// A worker dies, and starts again without knowing anything.
@@ -132,7 +132,7 @@ private struct StepMaker {
         }
     }
 
-    private func word(using random: inout SplitMix) -> DurableReference.Word {
+    private func word(using random: inout SplitMix) -> DurableReference.ReportKind {
         switch Int.random(in: 0..<10, using: &random) {
         case 0...3: .completed
         case 4...6:

@@ -195,33 +195,33 @@ extension DurableReference {
 
     // MARK: - Reports
 
-    /// What a worker says of its run.
-    public enum Word: Hashable, Sendable {
-        /// It goes on.
+    /// What a worker reports on its run.
+    public enum ReportKind: Hashable, Sendable {
+        /// The handler is still running.
         case heartbeat(lease: Int)
         /// The handler returned.
         case completed
         /// The handler threw; the run is tried again after a time, or never.
         case failed(String, retry: Int?)
-        /// It goes back untried.
+        /// The run goes back without having spent an attempt.
         case released
     }
 
-    /// What a store may answer to that.
+    /// The answers to a report.
     public enum Reply: Hashable, Sendable {
-        /// It is recorded.
+        /// The report is recorded.
         case accepted
-        /// It has been recorded before, or the run has ended otherwise.
+        /// The report was recorded before, or the run has ended in another way.
         case alreadyDone
-        /// The run is somebody else's.
+        /// The run is another worker's.
         case leaseLost
     }
 
     /// A worker's report.
     ///
-    /// - Returns: The answers that are right.
+    /// - Returns: The correct answers.
     public mutating func report(
-        _ word: Word, key: String, run: Int, fence: Int, owner: Int, at now: Int
+        _ kind: ReportKind, key: String, run: Int, fence: Int, owner: Int, at now: Int
     ) -> [Reply] {
         settle(at: now)
         let found = spans.indices.first { index in
@@ -239,12 +239,12 @@ extension DurableReference {
             return [.leaseLost]
         }
         if spans[index].place == .backoff {
-            switch word {
+            switch kind {
             case .failed, .released: return [.alreadyDone]
             case .heartbeat, .completed: return [.leaseLost]
             }
         }
-        switch word {
+        switch kind {
         case .heartbeat(let lease):
             spans[index].until = later(now, by: lease)
         case .completed:

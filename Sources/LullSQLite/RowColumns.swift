@@ -48,7 +48,7 @@ extension Statement {
 
     /// Reads a value that is ready or in a run.
     func value(
-        in place: DurablePayload.Place, _ columns: ValueColumns<some Column>
+        in place: DurablePayload.Slot, _ columns: ValueColumns<some Column>
     ) throws(DurableError) -> DurableRow.Ready {
         DurableRow.Ready(
             batch: Batch(.stored(place)), submits: try range(columns.from, columns.to),

@@ -208,9 +208,9 @@ extension DurableReference {
 
     /// The store's answer to a report.
     public enum Reply: Hashable, Sendable {
-        /// It is recorded.
+        /// The report is recorded.
         case accepted
-        /// It has been recorded before, or the run has ended otherwise.
+        /// The report was recorded before, or the run has ended in another way.
         case alreadyDone
         /// Another worker has the run.
         case leaseLost

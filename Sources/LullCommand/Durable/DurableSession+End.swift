@@ -14,23 +14,23 @@ extension DurableSession {
         hasReadAll = true
         do throws(DurableError) {
             switch settings.atEnd ?? .keep {
-            case .keep: return stop(.draining, at: now)
+            case .keep: return stop(.drain, at: now)
             case .drop:
                 reportMixed(try drop())
-                return stop(.draining, at: now)
+                return stop(.drain, at: now)
             case .flush: reportMixed(try flush())
             case .wait: break
             }
         } catch {
             fail(Failure(error, subcommand))
-            return stop(.draining, at: now)
+            return stop(.drain, at: now)
         }
         hear(.success(()), at: now)
         endIfNothingIsAwaited(at: now)
     }
 
     /// Tells the worker to claim nothing more.
-    mutating func stop(_ how: Worker.Event, at now: CoreInstant) {
+    mutating func stop(_ how: WorkerStateMachine.Event, at now: CoreInstant) {
         isStopping = true
         listening = nil
         drive(how, at: now)
@@ -84,9 +84,9 @@ extension DurableSession {
             try forgetWhatIsOver()
         } catch {
             fail(Failure(error, subcommand))
-            return stop(.draining, at: now)
+            return stop(.drain, at: now)
         }
-        if awaited.isEmpty { stop(.draining, at: now) }
+        if awaited.isEmpty { stop(.drain, at: now) }
     }
 
     /// Finds out what others have done of what is awaited. What waits for another attempt is not awaited.

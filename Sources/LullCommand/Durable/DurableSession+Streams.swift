@@ -100,7 +100,7 @@ extension DurableSession {
         guard streams.output.isEmpty, !unwritten.isEmpty else { return }
         let written = unwritten
         unwritten = []
-        for run in written { drive(.ended(run: run, error: nil), at: clock.now) }
+        for run in written { drive(.handlerEnded(run: run, error: nil), at: clock.now) }
     }
 
     /// There is nobody to write for any more: what was not written goes back to the store.
@@ -108,7 +108,7 @@ extension DurableSession {
         isReading = false
         hasReadAll = true
         streams.output.clear()
-        stop(.stopped, at: clock.now)
+        stop(.stop, at: clock.now)
     }
 
     /// Writes what is left to be said, waiting as long as it takes; a second signal ends the program all the same.
@@ -152,7 +152,7 @@ extension DurableSession {
 
     /// Says what becomes of a run whose command has failed.
     mutating func tell(of report: DurableReport) {
-        guard case .failed(_, let retry) = report.word, let run = runs[report.run] else { return }
+        guard case .failed(_, let retry) = report.kind, let run = runs[report.run] else { return }
         if let retry {
             let time = DurationText.rounded(retry.nanoseconds)
             streams.log.report("\(subject(run)): attempt \(run.attempt) failed, the next is in \(time)")
@@ -176,7 +176,7 @@ extension DurableSession {
     }
 }
 
-extension DurableReport.Word {
+extension DurableReport.Kind {
     /// Whether the run is no longer the worker's when this has been said.
     var isLast: Bool {
         if case .heartbeat = self { false } else { true }

@@ -15,7 +15,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
     let clock: Clock
     private var alarm: Alarm
     let file: SQLiteFile
-    var worker: Worker
+    var worker: WorkerStateMachine
     var work: Work
     var reader: RecordReader
     var streams = Streams()
@@ -86,8 +86,8 @@ struct DurableSession<Work: Performer>: ~Copyable {
         isReading = subcommand != .work
         // What has only been put into the output can be given back at once; commands have their time.
         let grace = CoreDuration.nanoseconds(work.writesOutput ? 0 : settings.lease.nanoseconds / 2)
-        worker = Worker(
-            Worker.Settings(
+        worker = WorkerStateMachine(
+            WorkerStateMachine.Settings(
                 namespace: settings.namespace, owner: .random(in: .min ... .max),
                 maxConcurrent: work.writesOutput ? Self.mostWritten : settings.jobs ?? Settings.cores,
                 lease: settings.lease, backoff: RetryPolicy(maxAttempts: settings.maxAttempts), grace: grace,
@@ -151,7 +151,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
             fail(failure)
             isReading = false
             hasReadAll = true
-            stop(.stopped, at: now)
+            stop(.stop, at: now)
         }
         for (job, error) in ended { end(job, error, at: now) }
     }
@@ -167,7 +167,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
                     takeRecords(at: now)
                     finish(at: now)
                 } else {
-                    stop(subcommand == .work ? .stopped : .draining, at: now)
+                    stop(subcommand == .work ? .stop : .drain, at: now)
                 }
             } else {
                 work.kill()
@@ -186,20 +186,20 @@ struct DurableSession<Work: Performer>: ~Copyable {
             if try file.hasForeignCommits() { return hear(.success(()), at: now) }
             file.maintain()
         } catch {
-            if listening == nil { drive(.failed(error), at: now) } else { hear(.failure(error), at: now) }
+            if listening == nil { drive(.storeFailed(error), at: now) } else { hear(.failure(error), at: now) }
         }
     }
 
     mutating func hear(_ result: Result<Void, DurableError>, at now: CoreInstant) {
         guard listening != nil else { return }
         listening = nil
-        drive(.heard(result), at: now)
+        drive(.waitEnded(result), at: now)
     }
 
     // MARK: - The worker
 
     /// Tells the worker what happened, and does what it wants, until it wants nothing more.
-    mutating func drive(_ event: Worker.Event, at now: CoreInstant) {
+    mutating func drive(_ event: WorkerStateMachine.Event, at now: CoreInstant) {
         var events = [event]
         var reports: [DurableReport] = []
         var claim: DurableClaim?
@@ -213,17 +213,17 @@ struct DurableSession<Work: Performer>: ~Copyable {
                         reports.append(report)
                     case .start(let run):
                         if let ended = start(run) { events.append(ended) }
-                    case .listen(_, let time):
+                    case .wait(_, let time):
                         listening = now.advanced(by: time)
                         nextLook = now.advanced(by: Self.look)
                     case .cancel(let run): events += cancel(run, at: now)
-                    case .lost(let run):
+                    case .leaseLost(let run):
                         let message = "\(subject(run)): the lease was lost to another worker"
                         streams.report(message, of: "leases lost to other workers", at: now)
                     case .died(let run):
                         let why = "dead after attempt \(run.attempt): the worker's lease expired"
                         streams.log.report("\(subject(run)): \(why)")
-                    case .trouble(let error):
+                    case .storeFailed(let error):
                         let kind = "times the store was asked again"
                         streams.report("the store is asked again: \(error)", of: kind, at: now)
                     }
@@ -239,7 +239,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
     }
 
     /// Reports and claims in one transaction.
-    private mutating func commit(_ reports: [DurableReport], _ claim: DurableClaim?) -> [Worker.Event] {
+    private mutating func commit(_ reports: [DurableReport], _ claim: DurableClaim?) -> [WorkerStateMachine.Event] {
         let answers: DurableExchange
         var hasMore = false
         let namespace = settings.namespace
@@ -259,14 +259,14 @@ struct DurableSession<Work: Performer>: ~Copyable {
         } catch {
             answers = DurableExchange(reports, claim, failed: error)
         }
-        for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.word.isLast {
+        for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.kind.isLast {
             runs[report.run] = nil
         }
-        var events = zip(reports, answers.reports).map { Worker.Event.reported($0, $1) }
+        var events = zip(reports, answers.reports).map { WorkerStateMachine.Event.reported($0, $1) }
         if let claimed = answers.claim { events.append(.claimed(claimed)) }
         if hasMore {
             listening = nil
-            events.append(.heard(.success(())))
+            events.append(.waitEnded(.success(())))
         }
         return events
     }
@@ -274,7 +274,7 @@ struct DurableSession<Work: Performer>: ~Copyable {
     /// Begins a run.
     ///
     /// - Returns: Its end, if it is over already.
-    private mutating func start(_ run: DurableRun) -> Worker.Event? {
+    private mutating func start(_ run: DurableRun) -> WorkerStateMachine.Event? {
         runs[run.id] = run
         // The values are the command's, or in the output; here is what messages need.
         runs[run.id]?.values = []
@@ -287,14 +287,14 @@ struct DurableSession<Work: Performer>: ~Copyable {
             return nil
         case .threw:
             hasFailed = true
-            return .ended(run: run.id, error: "the command could not be started")
+            return .handlerEnded(run: run.id, error: "the command could not be started")
         }
     }
 
-    private mutating func cancel(_ run: Int64, at now: CoreInstant) -> [Worker.Event] {
+    private mutating func cancel(_ run: Int64, at now: CoreInstant) -> [WorkerStateMachine.Event] {
         if let place = unwritten.firstIndex(of: run) {
             unwritten.remove(at: place)
-            return [.ended(run: run, error: "nobody reads the output")]
+            return [.handlerEnded(run: run, error: "nobody reads the output")]
         }
         work.stop(run, at: now)
         return []
@@ -306,9 +306,9 @@ struct DurableSession<Work: Performer>: ~Copyable {
             if settings.failsFast {
                 isReading = false
                 hasReadAll = true
-                stop(.draining, at: now)
+                stop(.drain, at: now)
             }
         }
-        drive(.ended(run: run, error: error), at: now)
+        drive(.handlerEnded(run: run, error: error), at: now)
     }
 }

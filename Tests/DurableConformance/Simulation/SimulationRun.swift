@@ -20,7 +20,7 @@ final class SimulationRun {
     }
 
     struct Report {
-        var word: DurableReference.ReportKind
+        var kind: DurableReference.ReportKind
         var key: String
         var run: Int
         var fence: Int

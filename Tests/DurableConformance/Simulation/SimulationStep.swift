@@ -126,13 +126,13 @@ private struct StepMaker {
                 maxAttempts: random.oneIn(5) ? random.pick([1, 2, 4]) : maxAttempts, forgets: random.oneIn(15),
                 lost: random.oneIn(loss))
         case 2:
-            return .report(anyone(&random), run: anyone(&random), word(using: &random), lost: random.oneIn(loss))
+            return .report(anyone(&random), run: anyone(&random), reportKind(using: &random), lost: random.oneIn(loss))
         default:
             return .pass(random.oneIn(haste) ? random.pick([1, 1, 2, 3, 5, 9]) : 0)
         }
     }
 
-    private func word(using random: inout SplitMix) -> DurableReference.ReportKind {
+    private func reportKind(using random: inout SplitMix) -> DurableReference.ReportKind {
         switch Int.random(in: 0..<10, using: &random) {
         case 0...3: .completed
         case 4...6:

@@ -214,10 +214,10 @@ final class FaultTrial {
     private func report(by file: SQLiteFile) throws {
         guard let run = held.popLast() else { return }
         let fails = random.oneIn(4)
-        let word: DurableReport.Word = fails ? .failed("it broke", retry: .seconds(1)) : .completed
+        let kind: DurableReport.Kind = fails ? .failed("it broke", retry: .seconds(1)) : .completed
         do throws(DurableError) {
-            let answer = try file.report(LullSQLiteTests.report(run, word))
-            log("report \(run.id) \(word): \(answer)")
+            let answer = try file.report(LullSQLiteTests.report(run, kind))
+            log("report \(run.id) \(kind): \(answer)")
             if answer == .leaseLost || fails { return }
             ledger.complete(run)
             figures.executed += 1

@@ -85,8 +85,8 @@ func claim(_ limit: Int = 10, owner: Int64 = 1, maxAttempts: Int = 3, holding: [
     return DurableClaim(namespace: "n", terms: terms, holding: holding, limit: limit)
 }
 
-func report(_ run: DurableRun, owner: Int64 = 1, _ word: DurableReport.Word = .completed) -> DurableReport {
-    DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: owner, word)
+func report(_ run: DurableRun, owner: Int64 = 1, _ kind: DurableReport.Kind = .completed) -> DurableReport {
+    DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: owner, kind)
 }
 
 // The calls of a file, each in a transaction of its own.

@@ -230,15 +230,15 @@ public struct DurableReference: Sendable {
         case .pending:
             join(key, value, number, by: submitter ?? 0, at: now)
             due = keys[index].gate.due
-        case .completes(let ripe):
+        case .completes(let batch):
             join(key, value, number, by: submitter ?? 0, at: now)
-            fallDue(key, ripe, at: now)
+            fallDue(key, batch, at: now)
             due = now
-        case .leads(let ripe):
+        case .leads(let batch):
             makeReady(
                 Span(
                     key: key, numbers: number...number, values: [value], origins: [number], count: 1, first: now,
-                    due: now, edge: ripe.edge, place: .ready), at: now)
+                    due: now, edge: batch.edge, place: .ready), at: now)
             due = now
         case .absorbed:
             absorb(key, number, at: now)
@@ -288,8 +288,8 @@ public struct DurableReference: Sendable {
         var count = 0
         for index in keys.indices where key == nil || keys[index].key == key {
             var hadSomething = false
-            if let ripe = keys[index].gate.flush(at: now) {
-                fallDue(keys[index].key, ripe, at: now)
+            if let batch = keys[index].gate.flush(at: now) {
+                fallDue(keys[index].key, batch, at: now)
                 hadSomething = true
             }
             if let run = find(keys[index].key, .backoff), spans[run].until > now {
@@ -309,8 +309,8 @@ public struct DurableReference: Sendable {
         var flushed: [String: Int] = [:]
         for index in keys.indices {
             guard let span = find(keys[index].key, .pending), spans[span].submitters == [submitter] else { continue }
-            guard let ripe = keys[index].gate.flush(at: now) else { continue }
-            fallDue(keys[index].key, ripe, at: now)
+            guard let batch = keys[index].gate.flush(at: now) else { continue }
+            fallDue(keys[index].key, batch, at: now)
             flushed[keys[index].key] = keys[index].newest
         }
         return (flushed, mixed)

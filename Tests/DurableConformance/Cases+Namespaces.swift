@@ -5,101 +5,101 @@ internal import Testing
 extension ConformanceCase {
     /// Namespaces and their rules.
     static let namespaces = [
-        ConformanceCase("equal keys of two namespaces have nothing to do with each other") { bench in
-            try await bench.open(.debounce(10))
-            try await bench.open(.throttle(50, .collect), "m")
-            try await bench.submit("a")
-            try await bench.submit("b", in: "m")
-            #expect(try await bench.claim(in: "m").map(\.words) == ["k leading b"])
-            #expect(try await bench.claim() == [])
-            #expect(try await bench.cancel(nil) == 1)
-            try await bench.submit("c", in: "m")
-            bench.pass(50)
-            #expect(try await bench.claim(by: 2, in: "m") == [])
-            #expect(try await bench.work() == [])
+        ConformanceCase("equal keys of two namespaces have nothing to do with each other") { fixture in
+            try await fixture.open(.debounce(10))
+            try await fixture.open(.throttle(50, .collect), "m")
+            try await fixture.submit("a")
+            try await fixture.submit("b", in: "m")
+            #expect(try await fixture.claim(in: "m").map(\.text) == ["k leading b"])
+            #expect(try await fixture.claim() == [])
+            #expect(try await fixture.cancel(nil) == 1)
+            try await fixture.submit("c", in: "m")
+            fixture.pass(50)
+            #expect(try await fixture.claim(by: 2, in: "m") == [])
+            #expect(try await fixture.work() == [])
         },
-        ConformanceCase("a namespace has to be opened with rules once, and keeps them") { bench in
-            await #expect(throws: DurableError.noPolicy(namespace: "n")) { try await bench.submit("a") }
-            await #expect(throws: DurableError.noPolicy(namespace: "n")) { try await bench.open(nil) }
-            await #expect(throws: DurableError.noPolicy(namespace: "n")) { try await bench.claim() }
+        ConformanceCase("a namespace has to be opened with rules once, and keeps them") { fixture in
+            await #expect(throws: DurableError.noPolicy(namespace: "n")) { try await fixture.submit("a") }
+            await #expect(throws: DurableError.noPolicy(namespace: "n")) { try await fixture.open(nil) }
+            await #expect(throws: DurableError.noPolicy(namespace: "n")) { try await fixture.claim() }
             let rules = try DurableRules.debounce(10, maxWait: 30, .both, .extend, maxCount: 5, .first)
-            #expect(try await bench.open(rules) == rules)
-            #expect(try await bench.open(nil) == rules)
-            #expect(try await bench.open(rules) == rules)
-            let bench = try await bench.reopened()
-            #expect(try await bench.open(nil) == rules)
-            await bench.closeOther()
+            #expect(try await fixture.open(rules) == rules)
+            #expect(try await fixture.open(nil) == rules)
+            #expect(try await fixture.open(rules) == rules)
+            let fixture = try await fixture.reopened()
+            #expect(try await fixture.open(nil) == rules)
+            await fixture.closeOther()
         },
-        ConformanceCase("another kind, other edges or another combination are refused, and change nothing") { bench in
+        ConformanceCase("another kind, other edges or another combination are refused, and change nothing") { fixture in
             let rules = try DurableRules.debounce(10)
-            try await bench.open(rules)
+            try await fixture.open(rules)
             let others: [DurableRules] = [
                 try .throttle(10, .trailing), try .debounce(10, .leading), try .debounce(10, .both),
                 try .debounce(10, .first), try .debounce(10, .collect),
             ]
             for other in others {
                 await #expect(throws: DurableError.otherPolicy(namespace: "n", stored: rules, given: other)) {
-                    try await bench.open(other)
+                    try await fixture.open(other)
                 }
             }
-            #expect(try await bench.open(nil) == rules)
+            #expect(try await fixture.open(nil) == rules)
         },
-        ConformanceCase("changed durations hold from the next submit on") { bench in
-            try await bench.open(.debounce(10, maxWait: 20))
-            let before = try await bench.submit("a", "old")
-            try await bench.submit("a")
+        ConformanceCase("changed durations hold from the next submit on") { fixture in
+            try await fixture.open(.debounce(10, maxWait: 20))
+            let before = try await fixture.submit("a", "old")
+            try await fixture.submit("a")
             let changed = try DurableRules.debounce(100, maxWait: 200)
-            #expect(try await bench.open(changed) == changed)
-            #expect(try await bench.submit("b").dueIn == .milliseconds(100))
-            bench.pass(10)
-            #expect(try await bench.state(before) == .ready)
-            #expect(try await bench.work() == ["old trailing a"])
-            bench.pass(90)
-            #expect(try await bench.work() == ["k trailing b ×2"])
+            #expect(try await fixture.open(changed) == changed)
+            #expect(try await fixture.submit("b").dueIn == .milliseconds(100))
+            fixture.pass(10)
+            #expect(try await fixture.state(before) == .ready)
+            #expect(try await fixture.work() == ["old trailing a"])
+            fixture.pass(90)
+            #expect(try await fixture.work() == ["k trailing b ×2"])
         },
-        ConformanceCase("a longest wait that is changed holds from the next submit on") { bench in
-            try await bench.open(.debounce(10, maxWait: 1000))
-            try await bench.submit("a", wait: 500)
-            try await bench.submit("a", "other", wait: 500)
-            try await bench.open(.debounce(10, maxWait: 20))
-            bench.pass(15)
-            #expect(try await bench.submit("b", wait: 500).dueIn == .milliseconds(5))
-            bench.pass(5)
-            #expect(try await bench.work() == ["k maxWait b ×2"])
-            bench.pass(480)
-            #expect(try await bench.work() == ["other trailing a"])
+        ConformanceCase("a longest wait that is changed holds from the next submit on") { fixture in
+            try await fixture.open(.debounce(10, maxWait: 1000))
+            try await fixture.submit("a", wait: 500)
+            try await fixture.submit("a", "other", wait: 500)
+            try await fixture.open(.debounce(10, maxWait: 20))
+            fixture.pass(15)
+            #expect(try await fixture.submit("b", wait: 500).dueIn == .milliseconds(5))
+            fixture.pass(5)
+            #expect(try await fixture.work() == ["k maxWait b ×2"])
+            fixture.pass(480)
+            #expect(try await fixture.work() == ["other trailing a"])
         },
-        ConformanceCase("an interval that is changed holds from the next submit on") { bench in
-            try await bench.open(.throttle(10, .trailing))
-            try await bench.submit("a")
-            try await bench.open(.throttle(50, .trailing))
-            bench.pass(10)
-            #expect(try await bench.work() == ["k trailing a"])
+        ConformanceCase("an interval that is changed holds from the next submit on") { fixture in
+            try await fixture.open(.throttle(10, .trailing))
+            try await fixture.submit("a")
+            try await fixture.open(.throttle(50, .trailing))
+            fixture.pass(10)
+            #expect(try await fixture.work() == ["k trailing a"])
         },
     ]
 
-    /// What a store tells of itself.
+    /// Status and listings.
     static let looking = [
-        ConformanceCase("the status counts keys as if everything due had fallen due") { bench in
-            try await bench.open(.debounce(10))
-            try await bench.open(.debounce(10), "empty")
-            try await bench.submit("1", "dead")
-            try await bench.submit("1", "retrying")
-            try await bench.submit("1", "running")
-            bench.pass(10)
-            for run in try await bench.claim() {
+        ConformanceCase("the status counts keys as if everything due had fallen due") { fixture in
+            try await fixture.open(.debounce(10))
+            try await fixture.open(.debounce(10), "empty")
+            try await fixture.submit("1", "dead")
+            try await fixture.submit("1", "retrying")
+            try await fixture.submit("1", "running")
+            fixture.pass(10)
+            for run in try await fixture.claim() {
                 switch String(decoding: run.key, as: UTF8.self) {
-                case "dead": try await bench.fail(run, retry: nil)
-                case "retrying": try await bench.fail(run, retry: 1000)
+                case "dead": try await fixture.fail(run, retry: nil)
+                case "retrying": try await fixture.fail(run, retry: 1000)
                 default: break
                 }
             }
-            try await bench.submit("1", "ready")
-            bench.pass(5)
-            try await bench.submit("1", "pending")
-            try await bench.submit("1", "also pending")
-            bench.pass(8)
-            let statuses = try await bench.store.status()
+            try await fixture.submit("1", "ready")
+            fixture.pass(5)
+            try await fixture.submit("1", "pending")
+            try await fixture.submit("1", "also pending")
+            fixture.pass(8)
+            let statuses = try await fixture.store.status()
             #expect(statuses.map(\.namespace) == ["empty", "n"])
             let status = try #require(statuses.last)
             #expect(status.rules == (try .debounce(10)))
@@ -108,123 +108,125 @@ extension ConformanceCase {
             let empty = DurableStatus(namespace: "empty", rules: try .debounce(10))
             #expect(statuses.first == empty)
         },
-        ConformanceCase("a key with a run and a newer value counts for both") { bench in
-            try await bench.open(.debounce(10))
-            try await bench.submit("1")
-            bench.pass(10)
-            _ = try await bench.claimOne()
-            try await bench.submit("2")
-            let status = try #require(try await bench.store.status().first)
+        ConformanceCase("a key with a run and a newer value counts for both") { fixture in
+            try await fixture.open(.debounce(10))
+            try await fixture.submit("1")
+            fixture.pass(10)
+            _ = try await fixture.claimOne()
+            try await fixture.submit("2")
+            let status = try #require(try await fixture.store.status().first)
             #expect([status.pending, status.ready, status.running] == [1, 0, 1])
-            let key = try #require(try await bench.list().first)
+            let key = try #require(try await fixture.list().first)
             #expect(key.pending == 1 && key.ready == 0 && key.dueIn == .milliseconds(10))
             #expect(key.run?.isClaimed == true && key.run?.attempt == 1 && key.run?.error == nil)
         },
-        ConformanceCase("a run whose lease has expired, or whose next attempt is due, waits for a worker") { bench in
-            try await bench.open(.debounce(10))
-            try await bench.submit("1", "lost")
-            try await bench.submit("1", "failed")
-            bench.pass(10)
-            for run in try await bench.claim(lease: 50) where String(decoding: run.key, as: UTF8.self) == "failed" {
-                try await bench.fail(run, retry: 30)
+        ConformanceCase("a run whose lease has expired, or whose next attempt is due, waits for a worker") { fixture in
+            try await fixture.open(.debounce(10))
+            try await fixture.submit("1", "lost")
+            try await fixture.submit("1", "failed")
+            fixture.pass(10)
+            for run in try await fixture.claim(lease: 50) where String(decoding: run.key, as: UTF8.self) == "failed" {
+                try await fixture.fail(run, retry: 30)
             }
-            #expect(try await bench.store.status().first?.oldestDue == nil)
-            bench.pass(35)
-            #expect(try await bench.store.status().first?.oldestDue == .milliseconds(5))
-            _ = try await bench.claim(by: 2)
-            #expect(try await bench.store.status().first?.oldestDue == nil)
-            bench.pass(17)
-            #expect(try await bench.store.status().first?.oldestDue == .milliseconds(2))
+            #expect(try await fixture.store.status().first?.oldestDue == nil)
+            fixture.pass(35)
+            #expect(try await fixture.store.status().first?.oldestDue == .milliseconds(5))
+            _ = try await fixture.claim(by: 2)
+            #expect(try await fixture.store.status().first?.oldestDue == nil)
+            fixture.pass(17)
+            #expect(try await fixture.store.status().first?.oldestDue == .milliseconds(2))
         },
-        ConformanceCase("attempts and lost leases are counted for each namespace, for ever") { bench in
-            try await bench.open(.debounce(10))
-            try await bench.store.open("other", try .debounce(10))
+        ConformanceCase("attempts and lost leases are counted for each namespace, for ever") { fixture in
+            try await fixture.open(.debounce(10))
+            try await fixture.store.open("other", try .debounce(10))
             func counts() async throws -> [[Int]] {
-                try await bench.store.status().map { [$0.attempts, $0.lostLeases] }
+                try await fixture.store.status().map { [$0.attempts, $0.lostLeases] }
             }
-            for key in ["a", "b", "c"] { try await bench.submit("1", key) }
+            for key in ["a", "b", "c"] { try await fixture.submit("1", key) }
             #expect(try await counts() == [[0, 0], [0, 0]])
-            bench.pass(10)
-            let runs = try await bench.claim(lease: 100, maxAttempts: 2)
+            fixture.pass(10)
+            let runs = try await fixture.claim(lease: 100, maxAttempts: 2)
             #expect(try await counts() == [[3, 0], [0, 0]])
-            try await bench.complete(runs[0])
-            try await bench.fail(runs[1], retry: 0)
+            try await fixture.complete(runs[0])
+            try await fixture.fail(runs[1], retry: 0)
             // An attempt after a failure, and one after a lost lease; then a lease is lost by a run that has had its attempts.
-            #expect(try await bench.claim(by: 2, lease: 100, maxAttempts: 2).count == 1)
+            #expect(try await fixture.claim(by: 2, lease: 100, maxAttempts: 2).count == 1)
             #expect(try await counts() == [[4, 0], [0, 0]])
-            bench.pass(101)
-            #expect(try await bench.claim(by: 3, lease: 100, maxAttempts: 2).count == 1)
+            fixture.pass(101)
+            #expect(try await fixture.claim(by: 3, lease: 100, maxAttempts: 2).count == 1)
             #expect(try await counts() == [[5, 2], [0, 0]])
         },
-        ConformanceCase("keys are listed in the order of their bytes, by prefix, no more than asked for") { bench in
-            try await bench.open(.debounce(10))
-            for key in ["b", "a/2", "é", "a/1", "a", "B", "a/10"] { try await bench.submit("1", key) }
-            let keys = try await bench.list().map { String(decoding: $0.key, as: UTF8.self) }
+        ConformanceCase("keys are listed in the order of their bytes, by prefix, no more than asked for") { fixture in
+            try await fixture.open(.debounce(10))
+            for key in ["b", "a/2", "é", "a/1", "a", "B", "a/10"] { try await fixture.submit("1", key) }
+            let keys = try await fixture.list().map { String(decoding: $0.key, as: UTF8.self) }
             #expect(keys == ["B", "a", "a/1", "a/10", "a/2", "b", "é"])
-            let some = try await bench.list("a/").map { String(decoding: $0.key, as: UTF8.self) }
+            let some = try await fixture.list("a/").map { String(decoding: $0.key, as: UTF8.self) }
             #expect(some == ["a/1", "a/10", "a/2"])
-            #expect(try await bench.list("a/", limit: 2).count == 2)
-            #expect(try await bench.list("nothing") == [])
+            #expect(try await fixture.list("a/", limit: 2).count == 2)
+            #expect(try await fixture.list("nothing") == [])
         },
-        ConformanceCase("keys are one key exactly if their bytes are equal, whatever they mean as text") { bench in
-            try await bench.open(.debounce(10))
+        ConformanceCase("keys are one key exactly if their bytes are equal, whatever they mean as text") { fixture in
+            try await fixture.open(.debounce(10))
             let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
-            try await bench.submit("1", composed)
-            try await bench.submit("2", decomposed)
-            #expect(try await bench.list().map(\.key) == [Array(decomposed.utf8), Array(composed.utf8)])
-            bench.pass(10)
-            let runs = try await bench.claim()
+            try await fixture.submit("1", composed)
+            try await fixture.submit("2", decomposed)
+            #expect(try await fixture.list().map(\.key) == [Array(decomposed.utf8), Array(composed.utf8)])
+            fixture.pass(10)
+            let runs = try await fixture.claim()
             let found = Dictionary(uniqueKeysWithValues: runs.map { ($0.key, $0.values) })
             #expect(found == [Array(composed.utf8): [Array("1".utf8)], Array(decomposed.utf8): [Array("2".utf8)]])
         },
-        ConformanceCase("prefixes are bytes, also those at the end of the alphabet") { bench in
-            try await bench.open(.debounce(10))
+        ConformanceCase("prefixes are bytes, also those at the end of the alphabet") { fixture in
+            try await fixture.open(.debounce(10))
             let keys: [[UInt8]] = [[0xFE, 0xFF], [0xFF], [0xFF, 0], [0xFF, 0xFF], [0xFF, 0xFF, 1], [0x25], [0x5F]]
             for key in keys {
-                _ = try await bench.store.submit(DurableSubmission(namespace: Bench.namespace, key: key, value: [1]))
+                _ = try await fixture.store.submit(
+                    DurableSubmission(namespace: StoreFixture.namespace, key: key, value: [1]))
             }
             for prefix in [[0xFF], [0xFF, 0xFF], [0x25], [0x5F], []] as [[UInt8]] {
-                let found = try await bench.store.list(in: Bench.namespace, prefix: prefix, limit: 100).map(\.key)
+                let found = try await fixture.store.list(in: StoreFixture.namespace, prefix: prefix, limit: 100).map(
+                    \.key)
                 #expect(found == keys.filter { $0.starts(with: prefix) }.sorted { $0.lexicographicallyPrecedes($1) })
             }
         },
-        ConformanceCase("a listed key tells what is pending, what is ready, and why its run failed") { bench in
-            try await bench.open(.debounce(10, .collect))
-            try await bench.submit("1")
-            bench.pass(10)
-            let run = try await bench.claimOne()
-            try await bench.fail(run, retry: 1000)
-            try await bench.submit("2")
-            try await bench.submit("3")
-            bench.pass(10)
-            try await bench.submit("4")
-            bench.pass(4)
-            let key = try #require(try await bench.list().first)
+        ConformanceCase("a listed key has what is pending, what is ready, and why its run failed") { fixture in
+            try await fixture.open(.debounce(10, .collect))
+            try await fixture.submit("1")
+            fixture.pass(10)
+            let run = try await fixture.claimOne()
+            try await fixture.fail(run, retry: 1000)
+            try await fixture.submit("2")
+            try await fixture.submit("3")
+            fixture.pass(10)
+            try await fixture.submit("4")
+            fixture.pass(4)
+            let key = try #require(try await fixture.list().first)
             #expect(key.pending == 1 && key.ready == 2 && key.dueIn == .milliseconds(6))
             #expect(key.run?.id == run.id && key.run?.isClaimed == false && key.run?.error == "it broke")
         },
-        ConformanceCase("looking changes nothing") { bench in
-            try await bench.open(.debounce(10))
-            let receipt = try await bench.submit("a")
+        ConformanceCase("looking changes nothing") { fixture in
+            try await fixture.open(.debounce(10))
+            let receipt = try await fixture.submit("a")
             for _ in 0..<12 {
-                _ = try await bench.store.status()
-                _ = try await bench.list()
-                _ = try await bench.state(receipt)
-                bench.pass(1)
+                _ = try await fixture.store.status()
+                _ = try await fixture.list()
+                _ = try await fixture.state(receipt)
+                fixture.pass(1)
             }
-            #expect(try await bench.work() == ["k trailing a"])
+            #expect(try await fixture.work() == ["k trailing a"])
         },
-        ConformanceCase("what was never submitted is forgotten") { bench in
-            try await bench.open(.debounce(10))
-            var receipt = try await bench.submit("a")
+        ConformanceCase("what was never submitted is forgotten") { fixture in
+            try await fixture.open(.debounce(10))
+            var receipt = try await fixture.submit("a")
             receipt.generation += 7
-            #expect(try await bench.state(receipt) == .forgotten)
+            #expect(try await fixture.state(receipt) == .forgotten)
             receipt.key = Array("other".utf8)
-            #expect(try await bench.state(receipt) == .forgotten)
+            #expect(try await fixture.state(receipt) == .forgotten)
         },
-        ConformanceCase("a store that was closed answers no more") { bench in
-            try await bench.open(.debounce(10))
-            let other = try await bench.another()
+        ConformanceCase("a store that was closed answers no more") { fixture in
+            try await fixture.open(.debounce(10))
+            let other = try await fixture.another()
             await other.store.close()
             await #expect(throws: DurableError.closed) { try await other.submit("a") }
             await #expect(throws: DurableError.closed) { try await other.claim() }
@@ -233,9 +235,9 @@ extension ConformanceCase {
     ]
 }
 
-extension Bench {
+extension StoreFixture {
     func list(_ prefix: String = "", limit: Int = 100) async throws -> [DurableListing<[UInt8]>] {
-        try await store.list(in: Bench.namespace, prefix: Array(prefix.utf8), limit: limit)
+        try await store.list(in: StoreFixture.namespace, prefix: Array(prefix.utf8), limit: limit)
     }
 }
 

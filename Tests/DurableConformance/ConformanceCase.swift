@@ -1,7 +1,7 @@
 internal import LullDurable
 public import Testing
 
-/// One thing that every durable store does, as a test.
+/// A rule for every durable store, as a test.
 ///
 /// A store's own tests run all of them:
 /// ```swift
@@ -9,14 +9,14 @@ public import Testing
 /// func conforms(_ case: ConformanceCase) async throws { try await `case`.run(on: MyMaker()) }
 /// ```
 public struct ConformanceCase: Sendable, CustomTestStringConvertible {
-    /// What a store does.
+    /// The body of the test.
     public let name: String
     private let limits: DurableLimits
-    private let body: @Sendable (Bench) async throws -> Void
+    private let body: @Sendable (StoreFixture) async throws -> Void
 
     init(
         _ name: String, limits: DurableLimits = DurableLimits(),
-        _ body: @escaping @Sendable (Bench) async throws -> Void
+        _ body: @escaping @Sendable (StoreFixture) async throws -> Void
     ) {
         self.name = name
         self.limits = limits
@@ -26,17 +26,17 @@ public struct ConformanceCase: Sendable, CustomTestStringConvertible {
     /// The name of the test.
     public var testDescription: String { name }
 
-    /// Examines a store of one kind; what it does not do is recorded as an issue of the test that runs.
+    /// Tests a kind of store, and records violations as issues of the current test.
     public func run(on maker: any StoreMaker) async throws {
-        try await Bench.with(maker, limits: limits, body)
+        try await StoreFixture.with(maker, limits: limits, body)
     }
 
-    /// What every store does.
+    /// The rules for every store.
     public static let all =
         submits + combinations + submitters + batches + claims + leases + reports + attempts + deadRuns + ends + tokens
         + keeping
         + namespaces + looking + waking + scenarios
 
-    /// What a store does that makes its own time from the clocks of a machine (``StoreTime``).
+    /// The rules for a store that derives its time from the clocks of a machine (``StoreTime``).
     public static let ownTime = clocks
 }

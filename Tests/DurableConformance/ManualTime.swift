@@ -2,12 +2,12 @@ internal import LullCore
 public import LullDurable
 internal import Lull
 
-/// The clocks of a machine that a test moves: what was slept for is over when the time has been moved that far.
+/// The clocks of a machine, which a test moves: a sleep is over when the test has moved the time that far.
 public final class ManualTime: Sendable {
     private struct State {
         var reading = StoreTime.Reading(
             boot: "boot 1", sinceBoot: .seconds(1000), wall: CoreInstant(nanoseconds: 1_800_000_000_000_000_000))
-        /// What has passed in truth, whatever the clocks show.
+        /// The time that has really passed, whatever the clocks show.
         var passed: Duration = .zero
         var boots = 1
         var sleepers: [Int: (until: Duration, sleeper: CheckedContinuation<Bool, Never>)] = [:]
@@ -35,7 +35,7 @@ public final class ManualTime: Sendable {
         }
     }
 
-    /// Somebody sets the wall clock.
+    /// The wall clock is set.
     public func setWall(by time: Duration) {
         state.change { $0.reading.wall = $0.reading.wall.advanced(by: CoreDuration(passed: time)) }
     }
@@ -52,7 +52,7 @@ public final class ManualTime: Sendable {
         }
     }
 
-    /// The machine goes on from a snapshot that was made so long ago in the life of its boot clock; the wall clock is right.
+    /// Restores the machine from a snapshot that was made this long ago on its boot clock; the wall clock is correct.
     public func restore(from time: Duration) {
         state.change { state in
             let back = CoreDuration(passed: time).nanoseconds
@@ -92,7 +92,7 @@ public final class ManualTime: Sendable {
         if !isOver { throw CancellationError() }
     }
 
-    /// Waits until somebody sleeps by this clock.
+    /// Waits until a task sleeps on this clock.
     public func somebodySleeps() async {
         while state.change({ $0.sleepers.isEmpty }) { await Task.yield() }
     }

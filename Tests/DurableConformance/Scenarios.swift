@@ -4,15 +4,15 @@ internal import LullReference
 internal import Testing
 
 extension ConformanceCase {
-    /// The published conformance cases, each through a store of its own: the calls at their instants, and a worker that comes
-    /// back when it is told to.
+    /// The published conformance cases, each on a store of its own: the calls at their instants, and a worker that returns
+    /// when the store says so.
     static let scenarios = [
-        ConformanceCase("every scenario has its executions") { bench in
+        ConformanceCase("every scenario has its executions") { fixture in
             var count = 0
             for scenario in try Scenario.all() {
                 let namespace = scenario.id
-                try await bench.open(DurableRules(scenario), namespace)
-                let found = try await bench.play(scenario, in: namespace)
+                try await fixture.open(DurableRules(scenario), namespace)
+                let found = try await fixture.play(scenario, in: namespace)
                 // Live, different keys are independent: only the order within each is promised, and of instants.
                 #expect(found.map(\.at) == found.map(\.at).sorted(), "\(scenario.id): \(scenario.source)")
                 for key in Set((found + scenario.expected).map(\.key)) {
@@ -24,11 +24,11 @@ extension ConformanceCase {
             #expect(count > 400)
         },
         ConformanceCase("a late worker changes nothing in what falls due, but that values join one that waits") {
-            bench in
+            fixture in
             for scenario in try Scenario.all() where !scenario.ops.contains(where: { $0.op == .cancel }) {
                 let namespace = scenario.id
-                try await bench.open(DurableRules(scenario), namespace)
-                let found = try await bench.play(scenario, in: namespace, isWorkerLate: true)
+                try await fixture.open(DurableRules(scenario), namespace)
+                let found = try await fixture.play(scenario, in: namespace, isWorkerLate: true)
                 for key in Set((found + scenario.expected).map(\.key)) {
                     let expected = scenario.expected.filter { $0.key == key }
                     guard let one = found.first(where: { $0.key == key }), let last = expected.last else {
@@ -45,7 +45,7 @@ extension ConformanceCase {
     ]
 }
 
-extension Bench {
+extension StoreFixture {
     /// Makes the calls of a scenario, and returns the executions in milliseconds since its beginning.
     fileprivate func play(
         _ scenario: Scenario, in namespace: String, isWorkerLate: Bool = false
@@ -77,7 +77,7 @@ extension Bench {
         return found
     }
 
-    /// Comes back whenever the store says so, up to an instant.
+    /// Claims whenever the store says so, up to an instant.
     private func work(
         until end: Int64, from start: Int64, in namespace: String, _ found: inout [Scenario.Expectation]
     ) async throws {
@@ -162,7 +162,7 @@ extension ScenarioValue {
 }
 
 extension ReferenceEdge {
-    /// The edge in the words of the reference.
+    /// The edge as the reference names it.
     init(_ edge: Edge) {
         self =
             switch edge {

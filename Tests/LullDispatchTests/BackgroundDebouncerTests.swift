@@ -16,7 +16,7 @@ struct BackgroundDebouncerTests {
     let clock = ManualClock()
     let seen = Record<String>()
 
-    @Test("runs the newest handler once, when the interval has passed with no event, and forgets it")
+    @Test("runs the newest handler once, when the interval has passed without an event, and drops it")
     func newest() async {
         let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
         for change in 1...100 {
@@ -53,7 +53,7 @@ struct BackgroundDebouncerTests {
         #expect(seen.all == [])
     }
 
-    @Test("may be given a handler from inside the handler")
+    @Test("accepts a new handler from inside the handler")
     func fromInside() async {
         let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
         sync.handler = { [seen] in
@@ -77,19 +77,19 @@ struct BackgroundDebouncerTests {
         #expect(seen.all == ["sync"])
     }
 
-    @Test("lets a handler that is set when the old one is due wait for the end of its interval")
+    @Test("makes a handler that is set when the old one is due wait for the end of its interval")
     func setWhenDue() async {
         let sync = BackgroundDebouncer(timeInterval: 0.001)
         sync.handler = { [seen] in seen.add("old") }
         let due = DispatchTime.now() + 0.05
         while DispatchTime.now() < due {}
-        // The old one is due, but the main thread is ours.
+        // The old one is due, but this test occupies the main thread.
         sync.handler = { [seen] in seen.add("new") }
         for _ in 0..<1000 where seen.all.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
         #expect(seen.all == ["new"])
     }
 
-    @Test("runs on a queue that is given")
+    @Test("runs on the queue that it was given")
     func onQueue() async {
         let work = DispatchQueue(label: "work")
         let sync = BackgroundDebouncer.OnQueue(work, timeInterval: 2, clock: clock)
@@ -112,7 +112,7 @@ struct BackgroundDebouncerTests {
         #expect(seen.all.count == 2)
     }
 
-    // This one is about real time and a real process: it asserts what happens, not how many milliseconds it takes.
+    // This test uses real time and a real process: it checks what happens, not how many milliseconds it takes.
     @Test("runs once, at once, when a process that was stopped across the deadline goes on")
     func stoppedProcess() async {
         await #expect(processExitsWith: .success) { @MainActor in
@@ -125,7 +125,7 @@ struct BackgroundDebouncerTests {
             guard posix_spawn(&other, "/bin/sh", nil, nil, &arguments, nil) == 0 else { exit(2) }
             var status: Int32 = 0
             waitpid(other, &status, 0)
-            // It is due already: nothing but the main thread has to be given up for it to run.
+            // It is due already, and runs as soon as this test leaves the main thread.
             for _ in 0..<1000 where seen.all.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
             try? await Task.sleep(for: .milliseconds(500))
             guard seen.all == ["sync"], sync.handler == nil else { exit(3) }

@@ -10,7 +10,7 @@ import Testing
 struct CommentSamples {
     typealias Results = DocumentationSamples.Results
 
-    /// Waits until so many results have been searched for.
+    /// Waits until this many results have been searched for.
     func wait(for count: Int, _ results: Results) async throws {
         for _ in 0..<2000 where results.texts.all.count < count { try await Task.sleep(for: .milliseconds(5)) }
     }

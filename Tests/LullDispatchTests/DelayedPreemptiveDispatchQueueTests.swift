@@ -11,7 +11,7 @@ struct DelayedPreemptiveDispatchQueueTests {
     let clock = ManualClock()
     let seen = Record<String>()
 
-    @Test("runs the last task once, when all the delays have run out")
+    @Test("runs the last task once, when all delays are over")
     func longestRules() async {
         let queue = DelayedPreemptiveDispatchQueue(clock: clock)
         queue.delay(5) { [seen] in seen.add("first") }
@@ -37,7 +37,7 @@ struct DelayedPreemptiveDispatchQueueTests {
         #expect(seen.all == ["default", "other", "other"])
     }
 
-    @Test("does nothing where no task was ever given")
+    @Test("does nothing if no task was ever given")
     func noTask() async {
         let queue = DelayedPreemptiveDispatchQueue(clock: clock)
         queue.delay(1)
@@ -84,7 +84,7 @@ struct DelayedPreemptiveDispatchQueueTests {
         #expect(seen.all == ["1, empty true", "2, empty true", "3, empty true"])
     }
 
-    @Test("takes negative and NaN delays as zero, and an endless one as never")
+    @Test("treats negative and NaN delays as zero, and an infinite one as never")
     func extremes() async {
         let queue = DelayedPreemptiveDispatchQueue(task: { [seen] in seen.add("ran") }, clock: clock)
         queue.delay(-1)

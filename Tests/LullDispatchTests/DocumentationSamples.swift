@@ -63,7 +63,7 @@ struct DocumentationSamples {
         }
     }
 
-    // The only test that may use the throttle of the main queue: there is one for all.
+    // Only this test may use the throttle of the main queue, of which there is only one.
     @Test("work of the main actor on the main queue")
     func mainQueue() async throws {
         let screen = SearchScreen()
@@ -101,7 +101,7 @@ struct DocumentationSamples {
         #expect(synced.all == ["steps"])
     }
 
-    /// What is synced, and in which minute.
+    /// Returns what is synced, and in which minute.
     final class Store: Sendable {
         let clock: ManualClock
         let synced = Record<String>()

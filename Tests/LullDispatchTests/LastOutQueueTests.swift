@@ -10,7 +10,7 @@ struct LastOutQueueTests {
     let clock = ManualClock()
     let seen = Record<String>()
 
-    @Test("runs the newest task of a key, when none has come for the delay")
+    @Test("runs the newest task of a key after a delay without another one")
     func newest() async {
         let queue = LastOutQueue(clock: clock)
         for volume in 0...10 {
@@ -55,11 +55,11 @@ struct LastOutQueueTests {
         #expect(seen.all == ["a2", "b"])
     }
 
-    @Test("also runs what was due and had not been come to")
+    @Test("also runs what was due and had not been reached")
     func dueButNotRun() async {
         let queue = LastOutQueue(delay: 0.001)
         queue.enqueue(forKey: "a") { [seen] in seen.add("a") }
-        // The main thread is ours until it is given up: what the timer has sent there meanwhile has not run.
+        // This test occupies the main thread: what the timer has sent there meanwhile has not run.
         let due = DispatchTime.now() + 0.05
         while DispatchTime.now() < due {}
         #expect(seen.all == [])
@@ -70,7 +70,7 @@ struct LastOutQueueTests {
         #expect(seen.all == ["a"])
     }
 
-    @Test("takes what a task enqueues under its own key, from the timer and from executePendingTasks")
+    @Test("accepts what a task enqueues under its own key, from the timer and from executePendingTasks")
     func reentrant() async {
         let queue = LastOutQueue(delay: 1, clock: clock)
         @MainActor func count(_ number: Int) {
@@ -88,7 +88,7 @@ struct LastOutQueueTests {
         #expect(seen.all == ["1", "2", "3", "4"])
     }
 
-    @Test("may be asked for its pending tasks from inside a task")
+    @Test("may execute its pending tasks from inside a task")
     func nested() async {
         let queue = LastOutQueue(delay: 1, clock: clock)
         queue.enqueue(forKey: "a") { [seen] in
@@ -101,7 +101,7 @@ struct LastOutQueueTests {
         #expect(seen.all == ["b", "a", "a again"])
     }
 
-    @Test("drops what waits when told to")
+    @Test("drops what waits on request")
     func cancel() async {
         let queue = LastOutQueue(delay: 1, clock: clock)
         queue.enqueue(forKey: "a") { [seen] in seen.add("a") }
@@ -128,7 +128,7 @@ struct LastOutQueueTests {
         #expect(there == ["start", "a", "b"])
     }
 
-    @Test("is there for everybody, on the real clock")
+    @Test("is shared by the program, on the real clock")
     func shared() async {
         await withCheckedContinuation { continuation in
             LastOutQueue.default.enqueue(forKey: "shared") { continuation.resume() }
@@ -136,7 +136,7 @@ struct LastOutQueueTests {
         }
     }
 
-    @Test("has a form of one line: a closure goes in, a debounced one comes out")
+    @Test("has a one-line form that returns a debounced closure")
     func closures() async {
         let search = debounced(for: 0.3, clock: clock) { [seen] (text: String) in seen.add(text) }
         let save = debounced(for: 0.3, on: DispatchQueue(label: "save"), clock: clock) { [seen] in seen.add("saved") }
@@ -149,7 +149,7 @@ struct LastOutQueueTests {
         #expect(seen.all.count == 2)
     }
 
-    @Test("still runs what is pending when the debounced closure is gone")
+    @Test("still runs what is pending when the debounced closure was released")
     func closureGone() async {
         debounced(for: 0.3, clock: clock) { [seen] in seen.add("ran") }()
         await clock.advance(by: .milliseconds(300))

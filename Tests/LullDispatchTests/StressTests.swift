@@ -7,7 +7,7 @@ import Testing
 
 @testable import LullDispatch
 
-/// Many threads, and calls from where one would not expect them.
+/// Calls from many threads, and from unusual places.
 @Suite("The utilities under stress", .ownThreads)
 struct StressTests {
     let clock = ManualClock()
@@ -48,7 +48,7 @@ struct StressTests {
         }
     }
 
-    @Test("a queue of one at a time gets through delays that are cancelled in the middle of everything")
+    @Test("a serial queue finishes delays that are cancelled at any moment")
     func cancelInQueue() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -96,7 +96,7 @@ struct StressTests {
         #expect(shared.value > 0)
     }
 
-    @Test("tasks that own what calls their queue again when it goes harm nobody")
+    @Test("tasks that own objects whose deinit calls their queue do no harm")
     func lastOutDeinitialisers() async {
         let queue = LastOutQueue.OnQueue(DispatchQueue(label: "work"), delay: 1, clock: clock)
         let seen = Record<String>()
@@ -127,7 +127,7 @@ struct StressTests {
             }
             queue.cancel()
             #expect(queue.empty)
-            // What has begun may end; then nothing follows.
+            // A task that has begun may end; then nothing follows.
             work.sync {}
             let before = runs.value
             work.sync {}
@@ -161,7 +161,7 @@ struct StressTests {
 
     // MARK: - Throttles on operation queues
 
-    @Test("functions that own what calls the throttle again when it goes harm nobody")
+    @Test("functions that own objects whose deinit calls the throttle do no harm")
     func throttleDeinitialisers() async {
         let (throttle, queue, seen) = (QueueThrottle(clock: clock), OperationQueue(), Record<String>())
         for round in 0..<3 {
@@ -177,7 +177,7 @@ struct StressTests {
         #expect(throttle.counters.pending == 0)
     }
 
-    @Test("work that the owner of an operation queue cancels there does not run, and what follows does")
+    @Test("work that the owner of an operation queue cancels there does not run, and later work does")
     func cancelledByOthers() async {
         let (throttle, queue, seen) = (QueueThrottle(clock: clock), OperationQueue(), Record<String>())
         queue.isSuspended = true
@@ -192,7 +192,7 @@ struct StressTests {
     }
 }
 
-/// Does something when it goes.
+/// Calls a closure when it is deinitialized.
 private final class Owner: Sendable {
     private let onEnd: @Sendable () -> Void
 

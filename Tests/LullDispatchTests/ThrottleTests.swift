@@ -50,7 +50,7 @@ struct ThrottleTests {
         #expect(Set(seen.all) == ["not ours", "one", "other"])
     }
 
-    @Test("replaces what has run out of its delay and waits on a busy queue, and leaves other people's work alone")
+    @Test("replaces what is due and waits on a busy queue, and does not affect other work")
     func busyQueue() async {
         let throttle = QueueThrottle(clock: clock)
         queue.isSuspended = true
@@ -67,7 +67,7 @@ struct ThrottleTests {
     }
 
     @Test(
-        "runs at once with leading when none of ours waits or runs, and then delays: of ten calls, the first and the last"
+        "runs at once with leading when no other call waits or runs, and then delays: of ten calls, the first and the last"
     )
     func leading() async {
         let throttle = QueueThrottle(clock: clock)
@@ -80,7 +80,7 @@ struct ThrottleTests {
         #expect(seen.all == ["0"])
         await clock.advance(by: .milliseconds(1))
         #expect(seen.all == ["0", "9"])
-        // The last one is followed by a delay as well, and that by nothing.
+        // A delay follows the last one as well, and nothing follows that delay.
         throttle.onQueue(queue, by: 0.3, leading: true) { [seen] in seen.add("a") }
         await clock.advance(by: .milliseconds(299))
         #expect(seen.all == ["0", "9"])
@@ -106,7 +106,7 @@ struct ThrottleTests {
         }
     }
 
-    @Test("lets a call with leading and one without take each other's place")
+    @Test("lets a call with leading and one without replace each other")
     func mixed() async {
         let throttle = QueueThrottle(clock: clock)
         throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("1") }
@@ -130,7 +130,7 @@ struct ThrottleTests {
         #expect(seen.all == ["1", "3", "5", "6"])
     }
 
-    @Test("delays with leading while one of ours is running, from its end on")
+    @Test("delays with leading while another call is running, from its end on")
     func leadingWhileRunning() async {
         let throttle = QueueThrottle(clock: clock)
         let started = DispatchSemaphore(value: 0)
@@ -170,7 +170,7 @@ struct ThrottleTests {
         #expect(seen.all == ["1", "2"])
     }
 
-    @Test("forgets what waits when cancelled")
+    @Test("drops what waits when cancelled")
     func cancel() async {
         let throttle = QueueThrottle(clock: clock)
         throttle.onQueue(queue, by: 1, leading: false) { [seen] in seen.add("never") }
@@ -179,7 +179,7 @@ struct ThrottleTests {
         #expect(seen.all == [])
     }
 
-    @Test("is there for everybody, on the real clock")
+    @Test("is shared by the program, on the real clock")
     func shared() async {
         await withCheckedContinuation { continuation in
             for number in 0..<10 {
@@ -197,7 +197,7 @@ struct ThrottleTests {
 struct DelayOperationTests {
     let clock = ManualClock()
 
-    @Test("takes its time, and what depends on it starts no sooner")
+    @Test("waits, and what depends on it starts no sooner")
     func dependency() async {
         let queue = OperationQueue()
         let seen = Record<String>()
@@ -211,7 +211,7 @@ struct DelayOperationTests {
         #expect(start.duration(to: .now) >= .milliseconds(50))
     }
 
-    @Test("finishes at once when it is cancelled while executing, and frees a queue of one at a time")
+    @Test("finishes at once when it is cancelled while executing, and frees a serial queue")
     func cancelled() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -238,7 +238,7 @@ struct DelayOperationTests {
         #expect(delay.isFinished)
     }
 
-    @Test("holds no thread while it waits")
+    @Test("occupies no thread while it waits")
     func noThread() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1000
@@ -248,7 +248,7 @@ struct DelayOperationTests {
         #expect(delays.allSatisfy { $0.isFinished })
     }
 
-    @Test("goes by the clock that it is given")
+    @Test("uses the clock that it is given")
     func manualClock() async {
         let queue = OperationQueue()
         let delay = DelayOperation(timeInterval: 3600, clock: clock)

@@ -8,19 +8,19 @@ import Testing
 /// How many values an execution gets at most.
 @Suite("Batches")
 struct BatchTests {
-    let bench = Bench()
+    let fixture = WorkerFixture()
 
     @Test("the handler gets the parts one after the other, and a later value with the rest")
     func parts() async throws {
-        let sync = try await bench.debouncer(combining: .collect, maxBatch: 2)
-        let worker = bench.work(sync) { if $0.value == 2 { try await bench.clock.sleep(for: .seconds(5)) } }
+        let sync = try await fixture.debouncer(combining: .collect, maxBatch: 2)
+        let worker = fixture.work(sync) { if $0.value == 2 { try await fixture.clock.sleep(for: .seconds(5)) } }
         for value in 1...3 { try await sync.submit(value, for: "a") }
-        await bench.advance(2)
+        await fixture.advance(2)
         let last = try await sync.submit(4, for: "a")
-        await bench.advance(4.9)
-        #expect(bench.done.all == [] && sync.counters.attempts == 1)
-        await bench.advance(0.1)
-        #expect(bench.done.all == ["a=1+2", "a=3+4"])
+        await fixture.advance(4.9)
+        #expect(fixture.done.all == [] && sync.counters.attempts == 1)
+        await fixture.advance(0.1)
+        #expect(fixture.done.all == ["a=1+2", "a=3+4"])
         #expect(try await sync.state(of: last) == .completed)
         worker.cancel()
         try await worker.value
@@ -28,35 +28,35 @@ struct BatchTests {
 
     @Test("the parts of one key do not hold back other keys when there is one slot")
     func oneSlot() async throws {
-        let sync = try await bench.debouncer(combining: .collect, maxBatch: 1)
+        let sync = try await fixture.debouncer(combining: .collect, maxBatch: 1)
         for value in 1...3 { try await sync.submit(value, for: "a") }
-        await bench.advance(1)
+        await fixture.advance(1)
         try await sync.submit(1, for: "b")
-        await bench.advance(1)
-        let worker = bench.work(sync, maxConcurrent: 1) { _ in try await bench.clock.sleep(for: .seconds(3)) }
-        await bench.advance(12)
-        #expect(bench.done.all == ["a=1", "b=1", "a=2", "a=3"])
+        await fixture.advance(1)
+        let worker = fixture.work(sync, maxConcurrent: 1) { _ in try await fixture.clock.sleep(for: .seconds(3)) }
+        await fixture.advance(12)
+        #expect(fixture.done.all == ["a=1", "b=1", "a=2", "a=3"])
         worker.cancel()
         try await worker.value
     }
 
-    @Test("who waits for a flush waits for the part with its last submit")
+    @Test("waiting for a flush waits for the part with its last submit")
     func flush() async throws {
-        let sync = try await bench.debouncer(combining: .collect, maxBatch: 2)
-        let worker = bench.work(sync) { _ in try await bench.clock.sleep(for: .seconds(3)) }
+        let sync = try await fixture.debouncer(combining: .collect, maxBatch: 2)
+        let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(3)) }
         for value in 1...3 { try await sync.submit(value, for: "a") }
         let last = try await sync.submit(4, for: "a")
         #expect(try await sync.flush("a"))
-        await bench.advance(3)
-        #expect(bench.done.all == ["a=1+2"])
+        await fixture.advance(3)
+        #expect(fixture.done.all == ["a=1+2"])
         #expect(try await sync.wait(for: last, atMost: .zero) == .running(attempt: 1))
-        await bench.advance(3)
+        await fixture.advance(3)
         #expect(try await sync.wait(for: last, atMost: .zero) == .completed)
         worker.cancel()
         try await worker.value
     }
 
-    @Test("a limit that is none, or where an execution gets one value anyway, is refused with the rule")
+    @Test("an invalid limit, or one for a combination that keeps one value, is refused with the rule")
     func badInput() async throws {
         let policy = try Policy.debounce(for: .seconds(2))
         #expect(throws: PolicyError.maxBatchBelowOne(0)) {

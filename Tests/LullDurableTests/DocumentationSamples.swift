@@ -13,14 +13,14 @@ struct Note: Codable, Sendable, Equatable {
     var text: String
 }
 
-/// A server that knows what it has had.
+/// A server that remembers the run ids that it has received.
 actor Server {
     private(set) var notes: [Note] = []
     private(set) var requests: [Int64] = []
     var isDown = false
 
     func put(_ note: Note, named run: Int64) throws {
-        if isDown { throw Bench.Refusal() }
+        if isDown { throw WorkerFixture.Refusal() }
         if !requests.contains(run) { notes.append(note) }
         requests.append(run)
     }
@@ -127,7 +127,7 @@ struct DocumentationSamples {
         try await worker.value
     }
 
-    @Test("a test of one's own")
+    @Test("a user's own test")
     func testing() async throws {
         let (server, note) = (server, note)
         let clock = ManualClock()
@@ -147,13 +147,13 @@ struct DocumentationSamples {
         #expect(await server.notes == [note])
     }
 
-    @Test("looking after dead runs and late ones")
+    @Test("monitoring dead and late runs")
     func supervising() async throws {
         let store = MemoryStore(clock: StoreClock(clock))
         let sync = try await DurableDebouncer<String, Int>(for: .seconds(2), namespace: "n", in: store, clock: clock)
         let worker = clock.task {
             try await sync.run(retry: RetryPolicy(maxAttempts: 1), onFailure: { _ in }) { execution in
-                if execution.value < 0 { throw Bench.Refusal() }
+                if execution.value < 0 { throw WorkerFixture.Refusal() }
             }
         }
         for key in ["a", "b"] { try await sync.submit(-1, for: key) }
@@ -245,7 +245,7 @@ struct DocumentationSamples {
         let first = try await NoteSync(store: store, server: server, clock: clock)
         try await first.edited(note)
         await clock.advance(by: .seconds(2))
-        // The last that the first start does: it sends the note, and does not come to tell the store of it.
+        // The first start's last act: it sends the note, and is killed before it reports that to the store.
         let claim = DurableClaim(
             namespace: "notes", terms: .init(owner: 1, lease: .seconds(30), maxAttempts: 20), limit: 1)
         let run = try #require(try await store.claim(claim).runs.first)
@@ -262,7 +262,7 @@ struct DocumentationSamples {
         try await worker.value
     }
 
-    @Test("what waits for the network is sent when the app is left with one")
+    @Test("what waits for the network is sent when the app leaves the foreground with a network")
     func leaving() async throws {
         let store = MemoryStore(clock: StoreClock(clock))
         let notes = try await NoteSync(store: store, server: server, clock: clock)
@@ -308,7 +308,7 @@ struct DocumentationSamples {
         #expect(await machines[0].receive(Push(commit: "late"), from: "lull", delivery: "late") == 503)
     }
 
-    @Test("the builder refuses who comes with an older fence")
+    @Test("the builder refuses an older fence")
     func fences() async throws {
         let builder = Builder()
         try await builder.build("lull", at: "new", named: 2, fence: 5)

@@ -10,7 +10,7 @@ import Testing
 struct DurableKeyTests {
     enum Category: String, DurableKey { case steps, sleep = "Schlaf" }
 
-    @Test("every key comes back from its bytes")
+    @Test("every key round-trips through its bytes")
     func roundTrip() throws {
         func check<Key: DurableKey>(_ key: Key) { #expect(Key(durableBytes: key.durableBytes) == key) }
         for text in ["", "a", "é", "\u{0}", "🦜", String(repeating: "x", count: 10_000)] { check(text) }
@@ -32,36 +32,36 @@ struct DurableKeyTests {
         #expect(Category(durableBytes: Array("sleep".utf8)) == nil)
     }
 
-    @Test("strings that are equal but composed differently are two keys in a store, and one in memory")
+    @Test("strings that are equal but composed differently are two keys in a store and one in memory")
     func composition() async throws {
         let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
         #expect(composed == decomposed && composed.durableBytes != decomposed.durableBytes)
-        let bench = Bench()
-        let sync = try await bench.debouncer()
+        let fixture = WorkerFixture()
+        let sync = try await fixture.debouncer()
         for (value, key) in [(1, composed), (2, decomposed)] { try await sync.submit(value, for: key) }
         // Optionals of strings would be equal too.
         #expect(try await sync.list().map { $0.key?.durableBytes } == [decomposed, composed].map(\.durableBytes))
         let found = Record<String>()
-        let worker = bench.work(sync) { found.add("\($0.value) \($0.key.utf8.count)") }
-        await bench.advance(2)
+        let worker = fixture.work(sync) { found.add("\($0.value) \($0.key.utf8.count)") }
+        await fixture.advance(2)
         #expect(found.all.sorted() == ["1 5", "2 6"])
         worker.cancel()
         try await worker.value
 
         let handled = Record<Int>()
-        let levels = KeyedDebouncer(for: .seconds(2), clock: bench.clock) { (_: String, value: Int) in
+        let levels = KeyedDebouncer(for: .seconds(2), clock: fixture.clock) { (_: String, value: Int) in
             handled.add(value)
         }
         levels.submit(1, for: composed)
         levels.submit(2, for: decomposed)
-        await bench.advance(2)
+        await fixture.advance(2)
         #expect(handled.all == [2])
-        // Brought into one form they are one key everywhere.
+        // Normalised, they are one key everywhere.
         let one = [composed, decomposed].map { $0.precomposedStringWithCanonicalMapping.durableBytes }
         #expect(one[0] == one[1])
     }
 
-    @Test("keys are kept so that they can be read in a listing")
+    @Test("keys are readable in a listing")
     func readable() {
         #expect(String(decoding: (-42).durableBytes, as: UTF8.self) == "-42")
         #expect(Category.sleep.durableBytes == Array("Schlaf".utf8))

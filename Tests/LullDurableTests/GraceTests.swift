@@ -4,24 +4,24 @@ import LullTesting
 import TestSupport
 import Testing
 
-/// How long handlers may go on when the worker is told to stop, where nothing is said and where it is.
+/// How long handlers may go on after a stop, with the default grace and with a given one.
 @Suite("Grace")
 struct GraceTests {
-    let bench = Bench()
+    let fixture = WorkerFixture()
 
-    /// How long a handler that never ends goes on after the worker was told to stop.
+    /// Returns how long a handler that never ends goes on after a stop.
     private func grace(lease: Duration) async throws -> Double {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         let end = Record<Double>()
-        let worker = bench.work(sync, lease: lease) { _ in
-            defer { end.add(bench.seconds) }
-            try await bench.clock.sleep(for: .seconds(1000))
+        let worker = fixture.work(sync, lease: lease) { _ in
+            defer { end.add(fixture.seconds) }
+            try await fixture.clock.sleep(for: .seconds(1000))
         }
         try await sync.submit(1, for: "a", after: .zero)
-        await bench.advance(0)
-        let start = bench.seconds
+        await fixture.advance(0)
+        let start = fixture.seconds
         worker.cancel()
-        for _ in 0..<110 where end.all.isEmpty { await bench.advance(0.1) }
+        for _ in 0..<110 where end.all.isEmpty { await fixture.advance(0.1) }
         try await worker.value
         return try #require(end.all.first) - start
     }
@@ -36,7 +36,7 @@ struct GraceTests {
         #expect(abs(try await grace(lease: .seconds(60)) - 10) < 0.01)
     }
 
-    @Test("a grace that is given and is not shorter than the lease is refused with both")
+    @Test("a grace that is not shorter than the lease is refused with both")
     func tooLong() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let sync = try await DurableDebouncer<String, Int>(for: .seconds(2), namespace: "n", in: MemoryStore())

@@ -5,77 +5,77 @@ import LullTesting
 import TestSupport
 import Testing
 
-/// What becomes of runs whose handlers throw.
+/// Runs whose handlers throw.
 @Suite("Trying again")
 struct RetryTests {
-    let bench = Bench()
+    let fixture = WorkerFixture()
 
     @Test("a run that failed is tried again with the same id, value and range, and a new fence")
     func sameRun() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         let seen = Record<DurableExecution<String, Int>>()
-        let worker = bench.work(sync) { execution in
+        let worker = fixture.work(sync) { execution in
             seen.add(execution)
-            if execution.attempt < 3 { throw Bench.Refusal() }
+            if execution.attempt < 3 { throw WorkerFixture.Refusal() }
         }
         let receipt = try await sync.submit(1, for: "a")
-        await bench.advance(2)
+        await fixture.advance(2)
         #expect(try await sync.state(of: receipt) == .waitingForRetry(attempt: 1, error: "no"))
         #expect(try await sync.status().retrying == 1)
-        await bench.advance(10)
+        await fixture.advance(10)
         #expect(seen.all.map(\.attempt) == [1, 2, 3] && Set(seen.all.map(\.runID)).count == 1)
         #expect(seen.all.map(\.fence) == seen.all.map(\.fence).sorted() && Set(seen.all.map(\.fence)).count == 3)
-        #expect(Set(seen.all.map(\.submits)) == [1...1] && bench.done.all == ["a=1"])
+        #expect(Set(seen.all.map(\.submits)) == [1...1] && fixture.done.all == ["a=1"])
         #expect(try await sync.state(of: receipt) == .completed)
         #expect(sync.counters.attempts == 3 && sync.counters.failures == 2)
-        #expect(bench.failures.all.count == 2)
-        #expect(bench.failures.all.allSatisfy { $0.hasSuffix(": no") && $0.contains("(key a)") })
+        #expect(fixture.failures.all.count == 2)
+        #expect(fixture.failures.all.allSatisfy { $0.hasSuffix(": no") && $0.contains("(key a)") })
         worker.cancel()
         try await worker.value
     }
 
     @Test("after its last attempt a run is dead, does not block its key, and can be tried again or forgotten")
     func dead() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         let isBroken = Guarded(true)
-        let worker = bench.work(sync) { _ in if isBroken.value { throw Bench.Refusal() } }
+        let worker = fixture.work(sync) { _ in if isBroken.value { throw WorkerFixture.Refusal() } }
         let receipts = [try await sync.submit(1, for: "a"), try await sync.submit(2, for: "b")]
-        await bench.advance(30)
+        await fixture.advance(30)
         #expect(try await sync.state(of: receipts[0]) == .dead(error: "no"))
         #expect(try await sync.status().dead == 2 && sync.counters.attempts == 6)
         let dead = try await sync.dead().sorted { $0.values[0][0] < $1.values[0][0] }
         #expect(dead.map(\.key) == ["a", "b"] && dead.map(\.values) == [[[49]], [[50]]])
         #expect(dead.allSatisfy { $0.attempts == 3 && $0.error == "no" && $0.age > .seconds(20) })
-        #expect(bench.failures.all.filter { $0.contains("was the last") }.count == 2)
+        #expect(fixture.failures.all.filter { $0.contains("was the last") }.count == 2)
 
         _ = isBroken.exchange(false)
         #expect(try await sync.retry(dead[0].id) == .accepted)
         #expect(try await sync.retry(dead[0].id) == .notFound)
-        await bench.advance(0)
-        #expect(bench.done.all == ["a=1"])
+        await fixture.advance(0)
+        #expect(fixture.done.all == ["a=1"])
         #expect(try await sync.state(of: receipts[0]) == .completed)
         #expect(try await sync.discard(dead[1].id) == true)
         #expect(try await sync.discard(dead[1].id) == false)
         #expect(try await sync.status().dead == 0)
 
         try await sync.submit(3, for: "b")
-        await bench.advance(2)
-        #expect(bench.done.all == ["a=1", "b=3"])
+        await fixture.advance(2)
+        #expect(fixture.done.all == ["a=1", "b=3"])
         worker.cancel()
         try await worker.value
     }
 
     @Test("a dead run must not overwrite a newer value")
     func outdated() async throws {
-        let sync = try await bench.debouncer()
-        let worker = bench.work(sync) { if $0.value == 1 { throw Bench.Refusal() } }
+        let sync = try await fixture.debouncer()
+        let worker = fixture.work(sync) { if $0.value == 1 { throw WorkerFixture.Refusal() } }
         try await sync.submit(1, for: "a")
-        await bench.advance(30)
+        await fixture.advance(30)
         let dead = try #require(try await sync.dead().first)
         try await sync.submit(2, for: "a")
         #expect(try await sync.retry(dead.id) == .outdated)
-        await bench.advance(30)
-        #expect(bench.done.all == ["a=2"])
+        await fixture.advance(30)
+        #expect(fixture.done.all == ["a=2"])
         #expect(try await sync.retry(dead.id) == .outdated)
         worker.cancel()
         try await worker.value
@@ -84,20 +84,20 @@ struct RetryTests {
     @Test(
         "where every value counts, a dead run is done though newer ones came", arguments: [Combination.first, .collect])
     func retryOlder(combining: Combination) async throws {
-        let sync = try await bench.debouncer(combining: combining)
-        let failing = bench.work(sync) { if $0.value == 1 { throw Bench.Refusal() } }
+        let sync = try await fixture.debouncer(combining: combining)
+        let failing = fixture.work(sync) { if $0.value == 1 { throw WorkerFixture.Refusal() } }
         let receipt = try await sync.submit(1, for: "a")
-        await bench.advance(30)
+        await fixture.advance(30)
         try await sync.submit(2, for: "a")
-        await bench.advance(2)
+        await fixture.advance(2)
         failing.cancel()
         try await failing.value
         let dead = try #require(try await sync.dead().first)
         try await sync.submit(3, for: "a")
         #expect(try await sync.retry(dead.id) == .accepted)
-        let worker = bench.work(sync)
-        await bench.advance(2)
-        #expect(bench.done.all == ["a=2", "a=1", "a=3"])
+        let worker = fixture.work(sync)
+        await fixture.advance(2)
+        #expect(fixture.done.all == ["a=2", "a=1", "a=3"])
         #expect(try await sync.state(of: receipt) == .completed)
         worker.cancel()
         try await worker.value
@@ -105,14 +105,14 @@ struct RetryTests {
 
     @Test("a newer value that falls due takes the place of one that has failed")
     func newerValue() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         let backoff = RetryPolicy(initialDelay: .seconds(60), maxDelay: .seconds(60), maxAttempts: 3)
-        let worker = bench.work(sync, retry: backoff) { if $0.value == 1 { throw Bench.Refusal() } }
+        let worker = fixture.work(sync, retry: backoff) { if $0.value == 1 { throw WorkerFixture.Refusal() } }
         let receipt = try await sync.submit(1, for: "a")
-        await bench.advance(2)
+        await fixture.advance(2)
         try await sync.submit(2, for: "a")
-        await bench.advance(2)
-        #expect(bench.done.all == ["a=2"])
+        await fixture.advance(2)
+        #expect(fixture.done.all == ["a=2"])
         #expect(try await sync.state(of: receipt) == .failed(error: "no"))
         worker.cancel()
         try await worker.value
@@ -120,28 +120,28 @@ struct RetryTests {
 
     @Test("where every value counts, the failed one goes first", arguments: [Combination.first, .collect])
     func retryFirst(combining: Combination) async throws {
-        let sync = try await bench.debouncer(combining: combining)
-        let worker = bench.work(sync) { if $0.attempt < 3 && $0.value == 1 { throw Bench.Refusal() } }
+        let sync = try await fixture.debouncer(combining: combining)
+        let worker = fixture.work(sync) { if $0.attempt < 3 && $0.value == 1 { throw WorkerFixture.Refusal() } }
         try await sync.submit(1, for: "a")
-        await bench.advance(2)
+        await fixture.advance(2)
         try await sync.submit(2, for: "a")
         try await sync.submit(3, for: "a")
-        await bench.advance(30)
-        #expect(bench.done.all == ["a=1", combining == .first ? "a=2" : "a=2+3"])
+        await fixture.advance(30)
+        #expect(fixture.done.all == ["a=1", combining == .first ? "a=2" : "a=2+3"])
         worker.cancel()
         try await worker.value
     }
 
     @Test("a flush spares a failed run the rest of its delay")
     func flushed() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         let backoff = RetryPolicy(initialDelay: .seconds(600), maxDelay: .seconds(600), maxAttempts: 3)
-        let worker = bench.work(sync, retry: backoff) { if $0.attempt == 1 { throw Bench.Refusal() } }
+        let worker = fixture.work(sync, retry: backoff) { if $0.attempt == 1 { throw WorkerFixture.Refusal() } }
         try await sync.submit(1, for: "a")
-        await bench.advance(2)
+        await fixture.advance(2)
         #expect(try await sync.flush("a") == true)
-        await bench.advance(0)
-        #expect(bench.done.all == ["a=1"])
+        await fixture.advance(0)
+        #expect(fixture.done.all == ["a=1"])
         worker.cancel()
         try await worker.value
     }
@@ -149,12 +149,12 @@ struct RetryTests {
     @Test("a value that cannot be read fails like a handler that throws, and its bytes are kept")
     func undecodable() async throws {
         let words = try await DurableDebouncer<String, String>(
-            for: .seconds(2), namespace: "n", in: bench.store, clock: bench.clock)
+            for: .seconds(2), namespace: "n", in: fixture.store, clock: fixture.clock)
         try await words.submit("not a number", for: "a")
-        let sync = try await bench.debouncer()
-        let worker = bench.work(sync)
-        await bench.advance(30)
-        #expect(bench.done.all == [] && sync.counters.attempts == 3 && sync.counters.failures == 3)
+        let sync = try await fixture.debouncer()
+        let worker = fixture.work(sync)
+        await fixture.advance(30)
+        #expect(fixture.done.all == [] && sync.counters.attempts == 3 && sync.counters.failures == 3)
         let dead = try #require(try await sync.dead().first)
         #expect(dead.values == [Array(#""not a number""#.utf8)] && dead.error?.contains("is no Int") == true)
         worker.cancel()
@@ -164,19 +164,19 @@ struct RetryTests {
     @Test("a key that cannot be read fails, too")
     func undecodableKey() async throws {
         let words = try await DurableDebouncer<String, Int>(
-            for: .seconds(2), namespace: "n", in: bench.store, clock: bench.clock)
+            for: .seconds(2), namespace: "n", in: fixture.store, clock: fixture.clock)
         try await words.submit(1, for: "not a number")
-        let sync = try await DurableDebouncer<Int, Int>(namespace: "n", in: bench.store, clock: bench.clock)
-        let worker = bench.clock.task {
+        let sync = try await DurableDebouncer<Int, Int>(namespace: "n", in: fixture.store, clock: fixture.clock)
+        let worker = fixture.clock.task {
             try await sync.run(
-                retry: RetryPolicy(maxAttempts: 1), onFailure: { bench.failures.add("\($0)") }
-            ) { bench.done.add("\($0)") }
+                retry: RetryPolicy(maxAttempts: 1), onFailure: { fixture.failures.add("\($0)") }
+            ) { fixture.done.add("\($0)") }
         }
         try await words.submit(2, for: "7")
         #expect(try await sync.list().map(\.key) == [7, nil])
         #expect(try await words.list().map(\.key) == ["7", "not a number"])
-        await bench.advance(30)
-        #expect(bench.done.all.count == 1 && bench.failures.all.count == 1)
+        await fixture.advance(30)
+        #expect(fixture.done.all.count == 1 && fixture.failures.all.count == 1)
         let dead = try #require(try await sync.dead().first)
         #expect(dead.key == nil && dead.error?.contains("no key of the type Int") == true)
         #expect(try await words.dead().map(\.key) == ["not a number"])

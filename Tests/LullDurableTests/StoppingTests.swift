@@ -8,13 +8,13 @@ import Testing
 /// How workers end.
 @Suite("Stopping")
 struct StoppingTests {
-    let bench = Bench()
+    let fixture = WorkerFixture()
 
     @Test("a worker with nothing to do returns when its task is cancelled, and one that was cancelled before at once")
     func atRest() async throws {
-        let sync = try await bench.debouncer()
-        let worker = bench.work(sync)
-        await bench.advance(5)
+        let sync = try await fixture.debouncer()
+        let worker = fixture.work(sync)
+        await fixture.advance(5)
         worker.cancel()
         try await worker.value
         let late = Task {
@@ -24,79 +24,79 @@ struct StoppingTests {
         try await late.value
     }
 
-    @Test("handlers may end in the time of grace; nothing more is claimed")
+    @Test("handlers may end during the grace; nothing more is claimed")
     func grace() async throws {
-        let sync = try await bench.debouncer()
-        let worker = bench.work(sync) { _ in try await bench.clock.sleep(for: .seconds(8)) }
+        let sync = try await fixture.debouncer()
+        let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(8)) }
         let receipt = try await sync.submit(1, for: "a")
-        await bench.advance(2)
+        await fixture.advance(2)
         worker.cancel()
         let other = try await sync.submit(2, for: "b", after: .zero)
-        await bench.advance(7.9)
-        #expect(bench.done.all == [])
-        await bench.advance(0.1)
+        await fixture.advance(7.9)
+        #expect(fixture.done.all == [])
+        await fixture.advance(0.1)
         try await worker.value
-        #expect(bench.done.all == ["a=1"])
+        #expect(fixture.done.all == ["a=1"])
         #expect(try await sync.state(of: receipt) == .completed)
         #expect(try await sync.state(of: other) == .ready)
     }
 
     @Test("after the grace handlers are cancelled, and their runs go back without having spent an attempt")
     func released() async throws {
-        let sync = try await bench.debouncer()
-        let worker = bench.work(sync) { _ in try await bench.clock.sleep(for: .seconds(60)) }
+        let sync = try await fixture.debouncer()
+        let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(60)) }
         let receipt = try await sync.submit(1, for: "a")
-        await bench.advance(2)
+        await fixture.advance(2)
         worker.cancel()
-        await bench.advance(9.9)
+        await fixture.advance(9.9)
         #expect(try await sync.state(of: receipt) == .running(attempt: 1))
-        await bench.advance(0.1)
+        await fixture.advance(0.1)
         try await worker.value
-        #expect(bench.done.all == [] && bench.failures.all == [])
+        #expect(fixture.done.all == [] && fixture.failures.all == [])
         let attempts = Record<Int>()
-        let next = bench.work(sync) { attempts.add($0.attempt) }
-        await bench.advance(0)
-        #expect(attempts.all == [1] && bench.done.all == ["a=1"])
+        let next = fixture.work(sync) { attempts.add($0.attempt) }
+        await fixture.advance(0)
+        #expect(attempts.all == [1] && fixture.done.all == ["a=1"])
         next.cancel()
         try await next.value
     }
 
     @Test("a store that is closed ends the worker with an error, and its handlers are cancelled")
     func closed() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         let ends = Record<Bool>()
-        let worker = bench.work(sync) { _ in
-            do { try await bench.clock.sleep(for: .seconds(60)) } catch {
+        let worker = fixture.work(sync) { _ in
+            do { try await fixture.clock.sleep(for: .seconds(60)) } catch {
                 ends.add(Task.isCancelled)
                 throw error
             }
         }
         try await sync.submit(1, for: "a")
-        await bench.advance(2)
-        await bench.store.close()
-        await bench.advance(10)
+        await fixture.advance(2)
+        await fixture.store.close()
+        await fixture.advance(10)
         await #expect(throws: DurableError.closed) { try await worker.value }
         #expect(ends.all == [true])
         await #expect(throws: DurableError.closed) { try await sync.run { _ in } }
     }
 
-    @Test("nothing stays alive after a worker's end")
+    @Test("nothing is retained after a worker's end")
     func memory() async throws {
         final class Witness: Sendable {}
         weak var witness: Witness?
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         do {
             let held = Witness()
             witness = held
-            let worker = bench.work(sync) { _ in withExtendedLifetime(held) {} }
+            let worker = fixture.work(sync) { _ in withExtendedLifetime(held) {} }
             try await sync.submit(1, for: "a")
-            await bench.advance(2)
+            await fixture.advance(2)
             worker.cancel()
             try await worker.value
         }
-        // The alarm and whoever listens have been cancelled, and go when they have had their turn: in real time.
-        await bench.advance(0)
+        // The tasks of the alarm and of the wait have been cancelled, and end when they have had their turn: in real time.
+        await fixture.advance(0)
         for _ in 0..<10_000 where witness != nil { try await Task.sleep(for: .milliseconds(1)) }
-        #expect(witness == nil && bench.done.all == ["a=1"])
+        #expect(witness == nil && fixture.done.all == ["a=1"])
     }
 }

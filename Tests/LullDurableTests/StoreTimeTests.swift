@@ -14,7 +14,7 @@ struct StoreTimeTests {
     private func seconds(_ instant: CoreInstant) -> Int64 { instant.nanoseconds / 1_000_000_000 }
 
     @Test(
-        "within a boot it follows the clock that nobody can set, whatever the wall clock shows",
+        "within a boot it follows the clock that cannot be set, whatever the wall clock shows",
         arguments: [
             3600, -3600, 0,
         ])
@@ -25,7 +25,7 @@ struct StoreTimeTests {
         #expect(seconds(time.now(reading("a", 170, wall: 1_000_070 - jump))) == 70)
     }
 
-    @Test("across a boot it goes on by what the wall clock says has passed")
+    @Test("across a boot it advances by the time that has passed on the wall clock")
     func reboot() {
         var time = StoreTime(at: reading("a", 100, wall: 1_000_000))
         _ = time.now(reading("a", 150, wall: 1_000_050))
@@ -82,14 +82,14 @@ struct StoreTimeTests {
         }
     }
 
-    @Test("what was kept goes on where it was")
+    @Test("a saved time continues where it was")
     func kept() {
         var time = StoreTime(at: reading("a", 100, wall: 1_000_000))
         _ = time.now(reading("a", 150, wall: 1_000_050))
         var again = StoreTime(anchor: time.anchor, start: time.start, highest: time.highest)
         #expect(again == time)
         #expect(seconds(again.now(reading("a", 160, wall: 0))) == 60)
-        // What was committed last has not been kept: the machine that has it was restored from before.
+        // The last commit is lost: the machine was restored from an earlier snapshot.
         #expect(seconds(again.now(reading("a", 155, wall: 1_000_055))) == 60)
     }
 

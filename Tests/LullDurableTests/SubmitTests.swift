@@ -6,34 +6,34 @@ import LullTesting
 import TestSupport
 import Testing
 
-/// What producers do, and what they are told.
+/// The calls of producers, and their answers.
 @Suite("Submitting")
 struct SubmitTests {
-    let bench = Bench()
+    let fixture = WorkerFixture()
 
     // MARK: - Opening
 
     @Test("a namespace keeps its kind, its edges and its combination, and takes other durations and counts")
     func policies() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         let longer = try await DurableDebouncer<String, Int>(
-            for: .seconds(5), maxWait: .seconds(9), maxCount: 4, namespace: "n", in: bench.store)
+            for: .seconds(5), maxWait: .seconds(9), maxCount: 4, namespace: "n", in: fixture.store)
         #expect(try await sync.submit(1, for: "a").dueIn == .seconds(5))
         #expect(try await longer.status().rules.policy.maxCount == 4)
         let checked = try await DurableDebouncer<String, Int>(
-            policy: .debounce(for: .seconds(7), maxCount: 3), namespace: "n", in: bench.store)
+            policy: .debounce(for: .seconds(7), maxCount: 3), namespace: "n", in: fixture.store)
         #expect(try await checked.submit(1, for: "b").dueIn == .seconds(7))
         #expect(try await checked.status().rules.policy.maxCount == 3)
         let stored = try await sync.status().rules
         await #expect(throws: DurableError.self) {
-            _ = try await DurableDebouncer<String, Int>(every: .seconds(2), namespace: "n", in: bench.store)
+            _ = try await DurableDebouncer<String, Int>(every: .seconds(2), namespace: "n", in: fixture.store)
         }
         await #expect(throws: DurableError.self) {
             _ = try await DurableDebouncer<String, Int>(
-                for: .seconds(2), edges: .leading, namespace: "n", in: bench.store)
+                for: .seconds(2), edges: .leading, namespace: "n", in: fixture.store)
         }
         do {
-            _ = try await bench.debouncer(combining: .collect)
+            _ = try await fixture.debouncer(combining: .collect)
             Issue.record("another combination was taken")
         } catch DurableError.otherPolicy(namespace: "n", stored: stored, given: let given) {
             #expect(given.combination == .collect)
@@ -43,17 +43,17 @@ struct SubmitTests {
     @Test("without a policy a namespace has the one that it was opened with, and none if it never was")
     func withoutPolicy() async throws {
         await #expect(throws: DurableError.noPolicy(namespace: "n")) {
-            _ = try await DurableDebouncer<String, Int>(namespace: "n", in: bench.store)
+            _ = try await DurableDebouncer<String, Int>(namespace: "n", in: fixture.store)
         }
-        _ = try await bench.debouncer()
-        let sync = try await DurableDebouncer<String, Int>(namespace: "n", in: bench.store)
+        _ = try await fixture.debouncer()
+        let sync = try await DurableDebouncer<String, Int>(namespace: "n", in: fixture.store)
         #expect(try await sync.submit(1, for: "a").dueIn == .seconds(2))
     }
 
     @Test("namespaces have nothing in common")
     func namespaces() async throws {
-        let sync = try await bench.debouncer()
-        let other = try await DurableDebouncer<String, Int>(every: .seconds(1), namespace: "o", in: bench.store)
+        let sync = try await fixture.debouncer()
+        let other = try await DurableDebouncer<String, Int>(every: .seconds(1), namespace: "o", in: fixture.store)
         try await sync.submit(1, for: "a")
         #expect(try await other.submit(2, for: "a").generation == 1)
         #expect(try await other.cancel() == 1)
@@ -70,15 +70,15 @@ struct SubmitTests {
             var parts: [Double]
         }
         let sync = try await DurableDebouncer<UUID, Change>(
-            for: .seconds(2), combining: .collect, namespace: "n", in: bench.store, clock: bench.clock)
+            for: .seconds(2), combining: .collect, namespace: "n", in: fixture.store, clock: fixture.clock)
         let changes = [
             Change(name: "é\u{0}🦜\"", date: .distantPast, parts: [0.1, -.greatestFiniteMagnitude]),
             Change(name: "", date: nil, parts: []),
         ]
         let (key, seen) = (UUID(), Record<DurableExecution<UUID, Change>>())
         for change in changes { try await sync.submit(change, for: key) }
-        let worker = bench.clock.task { try await sync.run { seen.add($0) } }
-        await bench.advance(2)
+        let worker = fixture.clock.task { try await sync.run { seen.add($0) } }
+        await fixture.advance(2)
         #expect(seen.all.first?.values == changes && seen.all.first?.key == key)
         worker.cancel()
         try await worker.value
@@ -86,13 +86,13 @@ struct SubmitTests {
 
     @Test("a value that cannot be written as JSON, or is too large, is refused and named")
     func badValues() async throws {
-        let numbers = try await DurableDebouncer<String, Double>(for: .seconds(2), namespace: "n", in: bench.store)
+        let numbers = try await DurableDebouncer<String, Double>(for: .seconds(2), namespace: "n", in: fixture.store)
         do {
             try await numbers.submit(.infinity, for: "a")
             Issue.record("infinity was taken")
         } catch .unencodable {
         }
-        let small = Bench(limits: DurableLimits(largestValue: 10))
+        let small = WorkerFixture(limits: DurableLimits(largestValue: 10))
         let words = try await DurableDebouncer<String, String>(for: .seconds(2), namespace: "n", in: small.store)
         await #expect(throws: DurableError.tooLarge(bytes: 11, limit: 10)) {
             try await words.submit("123456789", for: "a")
@@ -102,7 +102,7 @@ struct SubmitTests {
 
     @Test("a delay of its own replaces the wait, and never traps")
     func delays() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         #expect(try await sync.submit(1, for: "a", after: .seconds(60)).dueIn == .seconds(60))
         #expect(try await sync.submit(1, for: "b", after: .seconds(-1)).dueIn == .zero)
         #expect(try await sync.submit(1, for: "c", after: .seconds(Int64.max)).dueIn ?? .zero > .seconds(9_000_000_000))
@@ -110,7 +110,7 @@ struct SubmitTests {
 
     @Test("keys that Swift holds for equal but have other bytes are different keys")
     func keys() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         try await sync.submit(1, for: "\u{e9}")
         #expect(try await sync.submit(1, for: "e\u{301}").generation == 1)
         #expect(try await sync.list().count == 2)
@@ -120,7 +120,7 @@ struct SubmitTests {
 
     @Test("flush makes one key or all of them ready, and cancel drops what no worker has")
     func flushAndCancel() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         var receipts: [DurableReceipt] = []
         for key in ["a", "b", "c", "d"] { receipts.append(try await sync.submit(1, for: key)) }
         #expect(try await sync.flush("b") == true)
@@ -129,33 +129,33 @@ struct SubmitTests {
         #expect(try await sync.cancel("a") == 1)
         #expect(try await sync.state(of: receipts[0]) == .cancelled)
         #expect(try await sync.flush() == 2)
-        let worker = bench.work(sync, maxConcurrent: 1)
-        await bench.advance(0)
-        #expect(bench.done.all == ["b=1", "c=1", "d=1"])
+        let worker = fixture.work(sync, maxConcurrent: 1)
+        await fixture.advance(0)
+        #expect(fixture.done.all == ["b=1", "c=1", "d=1"])
         for key in ["e", "f"] { try await sync.submit(1, for: key) }
         #expect(try await sync.cancel() == 2)
-        await bench.advance(10)
-        #expect(bench.done.all.count == 3)
+        await fixture.advance(10)
+        #expect(fixture.done.all.count == 3)
         worker.cancel()
         try await worker.value
     }
 
-    // MARK: - What became of it
+    // MARK: - The state of a submit
 
     @Test("the state of a submit is told from its beginning to its end, and forgotten with time")
     func states() async throws {
-        let bench = Bench(limits: DurableLimits(retention: .seconds(100)))
-        let sync = try await bench.debouncer()
+        let fixture = WorkerFixture(limits: DurableLimits(retention: .seconds(100)))
+        let sync = try await fixture.debouncer()
         let receipt = try await sync.submit(1, for: "a")
         #expect(try await sync.state(of: receipt) == .pending)
-        await bench.advance(2)
+        await fixture.advance(2)
         #expect(try await sync.state(of: receipt) == .ready)
-        let worker = bench.work(sync) { _ in try await bench.clock.sleep(for: .seconds(1)) }
-        await bench.advance(0)
+        let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(1)) }
+        await fixture.advance(0)
         #expect(try await sync.state(of: receipt) == .running(attempt: 1))
-        await bench.advance(1)
+        await fixture.advance(1)
         #expect(try await sync.state(of: receipt) == .completed)
-        await bench.advance(101)
+        await fixture.advance(101)
         try await sync.submit(2, for: "b")
         #expect(try await sync.state(of: receipt) == .forgotten)
         worker.cancel()
@@ -164,10 +164,10 @@ struct SubmitTests {
 
     @Test("a submit that stood behind a newer one ends with it")
     func superseded() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         let receipts = [try await sync.submit(1, for: "a"), try await sync.submit(2, for: "a")]
-        let worker = bench.work(sync)
-        await bench.advance(2)
+        let worker = fixture.work(sync)
+        await fixture.advance(2)
         for receipt in receipts { #expect(try await sync.state(of: receipt) == .completed) }
         worker.cancel()
         try await worker.value
@@ -175,14 +175,14 @@ struct SubmitTests {
 
     @Test("waiting for a submit ends with its execution, soon after it")
     func waiting() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         let receipt = try await sync.submit(1, for: "a")
-        let worker = bench.work(sync)
-        let waiting = bench.clock.task {
+        let worker = fixture.work(sync)
+        let waiting = fixture.clock.task {
             let state = try await sync.wait(for: receipt, atMost: .seconds(60))
-            return (state, bench.seconds)
+            return (state, fixture.seconds)
         }
-        await bench.advance(3)
+        await fixture.advance(3)
         let (state, seconds) = try await waiting.value
         #expect(state == .completed && seconds >= 2 && seconds <= 2.25)
         worker.cancel()
@@ -191,31 +191,31 @@ struct SubmitTests {
 
     @Test("waiting for a submit that nobody executes ends with the time, or with its task")
     func waitingInVain() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         let receipt = try await sync.submit(1, for: "a")
-        let waiting = bench.clock.task {
+        let waiting = fixture.clock.task {
             let state = try await sync.wait(for: receipt, atMost: .seconds(60))
-            return (state, bench.seconds)
+            return (state, fixture.seconds)
         }
-        await bench.advance(100)
+        await fixture.advance(100)
         #expect(try await waiting.value == (.ready, 60))
-        let cancelled = bench.clock.task { try await sync.wait(for: receipt, atMost: .seconds(60)) }
-        await bench.advance(1)
+        let cancelled = fixture.clock.task { try await sync.wait(for: receipt, atMost: .seconds(60)) }
+        await fixture.advance(1)
         cancelled.cancel()
         #expect(try await cancelled.value == .ready)
         #expect(try await sync.wait(for: receipt, atMost: .zero) == .ready)
     }
 
-    // MARK: - What there is
+    // MARK: - Status and listings
 
     @Test("status and list tell what there is to do, as if all that is due had fallen due")
     func supervising() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         for key in ["a1", "a2", "b1"] { try await sync.submit(1, for: key) }
-        await bench.advance(1)
+        await fixture.advance(1)
         try await sync.submit(2, for: "a2")
         try await sync.submit(3, for: "a3")
-        await bench.advance(1)
+        await fixture.advance(1)
         let status = try await sync.status()
         #expect(status.pending == 2 && status.ready == 2 && status.running == 0 && status.oldestDue == .zero)
         let listings = try await sync.list(prefix: "a")
@@ -223,11 +223,11 @@ struct SubmitTests {
         #expect(listings.map(\.ready) == [1, 0, 0] && listings.map(\.pending) == [0, 2, 1])
         #expect(listings.map(\.dueIn) == [nil, .seconds(1), .seconds(1)])
         #expect(try await sync.list(limit: 2).count == 2)
-        let worker = bench.work(sync) { _ in try await bench.clock.sleep(for: .seconds(60)) }
-        await bench.advance(4)
+        let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(60)) }
+        await fixture.advance(4)
         let later = try await sync.status()
         #expect(later.running == 4 && later.ready == 0 && later.oldestDue == nil)
-        await bench.advance(100)
+        await fixture.advance(100)
         #expect(try await sync.list().isEmpty)
         worker.cancel()
         try await worker.value

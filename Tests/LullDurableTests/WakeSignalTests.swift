@@ -2,12 +2,12 @@ import LullCore
 import LullDurable
 import Testing
 
-/// Which workers are woken when there is something to claim earlier than announced.
+/// The workers that are woken when there is something to claim earlier than announced.
 @Suite("The wake signal")
 struct WakeSignalTests {
     private func at(_ seconds: Int64) -> CoreInstant { CoreInstant.origin.advanced(by: .seconds(seconds)) }
 
-    /// Whether a worker that waits after a mark would have to wait.
+    /// Returns whether a worker that waits after a mark would have to wait.
     private func waits(_ signal: WakeSignal, after mark: Int64) async -> Bool {
         var waits = false
         await withCheckedContinuation { waiter in

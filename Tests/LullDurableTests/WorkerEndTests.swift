@@ -2,12 +2,12 @@ import LullCore
 import LullDurable
 import Testing
 
-/// What a worker decides when its store fails, and when it is told to stop.
+/// The decisions of a worker when its store fails, and when it stops.
 @Suite("The worker's decisions in trouble and at the end")
 struct WorkerEndTests {
     typealias Rig = WorkerRig
 
-    @Test("a store that does not take a claim is told of once and asked again, more and more rarely")
+    @Test("a store that refuses a claim is reported once and asked again, less and less often")
     func claimRefused() {
         var rig = Rig()
         _ = rig.woke()
@@ -29,7 +29,7 @@ struct WorkerEndTests {
         #expect(rig.handle(.claimed(.failure(Rig.full))) == [.storeFailed(Rig.full)])
     }
 
-    @Test("who cannot write claims nothing more, and says what there is to say until it is taken")
+    @Test("a worker that cannot write claims nothing more, and repeats its report until the store accepts it")
     func reportRefused() {
         var rig = Rig()
         _ = rig.woke()
@@ -47,7 +47,7 @@ struct WorkerEndTests {
         #expect(rig.answered(.some(1), .completed, .alreadyDone) == [Rig.claim(2)])
     }
 
-    @Test("what alone is not taken is said again more and more rarely, while all else goes on")
+    @Test("a report that alone is refused is repeated less and less often, while everything else goes on")
     func oneRefused() {
         var rig = Rig()
         _ = rig.woke()
@@ -76,7 +76,9 @@ struct WorkerEndTests {
         #expect(rig.now.duration(to: rig.worker.alarm) <= .milliseconds(100))
     }
 
-    @Test("a handler whose lease cannot be renewed is told to stop when it ends, and what it did counts if it is taken")
+    @Test(
+        "a handler whose lease cannot be renewed is cancelled when the lease ends, and its report counts if it is accepted"
+    )
     func unsureLease() {
         var rig = Rig()
         _ = rig.woke()
@@ -92,7 +94,7 @@ struct WorkerEndTests {
         #expect(other.handle(.handlerEnded(run: 1, error: "stopped")) == [Rig.report(.some(1), .released)])
     }
 
-    @Test("a store that cannot be used any more ends it: handlers are cancelled, and have the time of grace")
+    @Test("an unusable store ends the worker: handlers are cancelled, and have the grace to end")
     func closedStore() {
         var rig = Rig()
         _ = rig.woke()
@@ -110,7 +112,7 @@ struct WorkerEndTests {
 
     // MARK: - Stopping
 
-    @Test("told to stop, it claims nothing more and ends when its handlers have")
+    @Test("after a stop it claims nothing more and finishes when its handlers have ended")
     func stopping() {
         var rig = Rig()
         _ = rig.woke()
@@ -123,7 +125,7 @@ struct WorkerEndTests {
         #expect(rig.handle(.woke) == [])
     }
 
-    @Test("told to stop with nothing to do, it has ended; also before it has begun")
+    @Test("after a stop with nothing to do it has finished, even before it has begun")
     func stoppingAtRest() {
         var rig = Rig()
         var early = rig
@@ -134,7 +136,7 @@ struct WorkerEndTests {
         #expect(early.woke() == [])
     }
 
-    @Test("draining, it claims nothing more, and its handlers have all the time they need")
+    @Test("while draining it claims nothing more, and its handlers have all the time they need")
     func draining() {
         var rig = Rig()
         _ = rig.woke()
@@ -157,7 +159,7 @@ struct WorkerEndTests {
     }
 
     @Test(
-        "draining at rest, it has ended; and once its handlers have, a store that takes nothing keeps it for a lease at most"
+        "draining at rest, it has finished; once its handlers have ended, a store that refuses everything delays it for a lease at most"
     )
     func drainingAtRest() {
         var early = Rig()
@@ -171,7 +173,7 @@ struct WorkerEndTests {
         #expect(rig.now == CoreInstant.origin.advanced(by: Rig.lease))
     }
 
-    @Test("draining, it may still be told to stop")
+    @Test("a draining worker may still be stopped")
     func stoppingWhileDraining() {
         var rig = Rig()
         _ = rig.woke()
@@ -181,7 +183,7 @@ struct WorkerEndTests {
         #expect(rig.woke(after: 10).contains(.cancel(run: 1)))
     }
 
-    @Test("runs that are handed out after it was told to stop go back untried")
+    @Test("runs that are handed out after a stop are released untried")
     func claimedTooLate() {
         var rig = Rig()
         _ = rig.woke()
@@ -190,14 +192,16 @@ struct WorkerEndTests {
         #expect(rig.answered(.some(1), .released) == [] && rig.worker.isFinished)
     }
 
-    @Test("after the grace handlers are cancelled; who threw then is released, who returned is completed")
+    @Test(
+        "after the grace handlers are cancelled; a run whose handler throws then is released, one whose handler returns is completed"
+    )
     func grace() {
         var rig = Rig(maxConcurrent: 3)
         _ = rig.woke()
         _ = rig.claimed([.some(1), .some(2), .some(3)])
         rig.pass(1)
         _ = rig.handle(.stop)
-        // A failure within the grace is one.
+        // A failure within the grace counts as one.
         #expect(rig.handle(.handlerEnded(run: 3, error: "no")).retry != nil)
         #expect(rig.woke(after: 9).count == 2)
         #expect(rig.worker.alarm == CoreInstant(nanoseconds: 11_000_000_000))
@@ -206,7 +210,9 @@ struct WorkerEndTests {
         #expect(rig.handle(.handlerEnded(run: 2, error: nil)) == [Rig.report(.some(2), .completed)])
     }
 
-    @Test("a handler that heeds nothing is given up half-way to the end of the lease, and the end comes with it")
+    @Test(
+        "a handler that ignores its cancellation is given up half-way to the end of the lease, and the end comes with it"
+    )
     func neverEnds() {
         var rig = Rig(grace: .seconds(5))
         _ = rig.woke()
@@ -231,7 +237,7 @@ struct WorkerEndTests {
         #expect(unanswered.now == CoreInstant.origin.advanced(by: Rig.lease))
     }
 
-    @Test("while it stops, what the store does not take is said again until the lease has ended")
+    @Test("while it stops, it repeats a refused report until the lease has ended")
     func stoppingWithoutStore() {
         var rig = Rig()
         _ = rig.woke()

@@ -2,14 +2,14 @@ import LullCore
 import LullDurable
 import Testing
 
-/// What a worker decides, with no time and no store.
+/// The decisions of a worker, without a clock and a store.
 @Suite("The worker's decisions")
 struct WorkerTests {
     typealias Rig = WorkerRig
 
     // MARK: - Claiming
 
-    @Test("it begins with a claim for as many as it may run, and starts what it gets")
+    @Test("begins with a claim for as many runs as it has slots, and starts what it gets")
     func beginning() {
         var rig = Rig()
         #expect(rig.woke() == [Rig.claim(2)])
@@ -20,7 +20,7 @@ struct WorkerTests {
             ])
     }
 
-    @Test("where nothing is due it listens, and claims when it has heard something")
+    @Test("waits when nothing is due, and claims when the wait has ended")
     func listening() {
         var rig = Rig()
         _ = rig.woke()
@@ -29,7 +29,7 @@ struct WorkerTests {
         #expect(rig.handle(.waitEnded(.success(()))) == [Rig.claim(2)])
     }
 
-    @Test("where there is more it claims again as soon as a handler has ended, together with its report")
+    @Test("if there is more, claims again as soon as a handler has ended, together with its report")
     func hungry() {
         var rig = Rig()
         _ = rig.woke()
@@ -44,7 +44,7 @@ struct WorkerTests {
         #expect(rig.claimed([.some(3)], next: .zero) == [.start(.some(3)), Rig.claim(1, holding: [2, 3])])
     }
 
-    @Test("what it heard while there was no room is claimed when there is")
+    @Test("claims what was signalled while no slot was free when one is")
     func heardWithoutRoom() {
         var rig = Rig(maxConcurrent: 1)
         _ = rig.woke()
@@ -57,7 +57,7 @@ struct WorkerTests {
             ])
     }
 
-    @Test("what falls due while there is no room is claimed without listening first")
+    @Test("claims what falls due while no slot is free without waiting first")
     func dueWithoutRoom() {
         var rig = Rig(maxConcurrent: 1)
         _ = rig.woke()
@@ -91,7 +91,9 @@ struct WorkerTests {
         #expect(rig.woke(after: 9) == [Rig.report(.some(1), Rig.heartbeat)])
     }
 
-    @Test("a lost lease cancels the handler and is told; its slot is taken until it has ended, which nobody is told")
+    @Test(
+        "a lost lease cancels the handler and is reported; the handler occupies its slot until its end, which is not reported"
+    )
     func lostLease() {
         var rig = Rig(maxConcurrent: 1)
         _ = rig.woke()
@@ -102,7 +104,7 @@ struct WorkerTests {
         #expect(rig.handle(.handlerEnded(run: 1, error: "cancelled")) == [Rig.claim(1)])
     }
 
-    @Test("a run that is dead because its last lease expired is told, and takes no slot")
+    @Test("a run that is dead because its last lease expired is reported, and occupies no slot")
     func died() {
         var rig = Rig(maxConcurrent: 1)
         _ = rig.woke()
@@ -110,7 +112,7 @@ struct WorkerTests {
         #expect(rig.handle(.claimed(.success(answer))) == [.died(.some(1)), .start(.some(2))])
     }
 
-    @Test("a completion that comes too late is told as a lost lease")
+    @Test("a completion that comes too late is reported as a lost lease")
     func lateCompletion() {
         var rig = Rig()
         _ = rig.woke()
@@ -120,7 +122,7 @@ struct WorkerTests {
         #expect(rig.worker.isFinished == false)
     }
 
-    @Test("who may have slept through the end of a lease asks for it before claiming anything")
+    @Test("a worker that may have slept through the end of a lease renews it before claiming anything")
     func sleptThrough() {
         var rig = Rig()
         _ = rig.woke()
@@ -131,14 +133,14 @@ struct WorkerTests {
         #expect(rig.answered(.some(1), Rig.heartbeat) == [Rig.claim(1, holding: [1])])
     }
 
-    @Test("a run that it takes over from itself goes on under the new fence")
+    @Test("a run that the worker takes over from itself goes on under the new fence")
     func takenOverFromItself() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
         #expect(rig.claimed([.some(1, fence: 5, attempt: 2)], mark: 1) == [.wait(after: 1, atMost: .seconds(3600))])
         #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [Rig.report(.some(1, fence: 5), .completed)])
-        // An answer to what was said under the old fence says nothing any more.
+        // An answer to a report under the old fence no longer counts.
         #expect(rig.answered(.some(1), Rig.heartbeat, .leaseLost) == [])
         #expect(rig.answered(.some(1, fence: 5), .completed) == [])
     }
@@ -170,7 +172,7 @@ struct WorkerTests {
 
     // MARK: - Failing handlers
 
-    @Test("the delay before another attempt doubles up to the longest, shortened by chance to no less than half")
+    @Test("the delay before another attempt doubles up to the longest, shortened at random to no less than half")
     func backoff() throws {
         for attempt in 1...6 {
             var rig = Rig(maxAttempts: 7)
@@ -182,7 +184,7 @@ struct WorkerTests {
         }
     }
 
-    @Test("chance differs from worker to worker, and from run to run")
+    @Test("jitter differs from worker to worker, and from run to run")
     func chance() {
         var delays: Set<CoreDuration> = []
         var rig = Rig(maxConcurrent: 50)
@@ -204,7 +206,7 @@ struct WorkerTests {
                 Rig.report(.some(1, attempt: 3), .failed("no", retry: nil))))
     }
 
-    @Test("time that runs back is taken for time that stands still")
+    @Test("an instant before the last event counts as that of the last event")
     func timeRunsBack() {
         var rig = Rig()
         rig.pass(50)

@@ -7,50 +7,50 @@ import Testing
 /// What workers do with what falls due, in virtual time.
 @Suite("Workers")
 struct WorkingTests {
-    let bench = Bench()
+    let fixture = WorkerFixture()
 
-    @Test("a value is executed once, when its burst has come to rest")
+    @Test("a value is executed once, when its burst is over")
     func once() async throws {
-        let sync = try await bench.debouncer()
-        let worker = bench.work(sync)
+        let sync = try await fixture.debouncer()
+        let worker = fixture.work(sync)
         try await sync.submit(1, for: "a")
-        await bench.advance(1)
+        await fixture.advance(1)
         let receipt = try await sync.submit(2, for: "a")
         #expect(receipt.generation == 2 && receipt.dueIn == .seconds(2))
-        await bench.advance(1.999)
-        #expect(bench.done.all == [])
-        await bench.advance(0.001)
-        #expect(bench.done.all == ["a=2"])
+        await fixture.advance(1.999)
+        #expect(fixture.done.all == [])
+        await fixture.advance(0.001)
+        #expect(fixture.done.all == ["a=2"])
         #expect(try await sync.state(of: receipt) == .completed)
         worker.cancel()
         try await worker.value
-        #expect(sync.counters.attempts == 1 && bench.failures.all == [])
+        #expect(sync.counters.attempts == 1 && fixture.failures.all == [])
     }
 
-    @Test("what fell due while there was no worker is executed by the first that comes, oldest first")
+    @Test("what fell due while there was no worker is executed by the first worker, the oldest first")
     func late() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         try await sync.submit(1, for: "a")
-        await bench.advance(1)
+        await fixture.advance(1)
         try await sync.submit(2, for: "b")
-        await bench.advance(100)
-        let worker = bench.work(sync, maxConcurrent: 1)
-        await bench.advance(0)
-        #expect(bench.done.all == ["a=1", "b=2"])
+        await fixture.advance(100)
+        let worker = fixture.work(sync, maxConcurrent: 1)
+        await fixture.advance(0)
+        #expect(fixture.done.all == ["a=1", "b=2"])
         worker.cancel()
         try await worker.value
     }
 
-    @Test("the handler is told everything about its execution")
+    @Test("the handler receives everything about its execution")
     func execution() async throws {
         let sync = try await DurableDebouncer<Int, [String]>(
-            for: .seconds(2), maxWait: .seconds(3), combining: .collect, namespace: "n", in: bench.memory,
-            clock: bench.clock)
+            for: .seconds(2), maxWait: .seconds(3), combining: .collect, namespace: "n", in: fixture.memory,
+            clock: fixture.clock)
         let seen = Record<DurableExecution<Int, [String]>>()
-        let worker = bench.clock.task { try await sync.run { seen.add($0) } }
+        let worker = fixture.clock.task { try await sync.run { seen.add($0) } }
         for value in ["x", "y", "z"] {
             try await sync.submit([value], for: -5)
-            await bench.advance(1.5)
+            await fixture.advance(1.5)
         }
         let execution = try #require(seen.all.first)
         #expect(execution.key == -5 && execution.values == [["x"], ["y"]] && execution.value == ["y"])
@@ -60,65 +60,65 @@ struct WorkingTests {
         try await worker.value
     }
 
-    @Test("as many handlers run at once as were allowed, and no key's twice", arguments: [1, 3, 64])
+    @Test("as many handlers run at once as are allowed, and no key's twice", arguments: [1, 3, 64])
     func concurrency(limit: Int) async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         let running = Guarded<[String]>([])
         let most = Guarded(0)
-        let worker = bench.work(sync, maxConcurrent: limit) { execution in
+        let worker = fixture.work(sync, maxConcurrent: limit) { execution in
             let count = running.change { keys in
                 #expect(!keys.contains(execution.key))
                 keys.append(execution.key)
                 return keys.count
             }
             most.change { $0 = max($0, count) }
-            try await bench.clock.sleep(for: .seconds(3))
+            try await fixture.clock.sleep(for: .seconds(3))
             running.change { $0.removeAll { $0 == execution.key } }
         }
         for key in 0..<10 { try await sync.submit(key, for: "\(key)") }
-        await bench.advance(3)
+        await fixture.advance(3)
         for key in 0..<10 { try await sync.submit(key + 10, for: "\(key)") }
-        await bench.advance(100)
-        // A second value of a key that had to wait has taken the place of the first.
-        #expect(bench.done.all.count == 10 + min(limit, 10) && most.value == min(limit, 10))
+        await fixture.advance(100)
+        // A second value of a key that had to wait has replaced the first.
+        #expect(fixture.done.all.count == 10 + min(limit, 10) && most.value == min(limit, 10))
         worker.cancel()
         try await worker.value
     }
 
     @Test("what falls due while its key's handler runs is one more execution after it")
     func followUp() async throws {
-        let sync = try await bench.debouncer()
-        let worker = bench.work(sync) { _ in try await bench.clock.sleep(for: .seconds(20)) }
+        let sync = try await fixture.debouncer()
+        let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(20)) }
         try await sync.submit(1, for: "a")
-        await bench.advance(3)
+        await fixture.advance(3)
         for value in 2...4 {
             try await sync.submit(value, for: "a")
-            await bench.advance(3)
+            await fixture.advance(3)
         }
-        #expect(bench.done.all == [])
-        await bench.advance(10)
-        #expect(bench.done.all == ["a=1"])
-        await bench.advance(20)
-        #expect(bench.done.all == ["a=1", "a=4"] && sync.counters.attempts == 2)
+        #expect(fixture.done.all == [])
+        await fixture.advance(10)
+        #expect(fixture.done.all == ["a=1"])
+        await fixture.advance(20)
+        #expect(fixture.done.all == ["a=1", "a=4"] && sync.counters.attempts == 2)
         worker.cancel()
         try await worker.value
     }
 
-    @Test("a handler that never returns keeps its key and its slot, and nothing else")
+    @Test("a handler that never returns occupies its key and its slot, and nothing else")
     func neverReturns() async throws {
-        let sync = try await bench.debouncer()
-        let worker = bench.work(sync, maxConcurrent: 2) { execution in
+        let sync = try await fixture.debouncer()
+        let worker = fixture.work(sync, maxConcurrent: 2) { execution in
             if execution.key == "stuck" { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
         }
         let receipt = try await sync.submit(0, for: "stuck")
-        await bench.advance(2, until: .started)
+        await fixture.advance(2, until: .started)
         for key in ["a", "b", "c"] { try await sync.submit(1, for: key) }
-        await bench.advance(2, until: .started)
-        await bench.advance(600, until: .started)
-        #expect(bench.done.all == ["a=1", "b=1", "c=1"])
+        await fixture.advance(2, until: .started)
+        await fixture.advance(600, until: .started)
+        #expect(fixture.done.all == ["a=1", "b=1", "c=1"])
         #expect(try await sync.state(of: receipt) == .running(attempt: 1))
         worker.cancel()
-        await bench.advance(30, until: .started)
+        await fixture.advance(30, until: .started)
         try await worker.value
         // Given up half-way from the grace to the end of the lease.
         #expect(try await sync.state(of: receipt) == .waitingForRetry(attempt: 0, error: nil))
@@ -127,15 +127,15 @@ struct WorkingTests {
     @Test("a throttle executes at both edges, and no closer than its interval")
     func throttle() async throws {
         let report = try await DurableDebouncer<String, Int>(
-            every: .seconds(10), namespace: "n", in: bench.store, clock: bench.clock)
+            every: .seconds(10), namespace: "n", in: fixture.store, clock: fixture.clock)
         let times = Record<Double>()
-        let worker = bench.work(report) { _ in times.add(bench.seconds) }
+        let worker = fixture.work(report) { _ in times.add(fixture.seconds) }
         for value in 0..<25 {
             try await report.submit(value, for: "a")
-            await bench.advance(1)
+            await fixture.advance(1)
         }
-        await bench.advance(100)
-        #expect(times.all == [0, 10, 20, 30] && bench.done.all == ["a=0", "a=9", "a=19", "a=24"])
+        await fixture.advance(100)
+        #expect(times.all == [0, 10, 20, 30] && fixture.done.all == ["a=0", "a=9", "a=19", "a=24"])
         worker.cancel()
         try await worker.value
     }
@@ -144,15 +144,15 @@ struct WorkingTests {
     @MainActor
     func isolation() async throws {
         var seen: [Int] = []
-        let sync = try await bench.debouncer()
-        let worker = bench.clock.task {
+        let sync = try await fixture.debouncer()
+        let worker = fixture.clock.task {
             try await sync.run { execution in
                 MainActor.assertIsolated()
                 seen.append(execution.value)
             }
         }
         try await sync.submit(1, for: "a")
-        await bench.advance(2)
+        await fixture.advance(2)
         #expect(seen == [1])
         worker.cancel()
         try await worker.value
@@ -160,28 +160,28 @@ struct WorkingTests {
 
     @Test("a handler may submit to its own key, which opens a new burst")
     func submitsItself() async throws {
-        let sync = try await bench.debouncer()
-        let worker = bench.work(sync) { execution in
+        let sync = try await fixture.debouncer()
+        let worker = fixture.work(sync) { execution in
             if execution.value < 3 { try await sync.submit(execution.value + 1, for: execution.key) }
         }
         try await sync.submit(1, for: "a")
-        await bench.advance(60)
-        #expect(bench.done.all == ["a=1", "a=2", "a=3"])
+        await fixture.advance(60)
+        #expect(fixture.done.all == ["a=1", "a=2", "a=3"])
         worker.cancel()
         try await worker.value
     }
 
     @Test("workers on one namespace share its work, each run once")
     func shared() async throws {
-        let sync = try await bench.debouncer()
-        let others = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
+        let others = try await fixture.debouncer()
         let workers = [
-            bench.work(sync, maxConcurrent: 3) { _ in try await bench.clock.sleep(for: .seconds(1)) },
-            bench.work(others, maxConcurrent: 3) { _ in try await bench.clock.sleep(for: .seconds(1)) },
+            fixture.work(sync, maxConcurrent: 3) { _ in try await fixture.clock.sleep(for: .seconds(1)) },
+            fixture.work(others, maxConcurrent: 3) { _ in try await fixture.clock.sleep(for: .seconds(1)) },
         ]
         for key in 0..<30 { try await sync.submit(key, for: "\(key)") }
-        await bench.advance(60)
-        #expect(bench.done.all.sorted() == (0..<30).map { "\($0)=\($0)" }.sorted())
+        await fixture.advance(60)
+        #expect(fixture.done.all.sorted() == (0..<30).map { "\($0)=\($0)" }.sorted())
         #expect(sync.counters.attempts == 15 && others.counters.attempts == 15)
         for worker in workers {
             worker.cancel()
@@ -191,12 +191,12 @@ struct WorkingTests {
 
     @Test("one worker after the other, a thousand keys in one go")
     func many() async throws {
-        let sync = try await bench.debouncer()
+        let sync = try await fixture.debouncer()
         for key in 0..<1000 { try await sync.submit(key, for: "\(key)") }
-        await bench.advance(2)
-        let worker = bench.work(sync, maxConcurrent: 64)
-        await bench.advance(0)
-        #expect(bench.done.all.count == 1000 && sync.counters.attempts == 1000)
+        await fixture.advance(2)
+        let worker = fixture.work(sync, maxConcurrent: 64)
+        await fixture.advance(0)
+        #expect(fixture.done.all.count == 1000 && sync.counters.attempts == 1000)
         #expect(try await sync.status().running == 0)
         worker.cancel()
         try await worker.value

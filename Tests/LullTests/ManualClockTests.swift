@@ -86,7 +86,9 @@ struct ManualClockTests {
         try await clock.sleep(for: .seconds(-1))
     }
 
-    @Test("has entered handlers without isolation, of actors and of the main actor, when it returns from started")
+    @Test(
+        "has entered handlers without isolation, of actors and of the main actor, when an advance until started returns"
+    )
     func started() async {
         actor Place {
             let seen: Record<String>
@@ -138,7 +140,7 @@ struct ManualClockTests {
         await it.flushAndWait()
     }
 
-    @Test("stops the program when nothing moves, unless set up otherwise")
+    @Test("stops the program when nothing moves, by default")
     func stallStops() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let clock = ManualClock(patience: .milliseconds(20))
@@ -151,7 +153,7 @@ struct ManualClockTests {
         #expect(text.contains("key lamp"))
     }
 
-    @Test("says so when two tasks advance it")
+    @Test("stops with a message when two tasks advance it")
     func twoAdvance() async {
         await #expect(processExitsWith: .failure) {
             let clock = ManualClock()

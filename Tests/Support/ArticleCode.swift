@@ -1,13 +1,13 @@
 public import Foundation
 
-/// The code that an article, or the comments of a module, show, to be compared with the code that is compiled and run.
+/// The code samples of an article or of a module's comments, for comparison with the code that tests compile and run.
 public struct ArticleCode {
     /// The samples marked as Swift, in order.
     public let samples: [String]
 
     /// Reads an article of the documentation.
     ///
-    /// - Parameter path: From the root of the package.
+    /// - Parameter path: The path from the root of the package.
     public init(_ path: String) throws {
         let text = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
         samples = Self.samples(in: text)
@@ -15,7 +15,7 @@ public struct ArticleCode {
 
     /// Reads the documentation comments of all source files in a folder.
     ///
-    /// - Parameter folder: From the root of the package.
+    /// - Parameter folder: The path from the root of the package.
     public init(commentsIn folder: String) throws {
         let folder = Self.root.appending(path: folder)
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
@@ -34,12 +34,12 @@ public struct ArticleCode {
         text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 
-    /// The samples that do not stand in a source file, word by word, comments aside. A sample that begins with a
-    /// comment naming a framework of other platforms, or the package's manifest, is not expected there.
+    /// Returns the samples that a source file does not contain, word by word, without comments. A sample that begins with a
+    /// comment that names a framework of other platforms, or the package's manifest, is not expected there.
     ///
     /// - Parameters:
-    ///   - path: From the root of the package.
-    ///   - addition: What a test has to add to samples, as its clock.
+    ///   - path: The path from the root of the package.
+    ///   - addition: Code that a test has to add to samples, such as its clock.
     public func missing(from path: String, ignoring addition: String = "") throws -> [String] {
         func words(_ text: String) -> String { Self.words(text.replacingOccurrences(of: addition, with: "")) }
         let source = try words(String(contentsOf: Self.root.appending(path: path), encoding: .utf8))

@@ -4,17 +4,17 @@ public import Testing
 
 /// Runs the tests of a suite on threads of their own, a few at a time.
 ///
-/// For tests that compute for seconds, or block while they wait for processes. On the threads of the cooperative pool, of
-/// which there are as many as cores, they would keep all other tests from running.
+/// For tests that compute for seconds, or block while they wait for processes. On the cooperative pool, which has as many
+/// threads as there are cores, they would keep all other tests from running.
 public struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
-    /// The tests of a suite are meant, not the suite.
+    /// Applies to the tests of a suite, not to the suite.
     public let isRecursive = true
 
     /// Runs a test on a thread of its own.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        // A suite is no test case: its own scope is there only for its tests to have one.
+        // A suite is not a test case: it has a scope only so that its tests have one.
         guard testCase != nil else { return try await function() }
         try await withTaskExecutorPreference(BlockingExecutor.next(), operation: function)
     }
@@ -25,7 +25,7 @@ extension Trait where Self == OwnThreads {
     public static var ownThreads: OwnThreads { OwnThreads() }
 }
 
-/// A serial queue as an executor: a test that blocks it holds up only those that were given the same one.
+/// A serial queue as an executor: a test that blocks it delays only the tests with the same executor.
 private final class BlockingExecutor: TaskExecutor {
     private static let all = (0..<3).map { _ in BlockingExecutor() }
     private static let count = Guarded(0)

@@ -1,18 +1,18 @@
 internal import Lull
 
-/// What handlers have done, in order, from any thread.
+/// A thread-safe record of what handlers have done, in order.
 public final class Record<Element: Sendable>: Sendable {
     private let elements = Guarded<[Element]>([])
 
-    /// A record of nothing.
+    /// Creates an empty record.
     public init() {}
 
-    /// Adds what has been done.
+    /// Adds an element.
     public func add(_ element: Element) {
         elements.change { $0.append(element) }
     }
 
-    /// All that has been done.
+    /// All elements, in order.
     public var all: [Element] {
         elements.value
     }

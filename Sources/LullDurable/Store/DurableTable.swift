@@ -76,9 +76,9 @@ public protocol DurableTable {
     mutating func findDead(
         _ run: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run)?
-    /// Removes a dead run.
+    /// Removes a dead run. Without `withValues`, values that the row does not hold stay in the store, because the run is
+    /// retried.
     ///
-    /// - Parameter withValues: Whether to remove values that the row does not hold, too: not for a run that is retried.
     /// - Returns: Whether there was such a run.
     mutating func takeDead(
         _ run: Int64, withValues: Bool, in namespace: DurableNamespace

@@ -145,7 +145,7 @@ package struct WorkerStateMachine: Sendable {
 
     /// When the worker has to be woken at the latest.
     package internal(set) var alarm = CoreInstant.farFuture
-    /// Why it cannot go on; nil if it was told to stop.
+    /// The error that made the store unusable; nil if there is none.
     package internal(set) var failure: DurableError?
     /// Whether it has nothing more to do, for ever.
     package var isFinished: Bool { phase == .finished }

@@ -1,6 +1,6 @@
 internal import LullReference
 
-/// What the simulation notes down for itself, without knowing the rules of the store: what was acknowledged, who has what, and
+/// The simulation's own records, independent of the rules of the store: what was acknowledged, which worker has what, and
 /// what was completed.
 struct Books {
     private struct Holding {
@@ -18,9 +18,9 @@ struct Books {
 
     mutating func acknowledge(_ key: String, _ number: Int) { acknowledged.append((key, number)) }
 
-    /// A worker has been given a run until its lease ends.
+    /// Records that a worker has a run until its lease ends.
     ///
-    /// - Returns: What is wrong with that.
+    /// - Returns: The rule that this breaks, if any.
     mutating func give(_ handed: DurableReference.Handed, to owner: Int, at now: Int, until end: Int) -> String? {
         defer {
             holdings[handed.key] = Holding(run: handed.run, fence: handed.fence, owner: owner, until: end)
@@ -37,7 +37,7 @@ struct Books {
         return old.fence < handed.fence ? nil : "\(handed) has no newer fence than \(old.fence)"
     }
 
-    /// A worker's report has been accepted.
+    /// Records an accepted report of a worker.
     mutating func accept(_ kind: DurableReference.ReportKind, _ key: String, _ run: Int, at now: Int) -> String? {
         if case .heartbeat(let lease) = kind {
             holdings[key]?.until = now + lease

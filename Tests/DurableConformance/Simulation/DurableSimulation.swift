@@ -4,7 +4,7 @@ internal import Lull
 /// Random calls on a store and on the reference model: producers and workers that lose answers, repeat themselves, die and come
 /// back late, on a machine whose clocks jump and that restarts, in a time that is moved by hand.
 ///
-/// Everything follows from the seed. After every step the answers are compared with those of the model and with books that
+/// Everything is determined by the seed. After every step the answers are compared with those of the model and with books that
 /// the simulation keeps for itself; at the end a healthy worker does what is left.
 public struct DurableSimulation: Sendable {
     private static let places = Guarded(0)
@@ -16,9 +16,9 @@ public struct DurableSimulation: Sendable {
         self.maker = maker
     }
 
-    /// Runs what follows from a seed.
+    /// Runs the simulation of a seed.
     ///
-    /// - Returns: What happened, and the first thing that the store did wrong, from as few steps as lead to it.
+    /// - Returns: The counts, and the first failure of the store, from as few steps as lead to it.
     public func run(seed: UInt64, length: Int) async throws -> (figures: SimulationFigures, finding: String?) {
         var random = SplitMix(seed: seed)
         let trial = SimulationTrial(length: length, using: &random)
@@ -50,7 +50,7 @@ public struct DurableSimulation: Sendable {
         return (run.figures, run.finding, steps)
     }
 
-    /// Leaves out one step after the other, as long as there is something wrong still.
+    /// Removes steps one by one, as long as the failure remains.
     private func shrink(_ trial: SimulationTrial) async throws -> String? {
         var trial = trial
         var (_, finding, count) = try await run(trial)
@@ -78,9 +78,9 @@ public struct DurableSimulation: Sendable {
     }
 }
 
-/// What has happened in simulations.
+/// The counts of simulations.
 public struct SimulationFigures: Sendable, CustomStringConvertible {
-    /// Steps.
+    /// The number of steps.
     public var steps = 0
     /// Submits that reached the store, repeated ones among them.
     public var submits = 0
@@ -95,10 +95,10 @@ public struct SimulationFigures: Sendable, CustomStringConvertible {
     /// Restarts of the machine, and boot clocks that went back.
     public var reboots = 0
 
-    /// Nothing has happened yet.
+    /// Creates counts of zero.
     public init() {}
 
-    /// Both together.
+    /// Adds two counts.
     public static func + (left: SimulationFigures, right: SimulationFigures) -> SimulationFigures {
         var sum = left
         sum.steps += right.steps
@@ -111,7 +111,7 @@ public struct SimulationFigures: Sendable, CustomStringConvertible {
         return sum
     }
 
-    /// All of them, in words.
+    /// The counts as text.
     public var description: String {
         "\(steps) steps, \(submits) submits, \(executions) executions, \(crashes) crashes, \(lostAnswers) lost answers, "
             + "\(lostLeases) lost leases, \(reboots) restarts"

@@ -5,13 +5,13 @@ internal import LullReference
 enum SimulationStep: Sendable {
     /// Time passes.
     case pass(Int)
-    /// Somebody sets the wall clock.
+    /// The wall clock is set.
     case setWall(by: Int)
     /// The machine is off for a while.
     case reboot(after: Int)
-    /// The machine goes on from a snapshot.
+    /// The machine is restored from a snapshot.
     case restore(from: Int)
-    /// The next process finds the store.
+    /// Another process opens the store.
     case reopen
     /// The durations of the policy are changed, and how many values a run gets at most.
     case change(ReferencePolicy, maxBatch: Int?)
@@ -21,15 +21,15 @@ enum SimulationStep: Sendable {
     case resubmit(Int, lost: Bool)
     /// An old submit with a token arrives once more.
     case redeliver(Int)
-    /// A producer dies, with what it was about to repeat.
+    /// A producer dies, with the submit that it was about to repeat.
     case killProducer(Int)
-    /// A worker asks for runs; with `forgets` it names none of those that it has.
+    /// A worker claims runs; with `forgets` it names none of those that it has.
     case claim(Int, limit: Int, lease: Int, maxAttempts: Int, forgets: Bool, lost: Bool)
     /// A worker reports on one of its runs.
     case report(Int, run: Int, DurableReference.ReportKind, lost: Bool)
     /// An old report arrives once more.
     case resend(Int)
-    /// A worker dies, and starts again without knowing anything.
+    /// A worker dies, and restarts without any state.
     case killWorker(Int)
     case flush(String?)
     case cancel(String?)

@@ -2,7 +2,7 @@ import LullDurable
 import LullCore
 import Testing
 
-/// What a limit on the values of a run does to a row.
+/// The effect on a row of a limit on the number of values in a run.
 @Suite("A durable row: batches")
 struct DurableRowBatchTests {
     @Test("a claim takes the first values, and the rest stays ready with the same edge, due instant and oldest submit")
@@ -37,11 +37,11 @@ struct DurableRowBatchTests {
         #expect(rig.claim(at: 6) && rig.row.run?.value.submits == 3...4)
     }
 
-    @Test("submits that were absorbed stay with the value that stood for them, in whichever part that is")
+    @Test("absorbed submits stay with the value that absorbed them, in whichever part it is")
     func absorbed() throws {
         let policy = try Policy.debounce(wait: .seconds(2), edges: .leading)
         var rig = try RowRig(policy, combination: .collect, maxBatch: 1)
-        // Each burst: one value, and two that it stands for.
+        // Each burst: one value, and two submits that it absorbs.
         for burst in 0..<3 {
             for value in 0..<3 { rig.submit(UInt8(10 * burst + value), at: Double(5 * burst)) }
         }
@@ -53,7 +53,7 @@ struct DurableRowBatchTests {
         #expect(rig.row.isAtRest || rig.row.gate.isOpen)
     }
 
-    @Test("a row whose values lie in the store is divided where the store says that the rest begins")
+    @Test("a row whose values are in the store is divided where the store says that the rest begins")
     func stored() throws {
         let rules = try DurableRules(.debounce(wait: .zero), combination: .collect, maxBatch: 2)
         var row = DurableRow(base: 0)

@@ -4,7 +4,7 @@ import LullReference
 import TestSupport
 import Testing
 
-/// Random calls on a row: whatever happens, nothing vanishes and nothing is counted twice.
+/// Random calls on a row: whatever happens, nothing is lost and nothing is counted twice.
 @Suite("A durable row: random calls", .ownThreads)
 struct DurableRowRandomTests {
     static let operations = environment("LULL_OPERATIONS", default: 40_000)
@@ -83,7 +83,7 @@ struct DurableRowRandomTests {
                 done += 1
             }
             for ending in rig.endings { counts[ending.how, default: 0] += 1 }
-            // One failure says enough.
+            // One failure is enough.
             if !rig.gaps().isEmpty || !rig.row.checkInvariants().isEmpty {
                 Issue.record("LULL_SEED=\(seed) LULL_OPERATIONS=\(Self.operations)")
                 return

@@ -68,7 +68,7 @@ struct DurableRowRunTests {
         #expect(new.error == DurableRow.leaseExpired)
     }
 
-    @Test("a heartbeat moves the end of the lease, also when it has passed and nobody has taken over")
+    @Test("a heartbeat extends the lease, also when it has expired and no worker has taken over")
     func heartbeat() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
@@ -77,7 +77,7 @@ struct DurableRowRunTests {
         #expect(rig.runEnd == 70 && !rig.claim(at: 69, owner: 8))
     }
 
-    @Test("a run that dies with its workers is dead after the last attempt, and does not block its key")
+    @Test("a run whose workers die is dead after the last attempt, and does not block its key")
     func deadByLeases() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
@@ -97,7 +97,7 @@ struct DurableRowRunTests {
         #expect(!rig.claim(at: 32) && rig.ends == ["1-1 dead"] && rig.row.isAtRest)
     }
 
-    @Test("where the latest counts, a lease that ends gives way to a newer value that is ready")
+    @Test("with latest, a run whose lease has ended is replaced by a newer ready value")
     func expiredGivesWay() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
@@ -107,7 +107,7 @@ struct DurableRowRunTests {
         #expect(rig.ends == ["1-1 failed"] && rig.endings[0].run?.error == DurableRow.leaseExpired)
     }
 
-    @Test("a run that is handed out again to who has it gets a new fence and no new attempt")
+    @Test("a run that is handed out again to the worker that has it gets a new fence and no new attempt")
     func handedOutAgain() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
@@ -136,7 +136,7 @@ struct DurableRowRunTests {
         #expect(rig.endings[0].run?.error == Array("second".utf8) && rig.endings[0].run?.attempt == 2)
     }
 
-    @Test("where the latest counts, a newer value that falls due ends a failed run, whichever comes first")
+    @Test("with latest, a newer value that falls due ends a failed run, whichever comes first")
     func newerValue() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
@@ -158,7 +158,7 @@ struct DurableRowRunTests {
     }
 
     @Test(
-        "where every value counts, the failed run goes first and the newer value waits",
+        "with first and collect, the failed run goes first and the newer value waits",
         arguments: [
             Combination.first, .collect,
         ])
@@ -177,7 +177,7 @@ struct DurableRowRunTests {
 
     // MARK: - Releasing
 
-    @Test("a run that is given back spends no attempt, and may be claimed at once")
+    @Test("a run that is released spends no attempt, and may be claimed at once")
     func release() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
@@ -189,7 +189,7 @@ struct DurableRowRunTests {
         #expect(rig.row.run?.id == run.id && rig.row.run?.attempt == 1 && rig.row.run?.owner == 8)
     }
 
-    @Test("a released run that never failed keeps its turn; one that had failed gives way to a newer value")
+    @Test("a released run that never failed keeps its turn; one that had failed is replaced by a newer value")
     func releaseWithNewer() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
@@ -210,7 +210,7 @@ struct DurableRowRunTests {
         #expect(rig.ends == ["1-1 failed"] && rig.ready == [2])
     }
 
-    // MARK: - Trying a dead run again
+    // MARK: - Retrying a dead run
 
     /// A run that has died, and the row after it.
     private func dead(_ rig: inout RowRig) throws -> DurableRow.Run {
@@ -220,11 +220,11 @@ struct DurableRowRunTests {
         return try #require(rig.endings.last?.run)
     }
 
-    @Test("a dead run is brought back with its id, its range, and a fresh count of attempts")
+    @Test("a dead run is retried with its id, its range, and a fresh count of attempts")
     func retryDead() throws {
         var rig = try RowRig(base: 9)
         let run = try dead(&rig)
-        // The row was deleted, and what the store has deleted since counts for every key.
+        // The row was deleted, and the base of new rows has risen since.
         rig.row = DurableRow(base: 30)
         #expect(rig.retry(run, newest: 10, at: 50) == .accepted)
         #expect(rig.claim(at: 50) == true)
@@ -234,7 +234,7 @@ struct DurableRowRunTests {
         #expect(rig.ends == ["10-10 completed"] && rig.row.isAtRest)
     }
 
-    @Test("a dead run whose gate is still open is brought back into its row")
+    @Test("a dead run whose gate is still open is retried in its row")
     func retryDeadInPlace() throws {
         var rig = try RowRig(.throttle(interval: .seconds(100)))
         rig.submit(1, at: 0)
@@ -246,7 +246,7 @@ struct DurableRowRunTests {
         #expect(rig.claim(at: 50) && rig.run == [1])
     }
 
-    @Test("with latest a dead run is not brought back once its key has a newer generation, in the row or ended")
+    @Test("with latest a dead run is not retried once its key has a newer generation, in the row or ended")
     func outdated() throws {
         var rig = try RowRig()
         let run = try dead(&rig)
@@ -259,7 +259,7 @@ struct DurableRowRunTests {
     }
 
     @Test(
-        "where every value counts a dead run is brought back before newer ones",
+        "with first and collect a dead run is retried before newer ones",
         arguments: [Combination.first, .collect])
     func retryOlder(combination: Combination) throws {
         var rig = try RowRig(combination: combination)
@@ -273,7 +273,7 @@ struct DurableRowRunTests {
         #expect(rig.ends == ["1-1 completed", "2-2 completed"])
     }
 
-    @Test("a dead run is not brought back beside another one")
+    @Test("a dead run is not retried beside another one")
     func busy() throws {
         var rig = try RowRig(combination: .collect)
         let run = try dead(&rig)

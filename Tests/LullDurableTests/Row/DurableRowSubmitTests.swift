@@ -7,7 +7,7 @@ import Testing
 struct DurableRowSubmitTests {
     // MARK: - Falling due
 
-    @Test("a pending value becomes ready at its due instant, whenever somebody looks")
+    @Test("a pending value becomes ready at its due instant, whenever a worker looks")
     func settles() throws {
         var rig = try RowRig()
         #expect(rig.submit(1, at: 0) == 2)
@@ -45,7 +45,7 @@ struct DurableRowSubmitTests {
         #expect(rig.row.ready != nil || call == 2 || call == 3)
     }
 
-    @Test("the longest wait rules")
+    @Test("the longest wait applies")
     func maxWait() throws {
         var rig = try RowRig(.debounce(wait: .seconds(2), maxWait: .seconds(3)))
         rig.submit(1, at: 0)
@@ -84,7 +84,7 @@ struct DurableRowSubmitTests {
         #expect(rig.row.isAtRest && rig.ends == ["1-1 completed", "2-2 completed"])
     }
 
-    @Test("durations that were changed hold from the next submit on")
+    @Test("changed durations apply from the next submit on")
     func changedDurations() throws {
         var rig = try RowRig(.debounce(wait: .seconds(2), maxWait: .seconds(5)))
         rig.submit(1, at: 0, wait: 100)
@@ -99,10 +99,10 @@ struct DurableRowSubmitTests {
         #expect(throttle.ready == [2] && throttle.row.gate.quiet == RowRig.at(20))
     }
 
-    // MARK: - Becoming one
+    // MARK: - Merging
 
     @Test(
-        "what falls due while something is ready becomes one with it",
+        "what falls due while a value is ready is merged with it",
         arguments: [
             (Combination.latest, [3] as [UInt8]), (.first, [1]), (.collect, [1, 2, 3]),
         ])
@@ -117,7 +117,7 @@ struct DurableRowSubmitTests {
         #expect(ready.first == RowRig.at(0) && ready.due == RowRig.at(3))
     }
 
-    @Test("ranges never become one after a claim")
+    @Test("ranges are never merged after a claim")
     func noMergeAfterClaim() throws {
         var rig = try RowRig(combination: .collect)
         rig.submit(1, at: 0)
@@ -155,7 +155,7 @@ struct DurableRowSubmitTests {
         #expect(rig.flush(at: 1) == false)
     }
 
-    @Test("a flush spares a failed run the rest of its delay, and leaves a claimed one alone")
+    @Test("a flush skips the rest of a failed run's delay, and does not change a claimed run")
     func flushRuns() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
@@ -169,7 +169,7 @@ struct DurableRowSubmitTests {
 
     // MARK: - Cancel
 
-    @Test("a cancel ends what no worker has, each range by itself, and closes the gate")
+    @Test("a cancel ends what no worker has, each as a range of its own, and closes the gate")
     func cancel() throws {
         var rig = try RowRig(combination: .collect)
         rig.submit(1, at: 0)
@@ -182,7 +182,7 @@ struct DurableRowSubmitTests {
         #expect(rig.ends == ["1-1 cancelled", "2-2 cancelled", "3-3 cancelled"] && rig.row.isAtRest)
     }
 
-    @Test("a cancel does not touch what a worker has")
+    @Test("a cancel does not change what a worker has")
     func cancelClaimed() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
@@ -196,7 +196,7 @@ struct DurableRowSubmitTests {
 
     // MARK: - At rest
 
-    @Test("a row at rest can go, and its key never gets a number twice")
+    @Test("a row at rest can be deleted, and its key never gets a number twice")
     func atRest() throws {
         var rig = try RowRig(base: 41)
         #expect(rig.row.isAtRest)
@@ -208,7 +208,7 @@ struct DurableRowSubmitTests {
         #expect(rig.row.isAtRest && rig.ends == ["42-42 completed"])
     }
 
-    @Test("the row is to be looked at again no later than anything can happen to it")
+    @Test("a row's wake-up is no later than anything can happen to it")
     func wake() throws {
         var rig = try RowRig(.debounce(wait: .seconds(2), maxWait: .seconds(3)))
         rig.submit(1, at: 0)

@@ -2,13 +2,13 @@ import LullDurable
 import LullCore
 import Testing
 
-/// A row, with what has ended of its key: the test says what happens at which second.
+/// A row, with the ended ranges of its key: the test decides what happens at which second.
 struct RowRig {
     var rules: DurableRules
     var row: DurableRow
     var endings: [DurableEnding] = []
     var sequence: Int64 = 100
-    /// How often a run is handed out.
+    /// The number of attempts of a run.
     var maxAttempts = 3
 
     static let lease = CoreDuration.seconds(30)
@@ -30,7 +30,7 @@ struct RowRig {
         CoreInstant(nanoseconds: Int64((seconds * 1e9).rounded()))
     }
 
-    /// Does something, and checks that the row still makes sense and that nothing has vanished.
+    /// Performs a step, and checks the invariants of the row and that nothing was lost.
     mutating func step<Result>(
         _ location: SourceLocation, _ body: (inout RowRig) throws -> Result
     ) rethrows -> Result {
@@ -40,13 +40,13 @@ struct RowRig {
         return result
     }
 
-    /// What is wrong with the ranges of the key: they tile all submits from the first to the newest.
+    /// Returns what is wrong with the ranges of the key: they must tile all submits from the first to the newest.
     func gaps() -> [String] {
         var ranges = endings.map(\.submits)
         if let run = row.run { ranges.append(run.value.submits) }
         if let ready = row.ready { ranges.append(ready.submits) }
         if let pending = row.pendingSubmits { ranges.append(pending) }
-        // A dead run that is tried again may be older than the row.
+        // A dead run that was retried may be older than the row.
         ranges.removeAll { $0.upperBound <= row.born }
         ranges.sort { $0.lowerBound < $1.lowerBound }
         var next = row.born + 1
@@ -108,7 +108,7 @@ struct RowRig {
         _ dead: DurableRow.Run, newest: Int64? = nil, at seconds: Double,
         _ location: SourceLocation = #_sourceLocation
     ) -> DurableRow.Retry {
-        // What is retried has not ended any more.
+        // A range that is retried has no longer ended.
         let ended = endings
         endings.removeAll { $0.run?.id == dead.id }
         return step(location) { rig in
@@ -128,7 +128,7 @@ struct RowRig {
         step(location) { $0.row.cancel(at: Self.at(seconds), by: $0.rules, &$0.endings) }
     }
 
-    // MARK: - What is there
+    // MARK: - The state as text
 
     /// The values of a batch.
     static func values(_ batch: Batch<DurablePayload>) -> [UInt8] {
@@ -146,6 +146,6 @@ struct RowRig {
         endings.map { "\($0.submits.lowerBound)-\($0.submits.upperBound) \($0.how.name)" }
     }
 
-    /// From when on the run may be claimed, in seconds.
+    /// The instant from which the run may be claimed, in seconds.
     var runEnd: Double? { row.run.map { Double($0.state.end.nanoseconds) / 1e9 } }
 }

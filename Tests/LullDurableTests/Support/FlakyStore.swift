@@ -2,12 +2,12 @@ import Lull
 import LullCore
 import LullDurable
 
-/// A store that does what the test says before and after it does what it should.
+/// A store with failures that the test injects before or after a call.
 struct FlakyStore: DurableStore {
     enum Fault: Sendable {
-        /// It does not do what it is asked.
+        /// The call is not made.
         case before(DurableError)
-        /// It does, and the answer is lost.
+        /// The call is made, and its answer is lost.
         case after(DurableError)
     }
 
@@ -18,7 +18,7 @@ struct FlakyStore: DurableStore {
     }
 
     let base: any DurableStore
-    /// What goes wrong with a call.
+    /// The failure of a call, if any.
     let fault: Guarded<@Sendable (Call) -> Fault?>
 
     init(_ base: any DurableStore) {

@@ -1,7 +1,7 @@
 import LullCore
 import LullDurable
 
-/// A worker without store, clock or tasks: the test says what happens.
+/// A worker without a store, a clock or tasks: the test hands in the events.
 struct WorkerRig {
     static let lease = CoreDuration.seconds(30)
 
@@ -28,25 +28,25 @@ struct WorkerRig {
         worker.handle(event, at: now)
     }
 
-    /// Lets time pass, and the alarm ring.
+    /// Advances the time, and hands in the alarm.
     mutating func woke(after seconds: Double = 0) -> [WorkerStateMachine.Action] {
         pass(seconds)
         return handle(.woke)
     }
 
-    /// The store hands out runs.
+    /// Hands in the answer to a claim.
     mutating func claimed(_ runs: [DurableRun], next: Duration? = nil, mark: Int64 = 0) -> [WorkerStateMachine.Action] {
         handle(.claimed(.success(DurableClaim.Answer(runs: runs, next: next, mark: mark))))
     }
 
-    /// The store answers to a report.
+    /// Hands in the answer to a report.
     mutating func answered(
         _ run: DurableRun, _ kind: DurableReport.Kind, _ answer: DurableReport.Answer = .accepted
     ) -> [WorkerStateMachine.Action] {
         handle(.reported(Self.report(run, kind), .success(answer)))
     }
 
-    /// The store does not answer to a report as it should.
+    /// Hands in the failure of a report.
     mutating func failed(_ run: DurableRun, _ kind: DurableReport.Kind) -> [WorkerStateMachine.Action] {
         handle(.reported(Self.report(run, kind), .failure(Self.full)))
     }
@@ -98,7 +98,7 @@ extension DurableRun {
 }
 
 extension [WorkerStateMachine.Action] {
-    /// How long the worker waits before it tries a run again, as it says in a report; nil if there is no such report, or no
+    /// The delay before the next attempt, from a report of a failed run; nil if there is no such report, or no
     /// further attempt.
     var retry: CoreDuration? {
         for case .report(let report) in self {

@@ -2,12 +2,12 @@ internal import LullCore
 public import LullDurable
 internal import Lull
 
-/// A store on the workbench: short words for its calls, in whole milliseconds, in one namespace and by a clock that is moved
-/// by hand.
-public struct Bench: Sendable {
-    /// The store that is examined.
+/// A store under test: short forms of its calls, in whole milliseconds, in one namespace and on a clock that the test
+/// advances.
+public struct StoreFixture: Sendable {
+    /// The store under test.
     public let store: any DurableStore
-    /// The clocks that it sees.
+    /// The clocks of the store.
     public let time: ManualTime
     let maker: any StoreMaker
     let place: String
@@ -16,20 +16,20 @@ public struct Bench: Sendable {
     static let namespace = "n"
     private static let places = Guarded(0)
 
-    /// Opens an empty store, does something with it, and removes it.
+    /// Opens an empty store, runs a body with it, and removes it.
     public static func with(
-        _ maker: any StoreMaker, limits: DurableLimits = DurableLimits(), _ body: (Bench) async throws -> Void
+        _ maker: any StoreMaker, limits: DurableLimits = DurableLimits(), _ body: (StoreFixture) async throws -> Void
     ) async throws {
         let number = places.change { number in
             number += 1
             return number
         }
-        let place = "bench-\(number)"
+        let place = "fixture-\(number)"
         let time = ManualTime()
         let store = try await maker.open(place, limits, time.clock)
-        let bench = Bench(store: store, time: time, maker: maker, place: place, limits: limits)
+        let fixture = StoreFixture(store: store, time: time, maker: maker, place: place, limits: limits)
         do {
-            try await body(bench)
+            try await body(fixture)
         } catch {
             await store.close()
             try? await maker.remove(place)
@@ -39,15 +39,15 @@ public struct Bench: Sendable {
         try await maker.remove(place)
     }
 
-    /// Another instance of the same store, as another process would have it; the same one where there is no other.
-    public func another() async throws -> Bench {
+    /// Returns another instance of the same store, as in another process; the same instance if the store allows only one.
+    public func another() async throws -> StoreFixture {
         guard maker.isShared else { return self }
         let store = try await maker.open(place, limits, time.clock)
-        return Bench(store: store, time: time, maker: maker, place: place, limits: limits)
+        return StoreFixture(store: store, time: time, maker: maker, place: place, limits: limits)
     }
 
-    /// The store as it is found by the next process, after this one has ended.
-    public func reopened() async throws -> Bench {
+    /// Returns the store as the next process opens it, after this one has ended.
+    public func reopened() async throws -> StoreFixture {
         guard maker.isShared else { return self }
         await store.close()
         return try await another()
@@ -61,14 +61,14 @@ public struct Bench: Sendable {
     // MARK: - Producers
 
     @discardableResult
-    func open(_ rules: DurableRules?, _ namespace: String = Bench.namespace) async throws -> DurableRules {
+    func open(_ rules: DurableRules?, _ namespace: String = StoreFixture.namespace) async throws -> DurableRules {
         try await store.open(namespace, rules)
     }
 
     @discardableResult
     func submit(
         _ value: String, _ key: String = "k", wait: Int? = nil, token: String? = nil, by submitter: Int64? = nil,
-        in namespace: String = Bench.namespace
+        in namespace: String = StoreFixture.namespace
     ) async throws -> DurableReceipt {
         try await store.submit(
             DurableSubmission(
@@ -78,22 +78,22 @@ public struct Bench: Sendable {
 
     @discardableResult
     func flush(_ key: String? = "k") async throws -> Int {
-        try await store.flush(key.map { Array($0.utf8) }, in: Bench.namespace)
+        try await store.flush(key.map { Array($0.utf8) }, in: StoreFixture.namespace)
     }
 
     @discardableResult
     func cancel(_ key: String? = "k") async throws -> Int {
-        try await store.cancel(key.map { Array($0.utf8) }, in: Bench.namespace)
+        try await store.cancel(key.map { Array($0.utf8) }, in: StoreFixture.namespace)
     }
 
     func state(_ receipt: DurableReceipt) async throws -> DurableState { try await store.state(of: receipt) }
 
     // MARK: - Workers
 
-    /// All that a worker is told, with a lease of 100 ms and 3 attempts where nothing is said.
+    /// Returns the answer to a claim, by default with a lease of 100 ms and 3 attempts.
     func answer(
         by owner: Int64 = 1, limit: Int = 100, lease: Int = 100, maxAttempts: Int = 3, holding: [DurableRun] = [],
-        in namespace: String = Bench.namespace
+        in namespace: String = StoreFixture.namespace
     ) async throws -> DurableClaim.Answer {
         let terms = DurableRow.Claim(owner: owner, lease: .milliseconds(Int64(lease)), maxAttempts: maxAttempts)
         return try await store.claim(
@@ -102,26 +102,27 @@ public struct Bench: Sendable {
 
     func claim(
         by owner: Int64 = 1, limit: Int = 100, lease: Int = 100, maxAttempts: Int = 3, holding: [DurableRun] = [],
-        in namespace: String = Bench.namespace
+        in namespace: String = StoreFixture.namespace
     ) async throws -> [DurableRun] {
         try await answer(
             by: owner, limit: limit, lease: lease, maxAttempts: maxAttempts, holding: holding, in: namespace
         ).runs
     }
 
-    /// The only run that there is to claim.
+    /// Claims the only run.
     func claimOne(
         by owner: Int64 = 1, lease: Int = 100, maxAttempts: Int = 3, holding: [DurableRun] = []
     ) async throws -> DurableRun {
         let runs = try await claim(by: owner, lease: lease, maxAttempts: maxAttempts, holding: holding)
         guard let run = runs.first, runs.count == 1 else {
-            throw Surprise("\(runs.count) runs were handed out instead of one: \(runs.map(\.words))")
+            throw Surprise("\(runs.count) runs were handed out instead of one: \(runs.map(\.text))")
         }
         return run
     }
 
     func report(
-        _ kind: DurableReport.Kind, _ run: DurableRun, by owner: Int64 = 1, in namespace: String = Bench.namespace
+        _ kind: DurableReport.Kind, _ run: DurableRun, by owner: Int64 = 1,
+        in namespace: String = StoreFixture.namespace
     ) async throws -> DurableReport.Answer {
         try await store.report(
             DurableReport(namespace: namespace, key: run.key, run: run.id, fence: run.fence, owner: owner, kind))
@@ -143,7 +144,7 @@ public struct Bench: Sendable {
         var done: [String] = []
         while case let runs = try await claim(by: 99), !runs.isEmpty {
             for run in runs {
-                done.append(run.words)
+                done.append(run.text)
                 try await complete(run, by: 99)
             }
         }
@@ -153,7 +154,7 @@ public struct Bench: Sendable {
     func pass(_ milliseconds: Int) { time.pass(.milliseconds(milliseconds)) }
 }
 
-/// What a test did not expect.
+/// A result that the test did not expect.
 struct Surprise: Error, CustomStringConvertible {
     let description: String
 
@@ -162,7 +163,7 @@ struct Surprise: Error, CustomStringConvertible {
 
 extension DurableRun {
     /// `k trailing a+b ×3`: the key, the edge, the values, and the count if it is not 1.
-    var words: String {
+    var text: String {
         let values = values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "+")
         return "\(String(decoding: key, as: UTF8.self)) \(edge.name) \(values)" + (count == 1 ? "" : " ×\(count)")
     }

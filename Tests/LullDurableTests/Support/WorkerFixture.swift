@@ -6,8 +6,8 @@ import LullTesting
 import TestSupport
 import Testing
 
-/// A store in memory on a clock that stands still, with what handlers and workers have said.
-struct Bench: Sendable {
+/// A store in memory on a manual clock, with records of what handlers and workers report.
+struct WorkerFixture: Sendable {
     let clock = ManualClock()
     let memory: MemoryStore
     let store: FlakyStore
@@ -29,7 +29,7 @@ struct Bench: Sendable {
             for: .seconds(2), combining: combining, maxBatch: maxBatch, namespace: "n", in: store, clock: clock)
     }
 
-    /// A worker that notes what it does, and does what the test says as well.
+    /// Runs a worker that records its executions, and calls the handler of the test.
     func work(
         _ debouncer: DurableDebouncer<String, Int>, maxConcurrent: Int = 8, lease: Duration = .seconds(30),
         retry: RetryPolicy = RetryPolicy(initialDelay: .seconds(1), maxDelay: .seconds(1), maxAttempts: 3),
@@ -51,7 +51,7 @@ struct Bench: Sendable {
         await clock.advance(by: .milliseconds(Int(seconds * 1000)), until: milestone)
     }
 
-    /// How long the clock has gone.
+    /// The time of the clock, in seconds.
     var seconds: Double {
         let (seconds, attoseconds) = clock.now.sinceStart.components
         return Double(seconds) + Double(attoseconds) / 1e18

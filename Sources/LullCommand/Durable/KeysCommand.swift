@@ -2,7 +2,7 @@ internal import CLullSystem
 internal import LullDurable
 internal import LullSQLite
 
-/// `lull flush` and `lull cancel`: for the keys that are named, or for all of a namespace, in one step.
+/// `lull flush` and `lull cancel`: for the given keys, or for all of a namespace, in one transaction.
 enum KeysCommand {
     static func run(
         _ subcommand: Subcommand, _ operands: [Argument], _ settings: Settings
@@ -19,14 +19,14 @@ enum KeysCommand {
             }
             return counts
         }
-        var output = Outlet(STDOUT_FILENO)
-        var log = Outlet(STDERR_FILENO)
+        var output = OutputBuffer(STDOUT_FILENO)
+        var log = OutputBuffer(STDERR_FILENO)
         let total = counts.reduce(0, +)
         if settings.format == .json {
-            output.text.append(string: "{\"\(flushes ? "flushed" : "cancelled")\":\(total)}\n")
+            output.bytes.append(string: "{\"\(flushes ? "flushed" : "cancelled")\":\(total)}\n")
         } else {
             let unit = flushes ? "key" : "submit"
-            output.text.append(
+            output.bytes.append(
                 string: "\(flushes ? "flushed" : "cancelled") \(total) \(unit)\(total == 1 ? "" : "s")\n")
         }
         _ = try output.drain()

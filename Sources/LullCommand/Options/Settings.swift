@@ -1,6 +1,6 @@
 internal import LullCore
 
-/// What the program can be told to do.
+/// The commands of `lull` that work on records, traces and stores.
 enum Subcommand: String, CaseIterable {
     case filter
     case run
@@ -16,23 +16,23 @@ enum Subcommand: String, CaseIterable {
     case compact
 }
 
-/// Everything that options say, with what holds where they say nothing.
+/// The values of all options, with their defaults.
 struct Settings {
-    /// What becomes of pending values at the end of the input.
+    /// What happens to pending values at the end of the input.
     enum AtEnd: String {
         case flush
         case drop
         case wait
-        /// It stays in the store.
+        /// They stay in the store.
         case keep
 
-        /// Those of a subcommand.
+        /// Returns the values that a subcommand takes.
         static func known(to subcommand: Subcommand) -> [AtEnd] {
             subcommand == .simulate ? [.flush, .drop, .wait] : [.flush, .drop, .wait, .keep]
         }
     }
 
-    /// How executions are written.
+    /// The output formats.
     enum Format: String, CaseIterable {
         case lines
         case jsonl
@@ -40,13 +40,13 @@ struct Settings {
         case json
         case openmetrics
 
-        /// The formats of a subcommand, the usual one first.
+        /// Returns the formats of a subcommand, the default first.
         static func known(to subcommand: Subcommand) -> [Format] {
             switch subcommand {
             case .filter, .run: [.lines, .jsonl]
             case .simulate: [.summary, .jsonl, .json]
             case .tune: [.summary, .json]
-            // Their other form is --json.
+            // Its other formats are the table and --json.
             case .status: [.openmetrics]
             case .submit, .work, .list, .flush, .cancel, .dead, .compact: []
             }
@@ -79,39 +79,39 @@ struct Settings {
     var jobs: Int?
     var failsFast = false
 
-    /// The file that gets a trace of what comes in.
+    /// The file for a trace of the input.
     var recording: Argument?
     var recordsValues = false
     var hashesKeys = false
 
-    /// The store that keeps what is pending, as it was given.
+    /// The URL of the store.
     var store: String?
     var givenNamespace: String?
     var namespace: String { givenNamespace ?? "default" }
-    /// Options that only a store gives a meaning, as they were given.
+    /// The given options that have a meaning only with a store.
     var storeOptions: [Option] = []
-    /// Whether a policy that differs from the one that the namespace has takes its place.
+    /// Whether a policy that differs from the namespace's replaces it.
     var changesPolicy = false
     var lease = CoreDuration.seconds(30)
     var maxAttempts = 20
     /// For `lull submit`.
     var after: CoreDuration?
     var token: String?
-    /// Whether `lull status` goes on.
+    /// Whether `lull status` repeats.
     var watches = false
     /// Whether `lull dead` retries or discards all runs.
     var takesAll = false
 
-    /// What `lull tune` compares.
+    /// The waits that `lull tune` compares.
     var waits: [CoreDuration]?
     var targets = Targets()
     var tunesKeys = false
 
-    /// The file that gets a picture.
+    /// The file for a picture.
     var picture: Argument?
     var showsDiagram = false
-    /// Whether a stretch of the trace is to be drawn.
-    var drawsStretch: Bool { picture != nil || showsDiagram }
+    /// Whether an excerpt of the trace is drawn.
+    var drawsExcerpt: Bool { picture != nil || showsDiagram }
 
     /// How to find the key of a record.
     var keyRule: KeyRule {
@@ -119,13 +119,13 @@ struct Settings {
         return field.map { .field($0, delimiter: delimiter) } ?? .same
     }
 
-    /// The engine's setup for a subcommand, if the options agree with each other.
+    /// Returns the engine's setup for a subcommand; throws if options contradict each other.
     func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
         try checkRecords(for: subcommand)
         try checkCombination(for: subcommand)
         let policy = try policy(for: subcommand)
         do {
-            // Where executions take no time, none is ever in another's way; but the parts of a batch come one by one.
+            // Executions that take no time never overlap, but the parts of a batch come one after the other.
             guard subcommand == .run else {
                 return try Setup(
                     policy, combination: combination ?? .latest, whileRunning: maxBatch == nil ? .concurrent : .queue,
@@ -139,7 +139,7 @@ struct Settings {
         }
     }
 
-    /// Refuses options about records that need others, or exclude each other.
+    /// Throws if options about records lack others that they need, or exclude each other.
     func checkRecords(for subcommand: Subcommand) throws(Failure) {
         if delimiter != nil, field == nil { throw .usage("--delimiter needs --key-field", subcommand) }
         if recordsValues, recording == nil { throw .usage("--record-values needs --record", subcommand) }
@@ -147,7 +147,7 @@ struct Settings {
         if field != nil, pointer != nil { throw .usage("--key-field and --key-json exclude each other", subcommand) }
     }
 
-    /// Refuses options that do not go together with how values are combined.
+    /// Throws if options do not fit the way in which values are combined.
     func checkCombination(for subcommand: Subcommand) throws(Failure) {
         if maxBatch != nil, combination != .collect {
             throw .usage("--max-batch needs --combine collect: otherwise an execution gets one value", subcommand)
@@ -159,7 +159,7 @@ struct Settings {
         }
     }
 
-    /// When values fall due.
+    /// Returns the policy; throws if its options contradict each other.
     func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
         do {
             switch (wait, throttle) {

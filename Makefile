@@ -1,11 +1,11 @@
-# What one does with Lull, in one word each. Everything is built under SCRATCH; FLAGS are passed on to `swift build` and
-# `swift test` as they are.
+# The tasks of this repository. Everything is built under SCRATCH; FLAGS are passed on unchanged to `swift build` and
+# `swift test`.
 SCRATCH ?= .build
 FLAGS ?=
-# Where the command is installed; DESTDIR is put in front of it.
+# The folder in which the command is installed; DESTDIR is put in front of it.
 PREFIX ?= /usr/local
 DESTDIR ?=
-# A command to install that is built already; without it, it is built first.
+# A command to install that is already built; without it, the command is built first.
 BINARY ?=
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE
 
@@ -14,59 +14,59 @@ export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
-run: ## Install what is missing, build the lull command, and show it at work.
+run: ## Install missing packages, build the lull command, and show it at work.
 	@scripts/install-missing
 	@swift build -c release --product lull --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/demo "$$(swift build -c release --scratch-path $(SCRATCH) --show-bin-path)/lull"
 
-install: ## Install the command, its manual and completions under PREFIX=/usr/local; BINARY=path takes a command that is built already.
+install: ## Install the command, its manual and completions under PREFIX=/usr/local; BINARY=path installs a command that is already built.
 	@# Under $(DESTDIR)$(PREFIX): the command, its manual and completions, as listed at the top of scripts/install.
 	@scripts/install
 
-uninstall: ## Remove what was installed there.
+uninstall: ## Remove what make install has installed.
 	@scripts/install --remove
 
-dist: ## Pack the command for machines without a toolchain, and try it in a bare root folder.
+dist: ## Pack the command for machines without a toolchain, and try it in an empty root folder.
 	@scripts/dist
 
-# One after the other: on a machine with few cores, tests that compute would take all threads away from tests that wait, which
-# then give up. It is also faster.
+# Without parallelism: on a machine with few cores, tests that compute would take all threads from tests that wait, which then
+# time out. It is also faster.
 test: ## Run the tests.
 	@swift test --no-parallel --scratch-path $(SCRATCH) $(FLAGS)
 
-modes: ## Compile and run the code of the documentation's pages in every language mode that users have.
+modes: ## Compile and run the code of the documentation's pages in every language mode that users may have.
 	@swift test --no-parallel --package-path Tests/LanguageModes --scratch-path $(SCRATCH)/modes $(FLAGS)
 
-bench: ## Measure every row of the targets against its floor; JSON=path writes the figures, CHARTS=folder the charts, ROWS=a,b picks rows, AGAINST=REV compares with a revision.
+bench: ## Measure every row of the targets against its floor; JSON=path writes the figures, CHARTS=folder the charts, ROWS=a,b chooses rows, AGAINST=REV compares with a revision.
 	@scripts/bench
 
-check: ## Run the long forms of the tests, and all under sanitizers: minutes to hours, for the thorough.
+check: ## Run the long forms of the tests, and all tests under sanitizers; takes minutes to hours.
 	@scripts/check
 
-format: ## Write all sources in the style of the repository.
+format: ## Format all sources in the style of the repository.
 	@swift format --in-place --parallel --recursive $(SOURCES)
 
-lint: ## Complain about sources in any other style.
+lint: ## Report sources in any other style.
 	@swift format lint --strict --parallel --recursive $(SOURCES)
 
-embedded: ## Build the core as Embedded Swift, and run it in WebAssembly.
+embedded: ## Build the core as Embedded Swift, and run it as WebAssembly.
 	@scripts/embedded
 
-playground: ## Build the page on which people can try Lull: docs/playground/index.html.
+playground: ## Build the page for trying Lull in a browser: docs/playground/index.html.
 	@scripts/playground
 
-test-playground: ## Test that page in a headless browser, which is installed if it is missing.
+test-playground: ## Test that page in a headless browser, which is installed if missing.
 	@scripts/test-playground
 
 docs: ## Build the documentation; a warning is an error.
 	@swift build --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/docs
 
-api: ## Compare the public declarations with the lists in docs/api; UPDATE=1 writes these.
+api: ## Compare the public declarations with the lists in docs/api; UPDATE=1 writes the lists.
 	@swift build --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/api
 
-ci: ## Everything that has to pass before a change is taken.
+ci: ## Run everything that must pass before a change is merged.
 	@.ci/run
 
 clean: ## Remove everything that was built.

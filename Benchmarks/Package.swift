@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, because users' code is in another package too: what is fast only within one is not measured.
+// A separate package, like users' code, so that the benchmarks do not measure what is fast only within one package.
 let package = Package(
     name: "LullBenchmarks",
     platforms: [.macOS(.v15)],

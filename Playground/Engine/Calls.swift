@@ -1,23 +1,23 @@
 internal import LullCore
 
-// The functions that the page calls. Instants and durations are nanoseconds; a negative duration, count, key or delay
-// stands for none. Answers of more than one number lie in the outbox.
+// The functions that the page calls. Instants and durations are in nanoseconds; a negative duration, count, key or
+// delay means none. Answers of more than one number are in the outbox.
 
-// A module of WebAssembly without threads runs one call after the other, so that nobody can meet another here.
+// A WebAssembly module without threads runs one call after the other, so two calls never access this at once.
 nonisolated(unsafe) var outbox = Outbox()
 nonisolated(unsafe) private var sessions: [Session?] = []
 
-/// Where the outbox lies.
+/// Returns the address of the outbox.
 @c(lull_answer)
 public func answer() -> UnsafeMutablePointer<Int64> { outbox.numbers }
 
-/// How many numbers are in it.
+/// Returns the number of numbers in the outbox.
 @c(lull_answer_count)
 public func answerCount() -> Int32 { Int32(outbox.count) }
 
-/// Makes an engine.
+/// Creates an engine.
 ///
-/// - Returns: Its number; -1 if the setting breaks a rule, which is in the outbox as a text.
+/// - Returns: Its number; -1 if the settings break a rule, which is then in the outbox as a text.
 @c(lull_create)
 public func create(
     _ throttles: Int32, _ wait: Int64, _ maxWait: Int64, _ edges: Int32, _ extends: Int32, _ maxCount: Int32,
@@ -47,13 +47,13 @@ public func create(
     }
 }
 
-/// Gives an engine back.
+/// Destroys an engine.
 @c(lull_destroy)
 public func destroy(_ session: Int32) {
     sessions[Int(session)] = nil
 }
 
-/// Offers a value under a key.
+/// Submits a value under a key.
 @c(lull_submit)
 public func submit(_ session: Int32, _ key: Int32, _ value: Int64, _ now: Int64, _ wait: Int64) {
     call(session) { session, out in
@@ -83,7 +83,7 @@ public func cancel(_ session: Int32, _ key: Int32, _ running: Int32, _ now: Int6
     }
 }
 
-/// Takes no more submits, and flushes or drops what is pending.
+/// Rejects submits from now on, and flushes or drops what is pending.
 @c(lull_shut_down)
 public func shutDown(_ session: Int32, _ flushing: Int32, _ now: Int64) {
     call(session) { session, out in
@@ -103,19 +103,19 @@ public func ended(_ session: Int32, _ run: Int64, _ threw: Int32) -> Int32 {
     return wasRunning ? 1 : 0
 }
 
-/// When ``advance(_:_:)`` is to be called next; the largest number for never.
+/// Returns when to call ``advance(_:_:)`` next; the largest number for never.
 @c(lull_alarm)
 public func alarm(_ session: Int32) -> Int64 {
     sessions[Int(session)]?.alarm.nanoseconds ?? .max
 }
 
-/// When the next value falls due, of a key or of all; the largest number for never.
+/// Returns when the next value falls due, of a key or of all; the largest number for never.
 @c(lull_next_due)
 public func nextDue(_ session: Int32, _ key: Int32, _ now: Int64) -> Int64 {
     sessions[Int(session)]?.nextDue(key < 0 ? nil : key, at: CoreInstant(nanoseconds: now))?.nanoseconds ?? .max
 }
 
-/// What became of the submits: submitted, executed, superseded, absorbed, cancelled, rejected, failed, pending,
+/// Writes what became of the submits: submitted, executed, superseded, absorbed, cancelled, rejected, failed, pending,
 /// running; then the number of open keys, and whether the counts add up.
 @c(lull_counters)
 public func counters(_ session: Int32) {

@@ -1,8 +1,8 @@
 internal import LullCore
 
-// What the page and the module call things: `page/engine.js` has the same numbers.
+// The numbers by which the page and the module name things; `page/engine.js` has the same.
 
-/// What a record in the outbox begins with.
+/// The first number of a record in the outbox.
 enum Record {
     /// run, key, count, edge, at, first, number of values, values
     static let start: Int64 = 1
@@ -10,7 +10,7 @@ enum Record {
     static let cancel: Int64 = 2
     /// key, fate, number of values, values
     static let settle: Int64 = 3
-    /// key, the value that lost its place or -1, its fate. What was due before the submit comes before it.
+    /// key, the value that was displaced or -1, its fate. What was due before the submit comes before it.
     static let submitted: Int64 = 4
     /// run, verdict
     static let verdict: Int64 = 5
@@ -36,7 +36,7 @@ extension Fate {
         case .cancelled: 2
         case .rejected(.shutDown): 3
         case .rejected(.overCapacity): 4
-        // A reason that the page has no words for.
+        // A reason that the page cannot name.
         case .rejected: 5
         }
     }

@@ -1,4 +1,4 @@
-/// Where answers lie for the page to read: numbers in the module's memory, which hold until the next call.
+/// A buffer of answers for the page to read: numbers in the module's memory, valid until the next call.
 struct Outbox: ~Copyable {
     private(set) var numbers: UnsafeMutablePointer<Int64>
     private(set) var count = 0
@@ -26,7 +26,7 @@ struct Outbox: ~Copyable {
         append(Int64(number))
     }
 
-    /// A text, as its length and its bytes.
+    /// Appends a text, as its length and its bytes.
     mutating func append(_ text: String) {
         append(text.utf8.count)
         for byte in text.utf8 { append(Int64(byte)) }

@@ -1,8 +1,8 @@
 internal import LullCore
 
-/// One engine, and the executions of it that the page has not yet reported as ended.
+/// One engine, and its executions that the page has not yet reported as ended.
 ///
-/// Values stay in the page: here they are numbers that it has given them, and so are keys.
+/// Values stay in the page; here values and keys are the numbers that the page has assigned to them.
 final class Session {
     typealias Core = Engine<Int32, Int64>
 
@@ -13,7 +13,7 @@ final class Session {
         core = Core(setup)
     }
 
-    // MARK: - Calls: each answers with what there is to do
+    // MARK: - Calls: each answers with the actions to perform
 
     func submit(_ value: Int64, for key: Int32, at now: CoreInstant, wait: CoreDuration?, _ out: inout Outbox) {
         hand(core.submit(value, for: key, at: now, wait: wait), of: key, &out)
@@ -35,7 +35,7 @@ final class Session {
         hand(core.shutDown(flushing: flushing, at: now), &out)
     }
 
-    /// - Returns: Whether there was such an execution.
+    /// - Returns: Whether the execution exists.
     func ended(_ serial: UInt64, threw: Bool, _ out: inout Outbox) -> Bool {
         guard let place = running.firstIndex(where: { $0.serial == serial }) else { return false }
         let (verdict, actions) = core.ended(running.remove(at: place), threw ? .threw : .returned)
@@ -46,7 +46,7 @@ final class Session {
         return true
     }
 
-    // MARK: - Questions
+    // MARK: - Queries
 
     var alarm: CoreInstant { core.alarm }
 
@@ -65,7 +65,7 @@ final class Session {
 
     // MARK: - Parts
 
-    /// - Parameter submitted: The key of the submit that this is the answer to, if it is one.
+    /// - Parameter submitted: The key of the submit that these actions answer, if there is one.
     private func hand(_ actions: Actions<Int32, Int64>, of submitted: Int32? = nil, _ out: inout Outbox) {
         for action in actions.more.prefix(actions.dueBefore) { hand(action, &out) }
         if let submitted {
@@ -97,7 +97,7 @@ final class Session {
             out.append(Int64(key))
             out.append(fate.number)
             append(batch, &out)
-        case .resume, .release: break  // Nobody waits under a ticket, and keys are plain numbers.
+        case .resume, .release: break  // The page adds no waiters, and its keys are plain numbers.
         }
     }
 

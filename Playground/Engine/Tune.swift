@@ -1,20 +1,20 @@
 internal import LullCore
 
-// A recorded trace under a ladder of waits: what `lull tune` does, with the same code for the gates of all candidates,
-// for the percentiles, the ladder and the choice.
+// Tries a ladder of waits on a recorded trace, as `lull tune` does, with the same code for the gates of all candidates,
+// the percentiles, the ladder and the choice.
 
-// One call after the other, as with the outbox.
+// Calls never overlap, as for the outbox.
 nonisolated(unsafe) private var trials = Trials([], talliesKeys: false)
 nonisolated(unsafe) private var debounces = 0
 
-/// Begins with a trace. The ladder goes from one wait to another, as `50ms..5s` does.
+/// Begins a trace. The ladder goes from `first` to `last`, as `50ms..5s` does.
 @c(lull_tune_begin)
 public func beginTuning(_ first: Int64, _ last: Int64, _ maxWait: Int64) {
     let limit: CoreDuration? = maxWait < 0 ? nil : CoreDuration(nanoseconds: maxWait)
     var policies: [Policy] = []
     var throttles: [Policy] = []
     for wait in Ladder.steps(from: CoreDuration(nanoseconds: first), to: CoreDuration(nanoseconds: last)) {
-        // A wait that is longer than the longest allowed is no policy.
+        // A wait longer than `maxWait` is not a valid policy.
         if let policy = try? Policy.debounce(wait: wait, maxWait: limit) { policies.append(policy) }
         if let policy = try? Policy.throttle(interval: wait) { throttles.append(policy) }
     }
@@ -22,26 +22,26 @@ public func beginTuning(_ first: Int64, _ last: Int64, _ maxWait: Int64) {
     trials = Trials(policies + throttles, talliesKeys: false)
 }
 
-/// A submit. Keys have the numbers 0, 1, 2 … in the order in which they come, and instants never go back.
+/// Submits. Keys have the numbers 0, 1, 2 … in the order in which they come, and instants never go back.
 @c(lull_tune_submit)
 public func tuneSubmit(_ key: Int32, _ now: Int64, _ wait: Int64) {
     trials.submit(
         Int(key), at: CoreInstant(nanoseconds: now), wait: wait < 0 ? nil : CoreDuration(nanoseconds: wait))
 }
 
-/// A flush of a key, or of all.
+/// Flushes a key, or all.
 @c(lull_tune_flush)
 public func tuneFlush(_ key: Int32, _ now: Int64) {
     trials.flush(key < 0 ? nil : Int(key), at: CoreInstant(nanoseconds: now))
 }
 
-/// A cancel of a key, or of all.
+/// Cancels a key, or all.
 @c(lull_tune_cancel)
 public func tuneCancel(_ key: Int32, _ now: Int64) {
     trials.cancel(key < 0 ? nil : Int(key), at: CoreInstant(nanoseconds: now))
 }
 
-/// Lets time run on until nothing is pending.
+/// Lets time run until nothing is pending.
 @c(lull_tune_finish)
 public func finishTuning() {
     trials.finish()
@@ -51,7 +51,7 @@ public func finishTuning() {
 /// last submit (p50, p90, p99) and after the first, the longest, whether it is efficient, and why it is suggested (0 if
 /// it is not).
 ///
-/// `saving` is a share from 0 to 1, and `delay` in nanoseconds; negative ones are no target.
+/// `saving` is a share from 0 to 1, and `delay` is in nanoseconds; a negative one means no target.
 @c(lull_tune_outcomes)
 public func tuneOutcomes(_ saving: Double, _ delay: Int64) {
     outbox.clear()
@@ -69,7 +69,7 @@ public func tuneOutcomes(_ saving: Double, _ delay: Int64) {
             outbox.append(outcome.policy.wait.nanoseconds)
             outbox.append(outcome.executions)
             outbox.append(outcome.premature)
-            // Where nothing was executed there are none.
+            // Without executions there are no delays.
             let none: [Int64] = [0, 0, 0]
             for delay in (outcome.delayFromLast ?? none) + (outcome.delayFromFirst ?? none) { outbox.append(delay) }
             outbox.append(outcome.starvation ?? 0)

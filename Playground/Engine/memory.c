@@ -1,10 +1,9 @@
-// Memory for the module, which grows as it needs it: blocks of powers of two, kept in lists by size when they are given
-// back.
+// An allocator for the module, whose memory grows as needed: blocks of powers of two, kept in free lists by size.
 typedef __SIZE_TYPE__ size_t;
 
 enum { page = 65536, smallest = 4, classes = 28 };
 
-// Lies right before each block. Its size keeps blocks aligned to 16.
+// Precedes each block. Its size keeps blocks aligned to 16.
 typedef union header {
     struct {
         union header *next;
@@ -56,7 +55,7 @@ void free(void *memory) {
     kept[block->of.class] = block;
 }
 
-// The seed for hashing. The same each time: nobody but the page itself chooses the keys.
+// The seed for hashing. It is constant, as only the page itself chooses the keys.
 void arc4random_buf(void *memory, size_t size) {
     for (size_t index = 0; index < size; index++) ((unsigned char *)memory)[index] = 4;
 }
@@ -64,12 +63,12 @@ void arc4random_buf(void *memory, size_t size) {
 double ceil(double number) { return __builtin_ceil(number); }
 float ceilf(float number) { return __builtin_ceilf(number); }
 
-// Instructions of their own in WebAssembly.
+// Single instructions in WebAssembly.
 void *memset(void *to, int byte, size_t size) { return __builtin_memset(to, byte, size); }
 void *memmove(void *to, const void *from, size_t size) { return __builtin_memmove(to, from, size); }
 void *memcpy(void *to, const void *from, size_t size) { return __builtin_memcpy(to, from, size); }
 
-// What the compiler calls by itself: 128-bit multiplication by halves, and the guard of the stack.
+// Functions that the compiler calls by itself: 128-bit multiplication by halves, and the stack guard.
 __int128 __multi3(__int128 left, __int128 right) {
     typedef unsigned long long word;
     word a = (word)left, b = (word)right, mask = 0xffffffff;

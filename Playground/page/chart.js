@@ -1,4 +1,4 @@
-// Saving over delay, each wait a point: the chart of `lull tune`, in the colours of the page.
+// Draws saving over delay, with a point for each wait: the chart of `lull tune`, in the colours of the page.
 
 function drawChart(result, width) {
     const isNarrow = width < 560;
@@ -33,14 +33,14 @@ function drawChart(result, width) {
         ? "delay after the last submit (p90)" : "delay from the last submit to the execution (nine of ten are shorter)";
     text(across, (left + width - right) / 2, bottom + 42, "middle", 'font-weight="600"');
 
-    // The names at the ends keep apart.
+    // Keeps the names at the ends apart.
     const ends = series.map((kind) => y(result[kind].at(-1).saved));
     if (ends.length === 2 && Math.abs(ends[0] - ends[1]) < 18) {
         const [upper, lower] = ends[0] <= ends[1] ? [0, 1] : [1, 0];
         const middle = (ends[0] + ends[1]) / 2;
         [ends[upper], ends[lower]] = [middle - 9, middle + 9];
     }
-    // Labels of both lines that are too close to each other are left out, but never those of the suggested waits.
+    // Leaves out labels that are too close to each other, but never those of the suggested waits.
     const taken = series.flatMap((kind) => result[kind].filter((row) => row.reason))
         .map((row) => ({ x: x(delay(row)), y: y(row.saved), row }));
     series.forEach((kind, index) => {

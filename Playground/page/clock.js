@@ -1,4 +1,4 @@
-// Time in milliseconds, with fractions: it goes as the machine's does, or faster, or only when it is told to.
+// A clock in milliseconds, with fractions. It runs at the machine's speed, or faster, or only when it is advanced.
 
 class Clock {
     #at = 0;
@@ -12,10 +12,10 @@ class Clock {
         return this.#isManual ? this.#at : this.#at + (performance.now() - this.#anchor) * this.#rate;
     }
 
-    /** The instant of an event, which may be a little before that at which the page gets round to it. */
+    /** Returns the instant of an event, which may be a little before the instant at which the page handles it. */
     instant(event) {
         const late = performance.now() - event.timeStamp;
-        // The times of events that a script makes up are anybody's guess.
+        // The time stamps of events that a script creates are not reliable.
         return this.#isManual || !(late > 0 && late < 1000) ? this.now : this.now - late * this.#rate;
     }
 
@@ -30,21 +30,21 @@ class Clock {
         this.#arm();
     }
 
-    /** From now on time stands still but for `advance`, at a whole millisecond. */
+    /** Stops time at a whole millisecond; from now on only `advance` moves it. */
     hold() {
         this.#at = Math.ceil(this.now);
         this.#isManual = true;
         this.#arm();
     }
 
-    /** Lets a held clock go on by itself. */
+    /** Lets a held clock run by itself again. */
     release() {
         this.#anchor = performance.now();
         this.#isManual = false;
         this.#arm();
     }
 
-    /** Does everything that is to be done within that time, at its instant. */
+    /** Runs every task that is due within that time, each at its instant. */
     advance(duration) {
         const end = this.#at + duration;
         while (this.#tasks.length > 0 && this.#tasks[0].at <= end) {
@@ -55,7 +55,7 @@ class Clock {
         this.#at = end;
     }
 
-    /** Calls `body` with the instant when it has come. Equal instants keep their order. */
+    /** Calls `body` at an instant, with that instant. Equal instants keep their order. */
     at(instant, body) {
         const task = { at: instant, body };
         let [low, high] = [0, this.#tasks.length];
@@ -73,8 +73,8 @@ class Clock {
     }
 
     drop(task) {
-        const place = this.#tasks.indexOf(task);
-        if (place >= 0) this.#tasks.splice(place, 1);
+        const index = this.#tasks.indexOf(task);
+        if (index >= 0) this.#tasks.splice(index, 1);
     }
 
     #arm() {

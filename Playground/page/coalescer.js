@@ -1,4 +1,4 @@
-// A shell around the engine, as `Debouncer` is in Swift: it owns the alarm, keeps the values, and runs the handlers.
+// Drives the engine, as `Debouncer` does in Swift: it owns the alarm, stores the values, and runs the handlers.
 
 class Coalescer {
     #engine;
@@ -8,7 +8,7 @@ class Coalescer {
     #values = new Map();
     #keys = [];
     #running = new Map();
-    /** For each key the submits that are pending or waiting, oldest first. */
+    /** For each key, the submits that are pending or waiting, oldest first. */
     #queues = [];
     #next = 0;
     #alarm = null;
@@ -16,9 +16,9 @@ class Coalescer {
     #isBusy = false;
 
     /**
-     * @param handler Called with each execution. It may return how long it takes, and whether it throws in the end:
-     *     `{ takes: 500, throws: false }`; nothing for no time at all.
-     * @param observer Functions `started`, `ended`, `dropped`, all of them optional.
+     * @param handler Called with each execution. It may return how long it takes, and whether it throws at its end:
+     *     `{ takes: 500, throws: false }`; without a result it takes no time.
+     * @param observer Functions `started`, `ended` and `dropped`, all optional.
      */
     constructor(policy, clock, handler, observer = {}) {
         this.policy = policy;
@@ -28,7 +28,7 @@ class Coalescer {
         this.#observer = observer;
     }
 
-    /** Offers a value; returns the submit's own record. */
+    /** Submits a value; returns the record of the submit. */
     submit(value, { key = "", wait = null, at = this.#clock.now } = {}) {
         const submit = { id: this.#next++, value, key, at, outcome: "pending" };
         const delay = wait == null ? -1n : nanoseconds(wait);
@@ -49,7 +49,7 @@ class Coalescer {
         this.#perform(this.#engine.shutDown(flushing, nanoseconds(at)), at);
     }
 
-    /** Takes the engine away; nothing is called any more. */
+    /** Destroys the engine; nothing is called any more. */
     dispose() {
         if (this.#alarm) this.#clock.drop(this.#alarm);
         for (const execution of this.#running.values()) if (execution.timer) this.#clock.drop(execution.timer);
@@ -66,13 +66,13 @@ class Coalescer {
         return [...this.#running.values()];
     }
 
-    /** When something falls due next, in milliseconds; null for never. */
+    /** Returns when something falls due next, in milliseconds; null for never. */
     nextDue(key) {
         const due = this.#engine.nextDue(this.#existing(key), nanoseconds(this.#clock.now));
         return due === never ? null : Number(due) / 1e6;
     }
 
-    /** What is pending: for each key the instant of its oldest submit and the instant at which it is due. */
+    /** For each key with a pending value, the instant of its oldest submit and the instant at which it is due. */
     get pending() {
         return this.#keys.flatMap((key, number) => {
             const due = this.nextDue(key);
@@ -96,7 +96,7 @@ class Coalescer {
         return key === undefined ? null : this.#number(key);
     }
 
-    /** Does what the engine says, in order, also if a handler calls something meanwhile. */
+    /** Performs the engine's actions in order, even if a handler makes calls meanwhile. */
     #perform(actions, at, submit = null) {
         this.#todo.push(...actions.map((action) => ({ action, at, submit })));
         if (this.#isBusy) return;
@@ -126,7 +126,7 @@ class Coalescer {
         const lost = action.displaced == null ? null : this.#values.get(action.displaced);
         if (lost) this.#lose(lost, action.fate);
         const isKept = lost !== submit || (action.fate === "absorbed" && this.policy.trailing);
-        // Under `first` a value that is not kept stands behind the execution all the same.
+        // Under `first`, a value that is not kept still counts as one behind the execution.
         if (isKept) this.#queues[action.key].push(submit);
         if (lost === submit) this.#observer.dropped?.([submit], submit.outcome, submit.at);
     }
@@ -155,7 +155,7 @@ class Coalescer {
         return this.policy.combine === "merge" ? values.reduce((pending, value) => pending + value) : values.at(-1);
     }
 
-    /** A handler that is told to stop does so at once, by throwing. */
+    /** Cancels an execution: its handler ends at once, by throwing. */
     #stop(run) {
         const execution = this.#running.get(run);
         if (!execution) return;
@@ -179,7 +179,7 @@ class Coalescer {
     #settle(action, at) {
         const lost = action.values.map((id) => this.#values.get(id));
         for (const submit of lost) this.#lose(submit, action.fate);
-        // What lost its place to a later value that waits still stands behind that one.
+        // A value that a later, waiting one has replaced still counts as one behind that one.
         const isGone = action.fate === "cancelled" || this.policy.whileRunning === "skip";
         if (isGone) this.#queues[action.key] = [];
         this.#observer.dropped?.(lost, action.fate, at);
@@ -198,7 +198,7 @@ class Coalescer {
         if (this.#alarm) this.#clock.drop(this.#alarm);
         this.#alarm = instant == null ? null : this.#clock.at(instant, (due) => {
             this.#alarm = null;
-            // A timer may be early by a rounding: the engine is never told an earlier instant than it asked for.
+            // Rounding may make a timer early; the engine never gets an earlier instant than it asked for.
             const now = nanoseconds(Math.max(due, this.#clock.now));
             this.#perform(this.#engine.advance(now < alarm ? alarm : now), due);
         });

@@ -1,6 +1,6 @@
-// The Swift code and the command for exactly one policy.
+// Writes the Swift code and the command for exactly one policy.
 
-/** The Swift that makes a policy, and a call of it. */
+/** Returns Swift code that makes a policy, and calls it. */
 function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
     const usual = makePolicy(policy.kind, policy.wait);
     const isKeyed = hasKeys || policy.maxConcurrent != null || policy.capacity != null;
@@ -38,19 +38,19 @@ function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
     return `import Lull\n\n${head}\n    ${call}\n}\n${submit}\n`;
 }
 
-/** What a command line cannot say of a policy; empty where it says it all. */
+/** Returns what a command line cannot express of a policy; empty if nothing is missing. */
 function commandNote(policy) {
     const notes = [];
     if (policy.combine === "merge") {
-        notes.push("A merge is code: the command hands over all values, to be folded by who reads them.");
+        notes.push("A merge is code: the command passes on all values, and its reader has to merge them.");
     }
     if (policy.whileRunning !== "queue" && policy.maxConcurrent == null) {
-        notes.push("Without --jobs at most as many commands run at once as the machine has cores.");
+        notes.push("Without --jobs, at most as many commands run at once as the machine has cores.");
     }
     return notes.join(" ");
 }
 
-/** The command line for a policy: a filter, or `lull run` where it matters what happens while work is running. */
+/** Returns the command line for a policy: a filter, or `lull run` where the rule while running matters. */
 function commandLine(policy, { hasKeys = false } = {}) {
     const usual = makePolicy(policy.kind, policy.wait);
     const runs = policy.whileRunning !== "queue" || policy.maxConcurrent != null;

@@ -1,26 +1,26 @@
-// Durations in milliseconds, and as people write them: 300ms, 1.5s, 2m.
+// Durations in milliseconds, and as text: 300ms, 1.5s, 2m.
 
 const units = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const longestDuration = 90 * 24 * units.h;
 
-/** Milliseconds as nanoseconds, which is what the engine counts. */
+/** Returns milliseconds as nanoseconds, the unit of the engine. */
 function nanoseconds(milliseconds) {
     return BigInt(Math.round(milliseconds * 1e6));
 }
 
-/** The duration that a text means; throws with what is wrong. */
+/** Parses a duration; throws an error that says what is wrong. */
 function parseDuration(text) {
     const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)\s*$/.exec(text);
-    if (!match) throw new Error(`“${text}” is no duration: write 300ms, 1.5s or 2m`);
+    if (!match) throw new Error(`“${text}” is not a duration: write 300ms, 1.5s or 2m`);
     const number = Number(match[1]);
     if (match[2] === "" && number !== 0) throw new Error(`“${text}” has no unit: write ${match[1]}ms or ${match[1]}s`);
-    if (match[2] !== "" && !(match[2] in units)) throw new Error(`“${match[2]}” is no unit: write ms, s, m or h`);
+    if (match[2] !== "" && !(match[2] in units)) throw new Error(`“${match[2]}” is not a unit: write ms, s, m or h`);
     const duration = match[2] === "" ? 0 : number * units[match[2]];
     if (duration > longestDuration) throw new Error("this page waits for at most 90 days");
     return Math.round(duration * 1e6) / 1e6;
 }
 
-/** A duration as the command line reads it, exactly. */
+/** Returns a duration as the command line reads it, exactly. */
 function durationText(duration) {
     const count = Math.round(duration * 1e6);
     if (count === 0) return "0ms";
@@ -30,7 +30,7 @@ function durationText(duration) {
     return `${count}ns`;
 }
 
-/** A duration as Swift writes it, exactly. */
+/** Returns a duration as Swift code, exactly. */
 function durationCode(duration) {
     const count = Math.round(duration * 1e6);
     for (const [unit, length] of [["seconds", 1e9], ["milliseconds", 1e6], ["microseconds", 1e3]]) {
@@ -39,7 +39,7 @@ function durationCode(duration) {
     return `.nanoseconds(${count})`;
 }
 
-/** A duration to be read, to about three digits. */
+/** Returns a duration for display, to about three digits. */
 function shownDuration(duration) {
     const digits = (number) => String(Number(number.toPrecision(3)));
     if (duration >= 100_000) return `${Math.round(duration / 1000)} s`;

@@ -10,7 +10,7 @@ const counterNames =
 
 let lull;
 
-/** Unpacks the module, which the page has inside as gzip in Base64. */
+/** Unpacks the module, which the page contains as gzip in Base64. */
 async function loadModule(text) {
     const packed = Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
     const unpacked = new Response(packed).body.pipeThrough(new DecompressionStream("gzip"));
@@ -18,7 +18,7 @@ async function loadModule(text) {
     lull = instance.exports;
 }
 
-/** The numbers that the last call has left. */
+/** Returns the numbers that the last call has written. */
 function answer() {
     return Array.from(new BigInt64Array(lull.memory.buffer, lull.lull_answer(), lull.lull_answer_count()));
 }
@@ -26,7 +26,7 @@ function answer() {
 /** A setting that breaks a rule; the message is the engine's own. */
 class PolicyError extends Error {}
 
-/** One engine of LullCore. Each call returns a list of what there is to do. */
+/** One engine of LullCore. Each call returns a list of actions to perform. */
 class Engine {
     constructor(policy) {
         const count = (number) => number ?? -1;
@@ -73,7 +73,7 @@ class Engine {
     }
 
     ended(run, threw) {
-        if (!lull.lull_ended(this.session, BigInt(run), threw ? 1 : 0)) throw new Error(`nothing runs as ${run}`);
+        if (!lull.lull_ended(this.session, BigInt(run), threw ? 1 : 0)) throw new Error(`there is no execution ${run}`);
         return this.actions();
     }
 

@@ -1,4 +1,4 @@
-// The hands of the reader on the stage: buttons, keys, the pointer, and the recording.
+// The inputs of the stage: buttons, keys, the pointer, and the recording.
 
 function connectInputs(stage, timeline) {
     let clicks = 0;
@@ -61,8 +61,8 @@ function connectInputs(stage, timeline) {
     element("flush").addEventListener("click", () => stage.flush());
     element("cancel").addEventListener("click", () => stage.cancel(element("cancel-running").checked));
     element("shut-down").addEventListener("click", () => stage.shutDown());
-    element("gone").addEventListener("click", () => { replay.stop(); stage.letGo(); });
-    element("anew").addEventListener("click", () => { replay.stop(); stage.startAnew(); });
+    element("gone").addEventListener("click", () => { replay.stop(); stage.releaseHandle(); });
+    element("anew").addEventListener("click", () => { replay.stop(); stage.startOver(); });
     const setHandler = () => {
         stage.takes = duration("takes", 0);
         stage.throws = element("throws").value;
@@ -88,7 +88,7 @@ function connectInputs(stage, timeline) {
     return { replay, gaps };
 }
 
-/** Lets arrow keys and the pointer look at single executions. */
+/** Lets the reader select single executions with the arrow keys and the pointer. */
 function connectVisits(stage, timeline) {
     const canvas = element("timeline");
     let lane = 0;
@@ -114,7 +114,7 @@ function connectVisits(stage, timeline) {
             element("detail").textContent = `${policyName(stage.lanes[lane].policy)}: nothing has been executed.`;
             return;
         }
-        // From lane to lane to the one that is nearest in time; without any, the latest.
+        // Between lanes, selects the execution nearest in time; without a selection, the latest.
         const last = executions.length - 1;
         let place = current ? Math.min(firstPlace(executions, "at", current.at), last) : executions.length;
         if (step[1] === 0) place = Math.max(place + step[0], 0);

@@ -1,10 +1,10 @@
-// The link: the policies and the stage's settings after the #, in words.
+// The link: the policies and the stage's settings after the #, as text.
 
 const usualPolicies = () => [
     makePolicy("debounce", 300), makePolicy("debounce", 300, { maxWait: 1000 }), makePolicy("throttle", 500),
 ];
 
-/** The part of the link that reproduces the setting. */
+/** Returns the part of the link that reproduces the settings. */
 function stageLink(stage) {
     const parts = stage.policies.map(policyToLink);
     const settings = ["key", "delay", "takes", "throws"].filter((id) => {
@@ -16,7 +16,7 @@ function stageLink(stage) {
     return `#!${parts.join("&")}`;
 }
 
-/** Sets the stage as a link says; what it does not say is as usual. Throws with what is wrong. */
+/** Sets the stage as a link says, with defaults for the rest. Throws an error that says what is wrong. */
 function followLink(fragment, stage) {
     if (!fragment.startsWith("#!")) return false;
     const policies = [];
@@ -30,7 +30,7 @@ function followLink(fragment, stage) {
     for (const id of ["key", "delay", "takes", "throws"]) {
         const field = element(id);
         field.value = settings.get(id) ?? (field.tagName === "SELECT" ? field.options[0].value : field.defaultValue);
-        // A choice that does not exist is none.
+        // A choice that does not exist is ignored.
         if (field.value === "" && field.tagName === "SELECT") field.selectedIndex = 0;
         field.dispatchEvent(new Event("change"));
     }

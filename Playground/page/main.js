@@ -1,4 +1,4 @@
-// The beginning.
+// Builds the page.
 
 const stage = new Stage();
 const sceneClock = new Clock();
@@ -8,7 +8,7 @@ function showNotice(text) {
     element("notice").hidden = text === "";
 }
 
-/** The counters of each policy, once a frame at most. */
+/** Shows the counters of each policy, at most once per frame. */
 function connectCounters() {
     const body = element("counters").tBodies[0];
     const columns = [...counterNames, "addUp", "executions", "nextDue"];
@@ -53,8 +53,8 @@ function begin() {
     const words = new Words(stage, element("log"), element("spoken"));
     const showCounters = connectCounters();
     stage.changed = (name, about) => {
-        if (name === "over") return showNotice("Nobody has a handle any more. Start anew to go on.");
-        if (name === "anew") {
+        if (name === "over") return showNotice("The last handle is released. Start over to continue.");
+        if (name === "started over") {
             timeline.selected = null;
             element("detail").textContent = "";
             showNotice("");
@@ -99,7 +99,7 @@ function begin() {
 }
 
 loadModule(element("module").textContent).then(() => {
-    /** For the tests, and for whoever plays with the console. */
+    /** For the tests, and for use in the console. */
     window.playground = {
         Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, readTrace, tuneTrace,
         stage, sceneClock, ...begin(),

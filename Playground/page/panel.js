@@ -1,5 +1,4 @@
-// The policies: a tab for each, all options of the semantics, and what says the same in Swift, in the shell and in a
-// link.
+// The policies: a tab for each, all options of the semantics, and the equivalent Swift code, command line and link.
 
 class Panel {
     #stage;
@@ -46,34 +45,34 @@ class Panel {
         const uses = presets.map(([name], index) => [index, name]);
         element("form").append(
             make("fieldset", {},
-                ...row("preset", "Usual uses", select("preset", [["", "choose …"], ...uses]), " "),
+                ...row("preset", "Presets", select("preset", [["", "choose …"], ...uses]), " "),
                 ...row("kind", "Kind", select("kind", [["debounce"], ["throttle"]]), " "),
                 ...row("wait", "Wait", text("wait", "300ms"), " "),
                 ...row("maxWait", "Longest wait", text("maxWait", "none"),
-                    "No value waits longer. With debounce only."),
+                    "No value waits longer than this. With debounce only."),
                 make("span", { id: "edges-label" }, "Edges"),
                 make("span", { role: "group", "aria-labelledby": "edges-label" }, box("leading"), box("trailing")),
                 ...row("delayRule", "A shorter delay", select("delayRule", [["restart", "replaces a longer one"],
-                    ["extend", "never shortens a longer one"]]), "Of a single call. With debounce only."),
+                    ["extend", "never shortens a longer one"]]), "For the delay of a single call. With debounce only."),
                 ...row("maxCount", "At most pending", text("maxCount", "any number"),
-                    "So many submits are executed at once."),
+                    "Executes as soon as this many submits are pending."),
                 ...row("combine", "Combine", select("combine", [
                     ["latest", "latest: the last value"], ["first", "first: the first value"],
                     ["collect", "collect: all, in order"], ["merge", "merge: folded by a function"],
                 ]),
-                "What is left of the values behind one execution."),
+                "Which of the values behind one execution the handler gets."),
                 ...row("whileRunning", "While running", select("whileRunning", [
                     ["queue", "queue: the next one waits"], ["cancel", "cancel: the latest wins"],
-                    ["concurrent", "concurrent: both run"], ["skip", "skip: it is dropped"],
+                    ["concurrent", "concurrent: both run"], ["skip", "skip: the next one is dropped"],
                 ]),
-                "What a value that falls due does while its key is busy. Let the handler take some time to see it."),
+                "What happens to a value that falls due while its key is busy. To see it, let the handler take time."),
                 ...row("maxConcurrent", "Run at once", text("maxConcurrent", "any number"),
-                    "So many executions of all keys."),
+                    "The limit of concurrent executions, for all keys together."),
                 ...row("capacity", "Open keys", text("capacity", "any number"),
                     "A submit that would open one more is rejected."),
                 ...row("atEnd", "At the end", select("atEnd", [
                     ["when-due", "executed when due"], ["flush", "executed at once"], ["drop", "dropped"],
-                ]), "What is pending when the last handle goes away.")),
+                ]), "What happens to pending values when the last handle is released.")),
             make("p", { id: "wrong", class: "wrong", role: "alert" }));
         element("form").addEventListener("change", (event) => this.#edit(event.target));
         element("form").addEventListener("submit", (event) => event.preventDefault());
@@ -87,7 +86,7 @@ class Panel {
         try {
             this.replace(this.#read(control));
         } catch (error) {
-            element("wrong").textContent = `Not taken: ${error.message}.`;
+            element("wrong").textContent = `Not applied: ${error.message}.`;
             control.setAttribute("aria-invalid", "true");
         }
     }
@@ -97,7 +96,7 @@ class Panel {
         const number = (name) => {
             const text = form[name].value.trim();
             if (text === "") return null;
-            if (!/^\d{1,9}$/.test(text)) throw new Error(`“${text}” is no number`);
+            if (!/^\d{1,9}$/.test(text)) throw new Error(`“${text}” is not a number`);
             return Number(text);
         };
         const isThrottle = form.kind.value === "throttle";
@@ -109,12 +108,12 @@ class Panel {
             combine: form.combine.value, whileRunning: form.whileRunning.value, maxConcurrent: number("maxConcurrent"),
             capacity: number("capacity"), atEnd: form.atEnd.value,
         };
-        // Each kind has its own usual edges.
+        // Each kind has its own default edges.
         if (changed.name === "kind") Object.assign(policy, { leading: isThrottle, trailing: true });
         return policy;
     }
 
-    /** Puts a policy in the place of the chosen one; throws what the engine says of it. */
+    /** Replaces the chosen policy; throws the engine's error if it breaks a rule. */
     replace(policy) {
         const policies = this.#stage.policies;
         policies[this.#chosen] = policy;
@@ -137,7 +136,7 @@ class Panel {
         this.#changed();
     }
 
-    // MARK: - What is shown
+    // MARK: - Display
 
     show() {
         this.#showTabs();
@@ -155,7 +154,7 @@ class Panel {
         form.preset.value = preset < 0 ? "" : preset;
         element("preset-hint").textContent = preset < 0 ? "" : presets[preset][1];
         element("kind-hint").textContent = policy.kind === "debounce"
-            ? "Executes when no submit has come for the wait." : "Executes at most once in the interval.";
+            ? "Executes when no submit has come for the wait." : "Executes at most once per interval.";
         form.querySelector("[for=option-wait]").textContent = policy.kind === "debounce" ? "Wait" : "Interval";
         element("wait-hint").textContent = "A number with a unit: 300ms, 1.5s, 2m.";
         element("wrong").textContent = "";
@@ -191,7 +190,7 @@ class Panel {
         let delay = null;
         try {
             if (element("delay").value.trim() !== "") delay = parseDuration(element("delay").value);
-        } catch { /* The field says so itself. */ }
+        } catch { /* The field shows the error itself. */ }
         element("swift").textContent = swiftCode(this.policy, { hasKeys, delay });
         element("command").textContent = commandLine(this.policy, { hasKeys });
         element("command-note").textContent = commandNote(this.policy);
@@ -204,7 +203,7 @@ class Panel {
             await navigator.clipboard.writeText(text);
             element("copied").textContent = "Copied.";
         } catch {
-            // Not allowed, as for pages from disk in some browsers: what can be done is to select it.
+            // Some browsers refuse the clipboard to pages from disk; then the text is selected instead.
             getSelection().selectAllChildren(element(id));
             element("copied").textContent = "Selected: copy it with the keyboard.";
         }

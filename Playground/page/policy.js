@@ -1,21 +1,21 @@
-// A policy with everything that an engine is set up with, presets, and how a link writes them.
+// Policies with all settings of an engine, presets, and their form in links.
 
 const plainPolicy = {
     kind: "debounce", wait: 300, maxWait: null, leading: false, trailing: true, delayRule: "restart", maxCount: null,
     combine: "latest", whileRunning: "queue", maxConcurrent: null, capacity: null, atEnd: "when-due",
 };
 
-/** The policy of a kind, with what differs from the usual. */
+/** Makes a policy of a kind, with the given differences from the defaults. */
 function makePolicy(kind, wait, changes = {}) {
     return { ...plainPolicy, kind, wait, leading: kind === "throttle", ...changes };
 }
 
 const presets = [
-    ["A search field", "asks when typing pauses; a newer query cancels the older one",
+    ["A search field", "sends the query when typing pauses; a newer query cancels the older one",
         makePolicy("debounce", 300, { whileRunning: "cancel" })],
     ["A draft that is saved", "two seconds after the last key, at the latest after ten",
         makePolicy("debounce", 2000, { maxWait: 10_000 })],
-    ["A knob and its device", "the device is told once the hand has come to rest", makePolicy("debounce", 2000)],
+    ["A knob and its device", "the device gets one value, when the hand has come to rest", makePolicy("debounce", 2000)],
     ["A button pressed twice", "counts the first press and ignores the rest",
         makePolicy("debounce", 500, { leading: true, trailing: false })],
     ["A delay that may only grow", "a shorter delay never shortens a longer one that is running",
@@ -52,7 +52,7 @@ function policyToLink(policy) {
     return parts.join(",");
 }
 
-/** The policy that a link means; throws with what is wrong. */
+/** Parses the policy of a link; throws an error that says what is wrong. */
 function policyFromLink(text) {
     const [kind, wait, ...rest] = text.split(",");
     if (!choices.kind.includes(kind)) throw new Error(`“${kind}” is neither debounce nor throttle`);
@@ -66,14 +66,14 @@ function policyFromLink(text) {
             continue;
         }
         const member = Object.keys(linkNames).find((member) => linkNames[member] === name);
-        if (!member) throw new Error(`“${name}” is no option of a policy`);
+        if (!member) throw new Error(`“${name}” is not an option of a policy`);
         if (member === "maxWait") {
             policy.maxWait = parseDuration(value);
         } else if (member in choices) {
-            if (!choices[member].includes(value)) throw new Error(`“${value}” is no ${name}`);
+            if (!choices[member].includes(value)) throw new Error(`“${value}” is not a value for ${name}`);
             policy[member] = value;
         } else {
-            if (!/^\d{1,9}$/.test(value)) throw new Error(`“${value}” is no number for ${name}`);
+            if (!/^\d{1,9}$/.test(value)) throw new Error(`“${value}” is not a number for ${name}`);
             policy[member] = Number(value);
         }
     }
@@ -84,7 +84,7 @@ function edgeNames(policy) {
     return [policy.leading && "leading", policy.trailing && "trailing"].filter(Boolean);
 }
 
-/** What a policy is called: its kind and wait, and what else is not as usual. */
+/** Returns a policy's name: its kind and wait, and what else differs from the defaults. */
 function policyName(policy) {
     const parts = [`${policy.kind} ${shownDuration(policy.wait)}`];
     if (policy.maxWait != null) parts.push(`at most ${shownDuration(policy.maxWait)}`);

@@ -1,4 +1,4 @@
-// Plays a list of gaps as submits, at the instants of the recording. Time itself runs faster for it.
+// Plays a list of gaps as submits, at the instants of the recording. To speed it up, time itself runs faster.
 
 class Replay {
     #stage;

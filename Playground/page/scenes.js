@@ -1,5 +1,5 @@
-// The scenes that Lull comes from. Each file in `scenes` adds one: small, working, and with the Swift that does the
-// same.
+// The problems that Lull was made for. Each file in `scenes` adds one small working scene, with the Swift that does
+// the same.
 
 const scenes = [];
 
@@ -16,7 +16,7 @@ class Events {
     }
 }
 
-/** Facts with names: returns the list and a function that sets one of them. */
+/** Makes a list of named facts; returns the list and a function that sets one of them. */
 function makeFacts(names) {
     const values = new Map();
     const list = make("dl", { class: "facts" });
@@ -35,7 +35,7 @@ function mountScenes(root, clock) {
         root.append(
             make("article", { class: "scene", id: `scene-${scene.id}`, "aria-labelledby": `scene-${scene.id}-title` },
                 make("h3", { id: `scene-${scene.id}-title` }, scene.title), make("p", {}, scene.says), stage,
-                make("details", {}, make("summary", {}, "Its Swift"),
+                make("details", {}, make("summary", {}, "The Swift code"),
                     make("pre", { tabindex: "0", "data-swift": scene.id }, template.content.textContent.trim()))));
         scene.mount(stage, clock);
     }

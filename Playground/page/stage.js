@@ -1,4 +1,4 @@
-// The stage: what happens, under up to four policies at once. It knows nothing of the page.
+// The stage: applies what happens to up to four policies at once. It knows nothing of the page.
 
 class Stage {
     static most = 4;
@@ -17,10 +17,10 @@ class Stage {
     origin = this.clock.now;
     /** The last instant handled. */
     #latest = -Infinity;
-    /** Called with the name of what happened, and about what. */
+    /** Called with the name of an event, and its subject. */
     changed = () => {};
 
-    /** Sets the policies, and begins anew. Throws a `PolicyError` and changes nothing if one of them breaks a rule. */
+    /** Sets the policies, and starts over. Throws a `PolicyError` and changes nothing if one of them breaks a rule. */
     set policies(policies) {
         const lanes = policies.map((policy) => this.#lane(policy));
         for (const lane of this.lanes) lane.coalescer.dispose();
@@ -32,7 +32,7 @@ class Stage {
         return this.lanes.map((lane) => lane.policy);
     }
 
-    startAnew() {
+    startOver() {
         this.policies = this.policies;
     }
 
@@ -44,7 +44,7 @@ class Stage {
         this.origin = this.clock.now;
         this.lastEvent = -Infinity;
         this.longestTakes = this.takes;
-        this.changed("anew");
+        this.changed("started over");
     }
 
     #lane(policy) {
@@ -82,7 +82,7 @@ class Stage {
         this.changed(name, about);
     }
 
-    // MARK: - What one does
+    // MARK: - Calls
 
     submit(value, { key = "", wait = null, at = this.clock.now, label = String(value) } = {}) {
         if (this.isOver) return this.changed("over");
@@ -113,15 +113,15 @@ class Stage {
         this.#happened("shut down");
     }
 
-    /** The last handle goes away: what is pending ends as each policy says, and nobody can submit any more. */
-    letGo() {
-        this.#mark("let go");
+    /** Releases the last handle: what is pending ends as each policy says, and no submit is possible any more. */
+    releaseHandle() {
+        this.#mark("release");
         for (const { coalescer, policy } of this.lanes) {
             if (policy.atEnd === "flush") coalescer.flush();
             if (policy.atEnd === "drop") coalescer.cancel();
         }
         this.isOver = true;
-        this.#happened("let go");
+        this.#happened("release");
     }
 
     #mark(name) {
@@ -129,7 +129,7 @@ class Stage {
         this.marks.push({ at: this.clock.now, name });
     }
 
-    /** What was done, as a trace for `lull simulate`: JSON Lines. */
+    /** The calls so far, as a trace for `lull simulate`: JSON Lines. */
     get trace() {
         const seconds = (at) => Number(((at - this.origin) / 1000).toFixed(9));
         const lines = this.submits.map(({ at, key, value, wait }) => ({

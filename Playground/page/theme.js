@@ -1,4 +1,4 @@
-// The colours of the page for what is drawn, and whether the reader wants things to move.
+// The page's colours for drawing, whether the reader wants reduced motion, and helpers for elements.
 
 const theme = {};
 const wantsLessMotion = matchMedia("(prefers-reduced-motion: reduce)");
@@ -13,7 +13,7 @@ function readTheme() {
     theme.font = getComputedStyle(document.body).fontFamily;
 }
 
-/** The element with an id. */
+/** Returns the element with an id. */
 function element(id) {
     return document.getElementById(id);
 }

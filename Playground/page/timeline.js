@@ -1,7 +1,7 @@
-// The timeline: a marble diagram that scrolls. Only what is visible is drawn, and what would fall on the same pixels
-// once.
+// The timeline: a marble diagram that scrolls. Only what is visible is drawn, and events that share the same pixels are
+// drawn once.
 
-/** The first place in a list, ordered by a member, at which the member is at least that. */
+/** Returns the first index in a list, ordered by a member, at which the member is at least `least`. */
 function firstPlace(list, member, least) {
     let [low, high] = [0, list.length];
     while (low < high) {
@@ -21,7 +21,7 @@ class Timeline {
     #isVisible = true;
     #pausedAt = null;
     span = 10_000;
-    /** The execution that is looked at. */
+    /** The selected execution. */
     selected = null;
 
     constructor(canvas, stage) {
@@ -33,7 +33,7 @@ class Timeline {
             this.#isVisible = entry.isIntersecting;
             this.ask();
         }).observe(canvas);
-        // Whoever wants less motion gets a picture a second instead, and one for everything that happens.
+        // With reduced motion the picture is drawn once a second instead, and at every event.
         setInterval(() => wantsLessMotion.matches && this.#isVisible && this.isLively && this.ask(), 1000);
     }
 
@@ -53,19 +53,19 @@ class Timeline {
         return clock.now - lastEvent < this.span || lanes.some((lane) => lane.isBusy);
     }
 
-    /** The instants at both ends. What is due next lies at the right. */
+    /** The instants at both ends. Due instants lie at the right. */
     get bounds() {
         let right = (this.#pausedAt ?? this.#stage.clock.now) + 0.18 * this.span;
         if (this.selected && this.selected.first < right - this.span) right = this.selected.at + this.span / 2;
         return { left: right - this.span, right };
     }
 
-    /** The height of a policy's row: each key has a bar of its own. */
+    /** The height of a policy's row: each key has its own bar. */
     get row() {
         return 50 + 30 * this.#stage.keys.length;
     }
 
-    /** Asks for a new picture, with the next frame. */
+    /** Requests a new picture with the next frame. */
     ask() {
         if (this.#isAsked || !this.#isVisible) return;
         this.#isAsked = true;
@@ -134,7 +134,7 @@ class Timeline {
             const submit = submits[index];
             const place = x(submit.at);
             if (place - last < 1) continue;
-            // Dense ones are a band, which costs less than so many circles on top of each other.
+            // Dense submits are drawn as a band, which costs less than many circles on top of each other.
             context.fillStyle = theme.ink;
             if (place - last < 3) {
                 context.fillRect(last, y - 4.5, place - last, 9);
@@ -176,7 +176,7 @@ class Timeline {
         this.#label(`${index + 1}  ${policyName(lane.policy)}`, top + 3, colour);
     }
 
-    /** A name at the left end, over all else and on a ground of its own. */
+    /** Draws a name at the left end, over everything else and with its own background. */
     #label(name, top, colour) {
         const context = this.#context;
         context.font = `600 12px ${theme.font}`;
@@ -222,7 +222,7 @@ class Timeline {
         }
     }
 
-    /** The submits behind an execution, on its bar; of the one that is looked at with a line from each of them. */
+    /** Draws the submits behind an execution on its bar; for the selected one with a line from each of them. */
     #drawTicks(execution, y, colour, view, isSelected) {
         const context = this.#context;
         context.fillStyle = isSelected ? theme.ink : colour;
@@ -236,7 +236,7 @@ class Timeline {
         }
     }
 
-    /** How long the handler runs. */
+    /** Draws how long the handler runs. */
     #drawWork(execution, y, colour, view) {
         const context = this.#context;
         if (execution.takes === 0 && execution.outcome === "executed") return;
@@ -268,7 +268,7 @@ class Timeline {
         context.stroke();
     }
 
-    /** Submits of which nothing came, apart from those whose place a later one took. */
+    /** Draws submits that were not executed, except those that a later one superseded. */
     #drawDrops(lane, bar, { left, x }) {
         let last = -Infinity;
         for (let index = firstPlace(lane.drops, "at", left); index < lane.drops.length; index++) {
@@ -298,7 +298,7 @@ class Timeline {
         }
     }
 
-    /** The execution at a place on the canvas. */
+    /** Returns the execution at a point of the canvas. */
     executionAt(x, y) {
         const lane = this.#stage.lanes[Math.floor((y - Timeline.top) / this.row)];
         if (!lane) return null;

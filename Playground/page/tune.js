@@ -1,4 +1,4 @@
-// A ladder of waits over a trace, tried by the engine: what `lull tune` prints, as numbers.
+// Tries a ladder of waits on a trace, with the engine: what `lull tune` prints, as numbers.
 
 /**
  * @param ladder `{ first, last, maxWait }` in milliseconds; `maxWait` may be null.
@@ -25,7 +25,7 @@ function tuneTrace(text, ladder, targets) {
     return { submits, keys: keys.size, span, ...tuneOutcomes(submits, targets) };
 }
 
-/** What the ladder that was tried last came to; other targets need no second try. */
+/** Returns the results of the ladder that was tried last; other targets need no second try. */
 function tuneOutcomes(submits, { saving, delay }) {
     lull.lull_tune_outcomes(saving ?? -1, delay == null ? -1n : nanoseconds(delay));
     const numbers = answer().map(Number);

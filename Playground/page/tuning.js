@@ -1,4 +1,4 @@
-// The part of the page that takes a trace: from a file, from a drop, from the recording or from the stage.
+// The section "Your trace": takes a trace from a file, a drop, the recording or the stage, and shows its ladder.
 
 function connectTuning(stage, gaps) {
     let trace = null;
@@ -17,11 +17,11 @@ function connectTuning(stage, gaps) {
                 first: parseDuration(element("ladder-first").value), last: parseDuration(element("ladder-last").value),
                 maxWait: setting("ladder-max", parseDuration),
             };
-            if (ladder.first <= 0) throw new Error("a ladder begins above zero");
+            if (ladder.first <= 0) throw new Error("the ladder must begin above zero");
             if (ladder.last < ladder.first) throw new Error("the first wait of the ladder must be the shorter one");
             const saving = setting("target-saving", (text) => {
                 const number = Number(text.replace(/\s*%$/, ""));
-                if (!(number >= 0 && number <= 100)) throw new Error(`“${text}” is no share: write 80 %`);
+                if (!(number >= 0 && number <= 100)) throw new Error(`“${text}” is not a percentage: write 80 %`);
                 return number / 100;
             });
             result = tuneTrace(trace.text, ladder, { saving, delay: setting("target-delay", parseDuration) });
@@ -91,7 +91,7 @@ function suggestion(kind, rows) {
     const words = {
         knee: [`: ${gain}; more waiting saves little (the knee).`], target: [`: ${gain}, which meets the target.`],
         most: [row.saved === 0
-            ? `: no ${kind} of the ladder saves anything.` : `: ${gain}; saving grows with the delay all along.`],
+            ? `: no ${kind} of the ladder saves anything.` : `: ${gain}; saving grows steadily with the delay.`],
         nearest: [`: none meets the target; this comes nearest, ${gain}.`],
     }[row.reason];
     return make("p", { "data-suggested": kind }, make("code", {}, option), ...words);

@@ -1,4 +1,4 @@
-// What happens, in words: a list to read, and now and then a sentence for who listens.
+// Describes what happens in words: as a list, and from time to time as a sentence for screen readers.
 
 class Words {
     #stage;
@@ -24,13 +24,13 @@ class Words {
         const key = execution.key ? ` of ${execution.key}` : "";
         const late = waited > 0 ? `, ${shownDuration(waited)} after the first of them` : ", at once";
         const behind = plural(execution.count, "submit");
-        const end = { failed: " The handler threw.", superseded: " It was told to stop for a newer value.",
+        const end = { failed: " The handler threw.", superseded: " It was cancelled for a newer value.",
             cancelled: " It was cancelled." }[execution.outcome] ?? "";
         return `${policyName(policy)}: ${value}${key} on the ${execution.edge} edge, ${behind} behind it${late}.${end}`;
     }
 
     happened(name, about) {
-        if (name === "anew") {
+        if (name === "started over") {
             this.#list.replaceChildren();
             this.#shown = [];
         }
@@ -47,7 +47,7 @@ class Words {
         if (name === "ended" && about.outcome !== "executed" && shown) {
             shown.item.textContent = Words.sentence(about, this.#stage.lanes[about.lane].policy);
         }
-        // Not more often than one can listen.
+        // Not more often than a reader can listen.
         this.#timer ||= setTimeout(() => this.#speak(), 1500);
     }
 

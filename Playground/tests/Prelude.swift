@@ -1,4 +1,4 @@
-// What the snippets of the playground expect of the app that they stand in.
+// Stand-ins for what the snippets of the playground expect of the app around them.
 
 func handle(_ value: String) async throws {}
 func handle(_ value: String, for key: String) async throws {}

@@ -1,6 +1,6 @@
-// Runs the conformance cases in the page, by its own shell and module, with handlers that take no time.
+// Runs the conformance cases in the page, with its own coalescer and module and with handlers that take no time.
 //
-// Returns what differs: [case, expected, found].
+// Returns the differences: [case, expected, found].
 const different = [];
 for (const scenario of arguments[0]) {
     const clock = new playground.Clock();

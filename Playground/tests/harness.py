@@ -1,4 +1,4 @@
-"""What the tests share: where things lie, and a page that is opened anew for each of them."""
+"""Shared by the tests: paths, and a page that is opened afresh for each test."""
 
 import os
 import unittest
@@ -11,7 +11,7 @@ PAGE = os.environ.get("PLAYGROUND", os.path.join(ROOT, "docs/playground/index.ht
 
 
 class PageTest(unittest.TestCase):
-    """Each test has the page as it is when it is opened, and fails if anything is complained of on the console."""
+    """Gives each test a freshly opened page, and fails if the console shows a warning or an error."""
 
     fragment = ""
 

@@ -1,4 +1,4 @@
-"""Whether the page in the repository is the one that its sources make.
+"""Checks that the page in the repository is the one that its sources make.
 
 Another compiler makes another module of the same sources, so that the module is only compared where the compilers are
 the same. The page says which one it was.

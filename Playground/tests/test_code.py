@@ -1,4 +1,4 @@
-"""The code that the page shows: the Swift compiles, and the command lines run and do what the page does."""
+"""Tests of the code that the page shows: the Swift compiles, and the command lines run and do what the page does."""
 
 import json
 import os
@@ -22,7 +22,7 @@ MORE = [
 
 class CodeTest(PageTest):
     def policies(self, expression):
-        """What the page makes of every preset and every policy above, with and without keys."""
+        """Returns what the page makes of every preset and every policy above, with and without keys."""
         return self.browser.run(f"""
             const {{ presets, policyFromLink, swiftCode, commandLine, policyToLink }} = playground;
             const policies = [...presets.map(([, , policy]) => policy), ...arguments[0].map(policyFromLink)];
@@ -60,7 +60,7 @@ let package = Package(
             body = [line for line in code.splitlines() if not line.startswith("import ")]
             self.assertTrue(imports, code)
             with open(os.path.join(sources, f"Snippet{number}.swift"), "w", encoding="utf-8") as file:
-                # In a function, since each of them has a `work` of its own.
+                # In a function, since each of them declares its own `work`.
                 file.write("\n".join([*imports, f"@MainActor func snippet{number}() {{", *body, "}", ""]))
         build = subprocess.run(
             ["swift", "build", "--package-path", package, "--scratch-path", os.path.join(package, ".build")],
@@ -74,7 +74,7 @@ let package = Package(
             if "--at-end drop" not in line:
                 self.assertTrue(result.stdout.strip(), line)
 
-    def test_the_stage_saved_as_a_trace_comes_to_the_same_under_lull_simulate(self):
+    def test_the_stage_saved_as_a_trace_gives_the_same_executions_under_lull_simulate(self):
         trace, shown, found = self.browser.run("""
             const { stage, inputs, presets, policyFromLink, commandLine, swiftCode } = playground;
             const found = [];
@@ -155,7 +155,7 @@ def milliseconds(seconds):
 
 
 def nanoseconds(text):
-    """Decimal seconds as whole nanoseconds, exactly."""
+    """Returns decimal seconds as whole nanoseconds, exactly."""
     whole, _, fraction = text.partition(".")
     return int(whole + fraction.ljust(9, "0"))
 

@@ -1,4 +1,4 @@
-"""The engine in the page is that of the package."""
+"""Tests that the engine in the page is that of the package."""
 
 import json
 import os

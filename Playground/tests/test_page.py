@@ -1,4 +1,4 @@
-"""The page for everybody: keyboard, screen reader, narrow screens, less motion."""
+"""Accessibility tests: keyboard, screen reader, narrow screens, reduced motion."""
 
 import unittest
 
@@ -27,7 +27,7 @@ class EverybodyTest(PageTest):
         self.assertEqual(wrong, [])
 
     def test_the_page_can_be_used_by_keyboard(self):
-        # From the top through everything, until the first button of the stage.
+        # From the top through every control, until the first button of the stage.
         self.browser.run("document.querySelector('.skip').focus()")
         self.browser.keys("\ue004", "\ue004", "\ue004", "\ue004", "\ue004")
         self.assertEqual(self.browser.run("return document.activeElement.id"), "submit")
@@ -63,7 +63,7 @@ class EverybodyTest(PageTest):
             """)
             self.assertEqual([pair for pair in ratios if pair[2] < 4.5], [], scheme)
 
-    def test_less_motion_is_a_picture_a_second(self):
+    def test_reduced_motion_draws_one_picture_a_second(self):
         self.browser.emulate(prefers_reduced_motion="reduce")
         self.browser.open(PAGE)
         frames = self.browser.run("""

@@ -1,4 +1,4 @@
-"""Each scene does what it says, in time that the test moves."""
+"""Tests that each scene does what its text says, on a clock that the test advances."""
 
 import unittest
 
@@ -37,7 +37,7 @@ class SceneTest(PageTest):
             return [...list.children].map((item) => item.textContent);
         """, scene, place)
 
-    def test_the_stepper_tells_the_device_once(self):
+    def test_the_stepper_sends_the_device_one_request(self):
         self.press("stepper", "[data-do=more]", 7)
         self.press("stepper", "[data-do=less]", 2)
         self.advance(999)
@@ -46,7 +46,7 @@ class SceneTest(PageTest):
         self.assertEqual(self.events("stepper"), ["set(5), instead of 9 requests"])
         self.assertEqual([self.fact("stepper", name) for name in ("presses", "sent", "saved")], ["9", "1", "8"])
 
-    def test_stale_answers_are_seen_without_and_not_with(self):
+    def test_stale_answers_are_shown_without_lull_and_not_with_it(self):
         for query in ("l", "lu", "lul", "lull"):
             self.edit("search", "input", query)
             self.advance(120)
@@ -103,7 +103,7 @@ class SceneTest(PageTest):
         self.enter("1234")
         self.assertEqual(self.fact("passcode", "lock"), "open")
 
-    def test_a_pause_or_the_right_code_makes_the_lock_forget(self):
+    def test_a_pause_or_the_right_code_resets_the_count(self):
         self.enter("11112222")
         self.advance(10_000)
         self.assertEqual(self.fact("passcode", "memory"), "No wrong code is remembered.")

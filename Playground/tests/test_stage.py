@@ -42,7 +42,7 @@ class StageTest(PageTest):
             document.getElementById("pointer").dispatchEvent(event);
         """)
         self.assertEqual(self.browser.run("return playground.stage.submits.length"), 5)
-        # Time is the real one here, whatever it takes.
+        # This runs in real time, however long that takes.
         self.browser.wait("return playground.stage.lanes[0].counters.executed === 1")
 
     def test_a_burst_is_thirty_submits_under_each_policy(self):
@@ -99,7 +99,7 @@ class StageTest(PageTest):
         outcomes = ("executed", "superseded", "absorbed", "cancelled", "rejected", "failed", "pending", "running")
         self.assertEqual(int(row["submitted"]), sum(int(row[name]) for name in outcomes))
 
-    def test_let_go_ends_what_is_pending_as_each_policy_says(self):
+    def test_a_release_ends_what_is_pending_as_each_policy_says(self):
         self.hold()
         self.browser.open(PAGE, "#!debounce,1s&debounce,1s,at-end=flush&debounce,1s,at-end=drop")
         self.hold()
@@ -110,15 +110,15 @@ class StageTest(PageTest):
                          [[[1, 1, "trailing", 1]], [[1, 1, "flush", 1]], []])
         self.browser.click("#submit")
         self.assertEqual(self.counters(0)["submitted"], 1)
-        self.assertIn("Start anew", self.browser.text("#notice"))
+        self.assertIn("Start over", self.browser.text("#notice"))
 
-    def test_the_recording_comes_to_the_same_at_every_speed(self):
+    def test_the_recording_gives_the_same_executions_at_every_speed(self):
         found = []
         for speed in (1, 20):
             found.append(self.browser.run("""
                 const { stage, inputs } = playground;
                 stage.clock.hold();
-                stage.startAnew();
+                stage.startOver();
                 inputs.replay.play(inputs.gaps, arguments[0]);
                 stage.clock.advance(300_000);
                 const start = stage.submits[0].at;
@@ -146,7 +146,7 @@ class StageTest(PageTest):
             return document.querySelector("#counters td[data-count=nextDue]").textContent === "in 0.20 s";
         """)
 
-    def test_words_say_what_happens(self):
+    def test_events_are_described_in_words(self):
         self.hold()
         self.browser.type("#type", "hi")
         self.advance(400)
@@ -166,11 +166,11 @@ class StageTest(PageTest):
         self.assertEqual(self.browser.text("#detail"), "")
 
     def test_the_timeline_stays_quick_with_ten_thousand_events(self):
-        # The same picture with a hundred events and with ten thousand, in turn, so that both meet the same machine.
+        # The same picture with a hundred events and with ten thousand, in turn, so that the machine is the same for both.
         few, many = self.browser.run("""
             const { stage, timeline } = playground;
             const fill = (count) => {
-                stage.startAnew();
+                stage.startOver();
                 for (let index = 0; index < count; index++) {
                     stage.submit(index);
                     stage.clock.advance(900);
@@ -190,7 +190,7 @@ class StageTest(PageTest):
         self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 10_000)
         self.assertLess(many, 5 * few + 5)
 
-    def test_ten_thousand_events_in_the_window_are_a_frame(self):
+    def test_ten_thousand_events_in_the_window_fit_in_one_frame(self):
         drawn = self.browser.run("""
             const { stage, timeline } = playground;
             stage.clock.hold();
@@ -209,7 +209,7 @@ class StageTest(PageTest):
             timeline.draw();
             return calls.count;
         """)
-        # A few for each pixel of the width at most, not some for each event.
+        # At most a few per pixel of the width, rather than some per event.
         self.assertLess(drawn, 6000)
 
     # MARK: - The link
@@ -246,7 +246,7 @@ class StageTest(PageTest):
         self.browser.open(PAGE, "#!debounce,300ms,max-wait=100ms")
         self.assertIn("must be at least the wait", self.browser.text("#notice"))
 
-    def test_what_the_engine_refuses_is_said_beside_the_field(self):
+    def test_a_setting_that_the_engine_refuses_is_explained_beside_the_field(self):
         self.set("option-maxWait", "100ms")
         self.assertIn("must be at least the wait of 300ms", self.browser.text("#wrong"))
         self.assertIsNone(self.browser.run("return playground.stage.policies[0].maxWait"))

@@ -43,7 +43,7 @@ class TraceTest(PageTest):
 
     def test_a_bad_line_is_named(self):
         self.assertIn("line 2: time runs backwards", self.drop('{"at":2}\n{"at":1}\n'))
-        self.assertIn("line 1: “x” is no time", self.drop('{"at":"x"}\n'))
+        self.assertIn("line 1: “x” is not a time", self.drop('{"at":"x"}\n'))
         self.assertIn("line 3", self.drop('{"at":1}\n\nnonsense\n'))
 
     def test_instants_are_read_exactly(self):

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over HTTP as the WebDriver standard says, without a library."""
+"""Drives a headless Chromium over HTTP with the WebDriver protocol, without a library."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
 class Browser:
-    """One window of a browser of its own."""
+    """One window of a separate browser."""
 
     def __init__(self, width=1280, height=1000):
         with socket.socket() as probe:
@@ -83,7 +83,7 @@ class Browser:
     def _post(self, path, body):
         return self._send("POST", self.session + path, body)
 
-    # MARK: - What a test does
+    # MARK: - Actions of a test
 
     def open(self, path, fragment=""):
         """Opens a page from disk, and waits until it is ready."""
@@ -92,7 +92,7 @@ class Browser:
         self.wait("return document.body.dataset.ready === 'yes'")
 
     def run(self, script, *arguments):
-        """The value that a JavaScript function body returns; a promise is awaited."""
+        """Returns the value of a JavaScript function body; awaits a promise."""
         return self._post("/execute/sync", {"script": script, "args": list(arguments)})
 
     def wait(self, script, seconds=30):
@@ -116,7 +116,7 @@ class Browser:
         self._post(f"/element/{self.find(selector)}/value", {"text": text})
 
     def keys(self, *keys):
-        """Presses keys on whatever has the focus."""
+        """Presses keys on the focused element."""
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self._post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
 
@@ -124,7 +124,7 @@ class Browser:
         return self._send("GET", f"{self.session}/element/{self.find(selector)}/text")
 
     def resize(self, width, height):
-        """Gives the page that much room, as a phone does if it is narrow."""
+        """Sets the size of the page; a narrow one is like that of a phone."""
         self._send("POST", self.session + "/goog/cdp/execute", {
             "cmd": "Emulation.setDeviceMetricsOverride",
             "params": {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}})
@@ -135,13 +135,13 @@ class Browser:
             file.write(base64.b64decode(picture))
 
     def emulate(self, **features):
-        """Pretends settings of the reader, such as prefers_color_scheme="dark"."""
+        """Emulates settings of the reader, such as prefers_color_scheme="dark"."""
         self._send("POST", self.session + "/goog/cdp/execute", {
             "cmd": "Emulation.setEmulatedMedia",
             "params": {"features": [
                 {"name": name.replace("_", "-"), "value": value} for name, value in features.items()]}})
 
     def complaints(self):
-        """What the console has shown since it was last asked for, warnings and errors."""
+        """Returns the warnings and errors that the console has shown since the last call."""
         entries = self._post("/se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]

@@ -1,6 +1,6 @@
 internal import LullCore
 
-/// How the values behind one execution become the one that the handler gets (<doc:Semantics>, section 8).
+/// How the values of one execution become the one that the handler gets (<doc:Semantics>, section 8).
 ///
 /// ```swift
 /// let count = Throttler(every: .seconds(1), combining: .merge { $0 += $1 }) { (clicks: Int) in
@@ -8,7 +8,7 @@ internal import LullCore
 /// }
 /// ```
 ///
-/// A handler that wants all values takes an array: use the initialisers with `collecting`.
+/// For a handler that takes all values as an array, use the initialisers with `collecting`.
 public enum Combining<Value: Sendable>: Sendable {
     /// The handler gets the last value; those before it end as superseded.
     case latest
@@ -16,9 +16,9 @@ public enum Combining<Value: Sendable>: Sendable {
     case first
     /// The handler gets all values folded into one, in the order in which they were submitted.
     ///
-    /// The function runs when the execution starts, in front of the handler and where a handler without isolation would
-    /// run; never inside `submit`. Until then the values are kept: `maxCount` and `maxWait` bound how many while no
-    /// execution is running; `maxBatch` bounds what one execution gets.
+    /// The function runs when the execution starts, before the handler, where a handler without isolation would run;
+    /// never inside `submit`. Until then the values are kept: while no execution is running, `maxCount` and `maxWait`
+    /// bound how many; `maxBatch` bounds what one execution gets.
     case merge(@Sendable (_ pending: inout Value, _ value: Value) -> Void)
 
     var core: Combination {
@@ -33,7 +33,7 @@ public enum Combining<Value: Sendable>: Sendable {
         if case .merge(let fold) = self { fold } else { nil }
     }
 
-    /// How many values a sequence may hold, where that is not one: merging keeps them until the execution starts.
+    /// How many values a sequence may hold, if more than one: merging keeps them until the execution starts.
     @usableFromInline
     var limit: Int? {
         if case .merge = self { 1024 } else { nil }

@@ -1,7 +1,7 @@
 public import Observation
 
-/// A value for views that has a settled copy: what is cheap follows every change, what is costly follows when the
-/// changes have stopped.
+/// A value for views with a settled copy: cheap views follow every change, costly ones follow when the changes have
+/// stopped.
 ///
 /// ```swift
 /// // SwiftUI
@@ -10,12 +10,12 @@ public import Observation
 /// Preview(markdown: text.settled)           // follows when typing pauses
 /// ```
 ///
-/// It belongs to the main actor and is `Observable`. Setting the value costs a few microseconds, mostly for being
-/// observable. When it is released, what has not settled is dropped.
+/// It is isolated to the main actor and `Observable`. Setting the value costs a few microseconds, mostly for
+/// observation. When it is released, a value that has not settled is dropped.
 @MainActor
 @Observable
 public final class DebouncedValue<Value: Sendable> {
-    /// The value as it was set last.
+    /// The value that was set last.
     public var value: Value {
         didSet {
             debouncer.submit(value)
@@ -24,10 +24,10 @@ public final class DebouncedValue<Value: Sendable> {
         }
     }
 
-    /// The value as it was when it last came to rest.
+    /// The value at which it last came to rest.
     public private(set) var settled: Value
 
-    /// Whether the value has been set and has not settled yet: for a progress view.
+    /// Whether the value has been set and has not settled: for a progress view.
     public private(set) var isSettling = false
 
     @ObservationIgnored private let isDuplicate: ((Value, Value) -> Bool)?
@@ -35,26 +35,26 @@ public final class DebouncedValue<Value: Sendable> {
     @ObservationIgnored private let rest: Rest
     @ObservationIgnored private let listeners = Listeners<Value>()
 
-    /// What the debouncer's handler can reach before the object is complete, and without keeping it alive.
+    /// Gives the debouncer's handler a weak reference to the object, which does not exist yet when the handler is made.
     @MainActor
     private final class Rest {
         weak var owner: DebouncedValue?
     }
 
-    /// Makes a value that has settled.
+    /// Creates a value that has settled.
     ///
-    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10).
+    /// If a setting breaks a rule (<doc:Semantics>, section 10), the program stops with a message.
     ///
     /// - Parameters:
-    ///   - value: What it is at first; it counts as settled.
-    ///   - wait: The time without a change after which it has settled.
-    ///   - maxWait: The longest time that it may go on changing without being settled; at least `wait`.
-    ///   - edges: Where in a burst of changes it settles.
-    ///   - removingDuplicates: Whether two values are the same: one that comes to rest where the last one did does not settle
-    ///     again, so that nobody is told. For values that are `Equatable`, give `==`.
-    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>).
-    ///   - tolerance: How much later than due a wake-up may be, so that wake-ups of several debouncers can be one; never
-    ///     early. Zero or more.
+    ///   - value: The initial value, which counts as settled.
+    ///   - wait: The time without a change after which the value settles.
+    ///   - maxWait: The longest time for which it may change without settling; at least `wait`.
+    ///   - edges: Whether it settles at the beginning of a burst of changes, when the burst has come to rest, or both.
+    ///   - removingDuplicates: Whether two values are the same: if the value comes to rest where it last settled, it
+    ///     does not settle again, and observers are not notified. For `Equatable` values, give `==`.
+    ///   - clock: Measures the waits. For tests, `LullTesting` has `ManualClock` (<doc:Testing>).
+    ///   - tolerance: How much later than due it may settle, so that one wake-up of the processor serves several; never
+    ///     earlier. Zero or more.
     public init(
         _ value: Value, for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         removingDuplicates: ((Value, Value) -> Bool)? = nil, clock: any Clock<Duration> = ContinuousClock(),
@@ -75,23 +75,23 @@ public final class DebouncedValue<Value: Sendable> {
         rest.owner = self
     }
 
-    /// Lets the value settle now, before this returns: when a field is left, say.
+    /// Settles the value before it returns: when a field is left, for example.
     public func flush() {
         guard isSettling else { return }
         debouncer.cancel(includingRunning: true)
         settle(value)
     }
 
-    /// The values at which it settles from now on, as a stream that ends when the value is released.
+    /// Returns a stream of the values at which it settles from now on. The stream ends when the value is released.
     ///
-    /// Each call returns a stream of its own, for one consumer; while the consumer is busy, the stream keeps the newest
+    /// Each call returns a stream of its own, for one consumer. While the consumer is busy, the stream keeps the newest
     /// value.
     public func settledValues() -> AsyncStream<Value> {
         listeners.add()
     }
 
     private func settle(_ value: Value) {
-        // Something set after the value that settles is on its way in turn.
+        // A value that was set later is still pending.
         defer { isSettling = debouncer.counters.pending > 0 }
         if let isDuplicate, isDuplicate(settled, value) { return }
         settled = value
@@ -99,7 +99,7 @@ public final class DebouncedValue<Value: Sendable> {
     }
 }
 
-/// Streams that are told the same, and end when nobody holds this any more.
+/// Streams of the same values, which end when this is released.
 private final class Listeners<Value: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: the fields are only touched while `lock` is held, and in `deinit`.
     private let lock = Lock()

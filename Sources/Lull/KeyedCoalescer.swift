@@ -1,12 +1,11 @@
 public import LullCore
 
-/// What ``KeyedDebouncer`` and ``KeyedThrottler`` share: they take values under keys, and coalesce only those of the
-/// same key.
+/// The common part of ``KeyedDebouncer`` and ``KeyedThrottler``, which coalesce values of the same key.
 public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
     Coalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
 {
-    /// Submits a value under a key. When values of the key fall due, the handler gets the newest one, or what
-    /// ``Combining`` makes of them.
+    /// Submits a value under a key. When the key falls due, the handler gets the newest value, or a combination
+    /// (``Combining``).
     ///
     /// Returns at once; the handler never runs on the caller's stack.
     @inlinable
@@ -14,27 +13,26 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         runtime.submit(value, for: key)
     }
 
-    /// Submits a value under a key, and calls back with what has become of it: for callers that cannot await. Costs a
-    /// few allocations.
+    /// Submits a value under a key, and passes its outcome to a completion: for callers that cannot await. Costs a few
+    /// allocations.
     ///
     /// - Parameters:
     ///   - value: The value.
     ///   - key: The key.
-    ///   - completion: Called once, in a task of its own on the actor where it was written. Between callbacks there is
-    ///     no order.
+    ///   - completion: Called once, in a task of its own on the actor of the closure. Completions have no order.
     public func submit(
         _ value: Value, for key: Key,
         @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
     ) {
-        runtime.submit(value, for: key, promise: runtime.promise(for: key, completion))
+        runtime.submit(value, for: key, wait: nil, promise: runtime.promise(for: key, completion))
     }
 
-    /// Submits a value under a key, and returns what has become of it when that is known (<doc:Outcomes>).
+    /// Submits a value under a key, waits for its outcome, and returns that (<doc:Outcomes>).
     ///
-    /// The value is submitted before the call first suspends, in order with other submits of the same actor, and also
-    /// if the task has been cancelled already. A handler that awaits an outcome of its own key waits for itself.
+    /// The value is submitted before the call first suspends: in order with other submits of the same actor, and even
+    /// if the task has been cancelled already. A handler that awaits an outcome of its own key waits for ever.
     ///
-    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
+    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
     @inlinable
     public nonisolated(nonsending) func outcome(
         of value: Value, for key: Key
@@ -42,34 +40,33 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         try await runtime.outcome(of: value, for: key)
     }
 
-    /// Executes what is pending under a key now instead of when it is due (<doc:Semantics>, section 5).
+    /// Executes now what is pending under a key (<doc:Semantics>, section 5).
     ///
-    /// Returns at once; a key that has nothing pending costs a look-up.
+    /// Returns at once. If nothing is pending under the key, this costs a look-up.
     @inlinable
     public func flush(_ key: Key) {
-        runtime.report { engine, now in engine.flush(key, at: now) }
+        runtime.handle { engine, now in engine.flush(key, at: now) }
     }
 
-    /// Executes what is pending under a key now, and returns when it has ended, together with what was running of the
-    /// key.
+    /// Executes now what is pending under a key, and waits until this and any running execution of the key have ended.
     ///
-    /// It waits for handlers, not for the callbacks that are told of outcomes and failures afterwards.
+    /// It waits for handlers, not for completions and `onFailure`, which are called afterwards.
     ///
-    /// From inside a handler of the same debouncer it does not wait. When the awaiting task is cancelled it returns at
-    /// once, and the work goes on.
+    /// Inside a handler of the same debouncer it does not wait. If the awaiting task is cancelled, it returns at once,
+    /// and the work goes on.
     @inlinable
     public nonisolated(nonsending) func flushAndWait(_ key: Key) async {
-        await runtime.reportAndWait(for: key) { engine, now in engine.flush(key, at: now) }
+        await runtime.handleAndWait(for: key) { engine, now in engine.flush(key, at: now) }
     }
 
-    /// Drops what is pending under a key, and what is due and has not started (<doc:Semantics>, section 5).
+    /// Drops what is pending under a key, or is due and has not started (<doc:Semantics>, section 5).
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - includingRunning: Whether executions of the key that are running are told to stop as well, by cancelling their tasks.
+    ///   - includingRunning: Whether a running execution of the key is cancelled as well, by cancelling its task.
     @inlinable
     public func cancel(_ key: Key, includingRunning: Bool = false) {
-        runtime.report { engine, now in engine.cancel(key, running: includingRunning, at: now) }
+        runtime.handle { engine, now in engine.cancel(key, running: includingRunning, at: now) }
     }
 
     /// Whether nothing is pending under a key, waiting to start, or running.
@@ -84,16 +81,16 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         timeUntilDue(key) != nil
     }
 
-    /// How long it is until what is pending under a key falls due, or nil if nothing is.
+    /// The time until what is pending under a key falls due, or nil if nothing is pending.
     @inlinable
     public func timeUntilDue(_ key: Key) -> Duration? {
         let now = runtime.clock.now()
         return runtime.lock.withLock { runtime.engine.nextDue(key, at: now) }.map { Duration(now.duration(to: $0)) }
     }
 
-    /// The number of keys that have an open gate or a value waiting to start: what a capacity bounds. Costs a lock.
+    /// The number of keys with an open gate or a value that waits to start, which `capacity` bounds. Costs a lock.
     ///
-    /// Like ``Coalescer/counters`` it tells of what has been handled so far.
+    /// Like ``Coalescer/counters``, it reflects what has been handled so far.
     @inlinable
     public var openKeyCount: Int {
         runtime.lock.withLock { runtime.engine.openKeyCount }
@@ -101,17 +98,17 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
 }
 
 extension KeyedCoalescer where Value == Void {
-    /// Asks for an execution under a key when it is due. Returns at once; the handler never runs on the caller's stack.
+    /// Requests an execution under a key. Returns at once; the handler never runs on the caller's stack.
     @inlinable
     public func submit(for key: Key) {
-        runtime.submit((), for: key)
+        submit((), for: key)
     }
 
-    /// Asks for an execution under a key, and calls back with what has become of the request.
+    /// Requests an execution under a key, and passes the outcome of the request to a completion.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - completion: Called once, in a task of its own on the actor where it was written.
+    ///   - completion: Called once, in a task of its own on the actor of the closure.
     public func submit(
         for key: Key,
         @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
@@ -119,10 +116,9 @@ extension KeyedCoalescer where Value == Void {
         submit((), for: key, completion: completion)
     }
 
-    /// Asks for an execution under a key, and returns what has become of the request when that is known
-    /// (<doc:Outcomes>).
+    /// Requests an execution under a key, waits for the outcome of the request, and returns that (<doc:Outcomes>).
     ///
-    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
+    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
     @inlinable
     public nonisolated(nonsending) func outcome(for key: Key) async throws(CancellationError) -> Outcome<Output> {
         try await runtime.outcome(of: (), for: key)

@@ -1,6 +1,7 @@
 public import Dispatch
 public import LullCore
-/// Runs a handler for each key at most once an interval, with the key's newest value.
+
+/// Runs a handler for each key, with the key's newest value, at most once per interval.
 ///
 /// ```swift
 /// let sync = KeyedThrottler(every: .seconds(120)) { (category: Category, _: Void) in
@@ -9,39 +10,37 @@ public import LullCore
 /// sync.submit(for: .steps)
 /// ```
 ///
-/// It may be used from any thread, task or actor. All keys, and all throttlers, share one timer. A submit costs a look at the clock, a lock
-/// and a look-up, whatever the number of keys; a key's memory is given back when it is idle. What falls due when:
-/// <doc:Semantics>, section 4.
+/// Use it from any thread, task or actor. All keys, and all throttlers, share one timer. A submit reads the clock,
+/// takes a lock and looks the key up, at a cost that does not depend on the number of keys; an idle key takes no
+/// memory. For the exact rules, see <doc:Semantics>, section 4.
 ///
-/// `==` and `hash(into:)` of a key run while the throttler's lock is held. They must be quick, must not block, and must not
-/// call the throttler: that would wait for itself for ever. Keys and values are released without the lock; their `deinit`
-/// may call anything.
+/// `==` and `hash(into:)` of a key run while the throttler's lock is held. They must be quick, must not block, and must
+/// not call the throttler, which would deadlock. Keys and values are released without the lock; their `deinit` may call
+/// anything.
 public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
     KeyedCoalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
 {
-    /// Makes a throttler whose handler runs in a task of its own, on the actor where it was written.
+    /// Creates a throttler whose handler runs in a task of its own, on the actor of the closure.
     ///
-    /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
+    /// In the initialiser of a `lazy var` the compiler does not infer the actor. There, write
     /// `{ @MainActor [weak self] … in … }`.
     ///
-    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
-    /// come from a file or a server with `Policy.throttle`, and use the initialiser that takes a policy.
+    /// If a setting breaks a rule (<doc:Semantics>, section 10), the program stops with a message. For settings from a
+    /// file or a server, make a policy with `Policy.throttle`, which throws, and use the initialiser that takes it.
     ///
     /// - Parameters:
-    ///   - interval: The length of a window. With zero nothing is coalesced.
-    ///   - edges: Whether a window executes at its beginning, at its end, or at both.
-    ///   - combining: How the values behind one execution become the one that the handler gets.
-    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of
-    ///     its key (<doc:WhileAHandlerRuns>). `.cancelRunning` together with `.merge` is refused, since it would lose
-    ///     values.
-    ///   - options: Limits and rarer settings; the defaults suit most programs.
-    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>). The default goes
-    ///     on while the machine sleeps.
+    ///   - interval: The length of a window. Zero coalesces nothing.
+    ///   - edges: Whether a window is executed at its beginning, at its end, or both.
+    ///   - combining: How the values of one execution become the one that the handler gets.
+    ///   - whileRunning: What happens to a value that falls due while the handler is still running for its key
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///   - options: Limits and less common settings. The defaults suit most programs.
+    ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
+    ///     `ManualClock` (<doc:Testing>).
     ///   - onFailure: Called with the error and the key of every execution whose handler throws. Without it, an error
-    ///     that no caller takes, by awaiting the outcome or by a completion, is written to standard error, with
-    ///     `fileID` and `line`.
-    ///   - fileID: The file that such a message names; leave it out.
-    ///   - line: The line that such a message names; leave it out.
+    ///     that no awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - fileID: The file that this message names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same throttler.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], combining: Combining<Value> = .latest,
@@ -54,27 +53,25 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         self.init(
             options.settings(every: interval, edges: edges, combining.core, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
-            .task(on: handler.isolation, combining) { key, value in try await handler(key, value) })
+            .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
     }
 
-    /// Makes a throttler with a policy that was made, and so checked, before: for settings from a file or a server.
+    /// Creates a throttler with a checked policy: for settings from a file or a server.
     ///
-    /// A policy of the other kind stops the program with a message, and so do options that the policy has, too.
+    /// A debounce policy stops the program with a message, and so do options that are part of the policy.
     ///
     /// - Parameters:
-    ///   - policy: When values fall due: what `Policy.throttle` has returned.
-    ///   - combining: How the values behind one execution become the one that the handler gets.
-    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one of
-    ///     its key (<doc:WhileAHandlerRuns>). `.cancelRunning` together with `.merge` is refused, since it would lose
-    ///     values.
-    ///   - options: Limits and rarer settings; the defaults suit most programs.
-    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>). The default goes
-    ///     on while the machine sleeps.
+    ///   - policy: When values fall due, as made by `Policy.throttle`.
+    ///   - combining: How the values of one execution become the one that the handler gets.
+    ///   - whileRunning: What happens to a value that falls due while the handler is still running for its key
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///   - options: Limits and less common settings. The defaults suit most programs.
+    ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
+    ///     `ManualClock` (<doc:Testing>).
     ///   - onFailure: Called with the error and the key of every execution whose handler throws. Without it, an error
-    ///     that no caller takes, by awaiting the outcome or by a completion, is written to standard error, with
-    ///     `fileID` and `line`.
-    ///   - fileID: The file that such a message names; leave it out.
-    ///   - line: The line that such a message names; leave it out.
+    ///     that no awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - fileID: The file that this message names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same throttler.
     public convenience init(
         policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
@@ -85,14 +82,14 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ) {
         self.init(
             options.settings(policy, combining.core, whileRunning), clock, onFailure, SourceSite(fileID, line),
-            .task(on: handler.isolation, combining) { key, value in try await handler(key, value) })
+            .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
     }
 
-    /// Makes a throttler whose handler is synchronous and runs on a queue: for code without Swift concurrency.
+    /// Creates a throttler with a synchronous handler that runs on a queue: for code without Swift concurrency.
     ///
-    /// A serial `queue` is shared by whatever else runs there, other keys included: a handler that blocks delays the rest. A
-    /// synchronous handler is never interrupted. With the default clock neither timer nor handler needs a thread of the
-    /// cooperative pool. The other parameters are those of the form without `on`.
+    /// A handler that blocks delays everything else on a serial `queue`, other keys included. A synchronous handler is
+    /// never interrupted. With the default clock, neither timer nor handler needs a thread of the cooperative pool. The
+    /// other parameters are those of the form without `on`.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
@@ -104,15 +101,15 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         self.init(
             options.settings(every: interval, edges: edges, combining.core, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
-            .queue(queue, combining) { key, value in try handler(key, value) })
+            .queue(queue, .one(combining.fold) { key, value in try handler(key, value) }))
     }
 
-    /// Makes a throttler whose handler gets all the values behind an execution, in order, in a task of its own.
+    /// Creates a throttler whose handler gets all values of an execution, in order, in a task of its own.
     ///
-    /// The values are kept until then: give a `maxCount` where many may come.
-    /// `maxCount` says when to execute; how many values one execution gets is bounded by `maxBatch`, if it is given, and
-    /// the rest follows in further ones (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of
-    /// what it cancels would be lost: take `.queue`. The other parameters are those of the form without `collecting`.
+    /// The values are kept until then: give a `maxCount` if there may be many. `maxCount` decides when to execute;
+    /// `maxBatch` bounds how many values one execution gets, and the rest follows in further executions
+    /// (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of a cancelled execution would be
+    /// lost; use `.queue`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
@@ -124,12 +121,12 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         self.init(
             options.settings(every: interval, edges: edges, .collect, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
-            .task(on: handler.isolation, collecting: { key, values in try await handler(key, values) }))
+            .task(on: handler.isolation, .all { key, values in try await handler(key, values) }))
     }
 
-    /// Makes a throttler whose handler gets all the values behind an execution, in order, on a queue.
+    /// Creates a throttler whose handler gets all values of an execution, in order, on a queue.
     ///
-    /// All else is as in the forms with `collecting` and with `on`.
+    /// The parameters are those of the forms with `collecting` and with `on`.
     public convenience init(
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
@@ -141,6 +138,6 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         self.init(
             options.settings(every: interval, edges: edges, .collect, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
-            .queue(queue, collecting: { key, values in try handler(key, values) }))
+            .queue(queue, .all { key, values in try handler(key, values) }))
     }
 }

@@ -1,6 +1,6 @@
 public import LullCore
 
-/// The limits and rarer settings of a debouncer; all have defaults (<doc:ChoosingAPolicy>).
+/// Limits and less common settings of a debouncer; all have defaults (<doc:ChoosingAPolicy>).
 ///
 /// ```swift
 /// let save = Debouncer(for: .seconds(2), options: .init(maxCount: 100, atEnd: .flush)) { (draft: Draft) in
@@ -8,26 +8,27 @@ public import LullCore
 /// }
 /// ```
 public struct DebounceOptions: Sendable {
-    /// What a shorter delay of a single call does to a longer one that is running (<doc:Semantics>, section 3).
+    /// Whether a shorter delay of a single call replaces a longer one that is running (<doc:Semantics>, section 3).
     public var delayRule: DelayRule
-    /// When this many submits are pending they are executed at once; at least 1, and only with the trailing edge. It
-    /// decides when to execute; how much the handler gets is up to ``maxBatch``. Nil for no limit.
+    /// As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge. It
+    /// decides when to execute; ``maxBatch`` decides how much the handler gets. Nil for no limit.
     public var maxCount: Int?
-    /// How many values one execution gets at most, where values are merged or collected; at least 1. The rest follows
-    /// in further executions (<doc:Semantics>, section 8). Nil for no limit.
+    /// The largest number of values that one execution gets, if values are merged or collected; at least 1. The rest
+    /// follows in further executions (<doc:Semantics>, section 8). Nil for no limit.
     public var maxBatch: Int?
-    /// How many executions of all keys may run at once; at least 1. What falls due meanwhile waits. Nil for no limit.
+    /// The largest number of executions that run at once, of all keys; at least 1. What falls due meanwhile waits. Nil
+    /// for no limit.
     public var maxConcurrent: Int?
-    /// How many keys may be in a burst, or have a value that waits to start, at once; at least 1. A submit that would
-    /// add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
+    /// The largest number of keys that are in a burst, or have a value that waits to start, at once; at least 1. A
+    /// submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
     public var capacity: Int?
-    /// What becomes of pending values when the last reference to the debouncer goes away.
+    /// What happens to pending values when the debouncer is released.
     public var atEnd: AtEnd
-    /// How much later than due an execution may begin, so that several wake-ups of the processor become one; never
+    /// How much later than due an execution may begin, so that one wake-up of the processor serves several; never
     /// earlier. Zero or more.
     public var tolerance: Duration
 
-    /// Makes options with the defaults, except for what is given.
+    /// Creates options with default values.
     public init(
         delayRule: DelayRule = .restart, maxCount: Int? = nil, maxBatch: Int? = nil, maxConcurrent: Int? = nil,
         capacity: Int? = nil, atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
@@ -42,7 +43,7 @@ public struct DebounceOptions: Sendable {
     }
 }
 
-/// The limits and rarer settings of a throttler; all have defaults (<doc:ChoosingAPolicy>).
+/// Limits and less common settings of a throttler; all have defaults (<doc:ChoosingAPolicy>).
 ///
 /// ```swift
 /// let report = Throttler(every: .seconds(10), options: .init(tolerance: .seconds(1))) { (position: Position) in
@@ -50,24 +51,25 @@ public struct DebounceOptions: Sendable {
 /// }
 /// ```
 public struct ThrottleOptions: Sendable {
-    /// When this many submits are pending they are executed at once; at least 1, and only with the trailing edge. It
-    /// decides when to execute; how much the handler gets is up to ``maxBatch``. Nil for no limit.
+    /// As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge. It
+    /// decides when to execute; ``maxBatch`` decides how much the handler gets. Nil for no limit.
     public var maxCount: Int?
-    /// How many values one execution gets at most, where values are merged or collected; at least 1. The rest follows
-    /// in further executions (<doc:Semantics>, section 8). Nil for no limit.
+    /// The largest number of values that one execution gets, if values are merged or collected; at least 1. The rest
+    /// follows in further executions (<doc:Semantics>, section 8). Nil for no limit.
     public var maxBatch: Int?
-    /// How many executions of all keys may run at once; at least 1. What falls due meanwhile waits. Nil for no limit.
+    /// The largest number of executions that run at once, of all keys; at least 1. What falls due meanwhile waits. Nil
+    /// for no limit.
     public var maxConcurrent: Int?
-    /// How many keys may be in a burst, or have a value that waits to start, at once; at least 1. A submit that would
-    /// add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
+    /// The largest number of keys that are in a burst, or have a value that waits to start, at once; at least 1. A
+    /// submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
     public var capacity: Int?
-    /// What becomes of pending values when the last reference to the throttler goes away.
+    /// What happens to pending values when the throttler is released.
     public var atEnd: AtEnd
-    /// How much later than due an execution may begin, so that several wake-ups of the processor become one; never
+    /// How much later than due an execution may begin, so that one wake-up of the processor serves several; never
     /// earlier. Zero or more.
     public var tolerance: Duration
 
-    /// Makes options with the defaults, except for what is given.
+    /// Creates options with default values.
     public init(
         maxCount: Int? = nil, maxBatch: Int? = nil, maxConcurrent: Int? = nil, capacity: Int? = nil,
         atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
@@ -83,14 +85,14 @@ public struct ThrottleOptions: Sendable {
 
 // MARK: - What they come to
 
-/// All that a debouncer or throttler is set up with, checked.
+/// The checked settings of a debouncer or throttler.
 struct Settings {
     let setup: Setup
     let atEnd: AtEnd
     let tolerance: Duration
 }
 
-/// What the options of debouncers and throttlers have in common.
+/// The common options of debouncers and throttlers.
 private protocol ExecutionOptions {
     var maxBatch: Int? { get }
     var maxConcurrent: Int? { get }
@@ -100,7 +102,7 @@ private protocol ExecutionOptions {
 }
 
 extension ExecutionOptions {
-    /// Stops the program with the rule that the settings break: they stand in its code.
+    /// Returns the checked settings, or stops the program with the rule that they break.
     fileprivate func settings(
         _ combination: Combination, _ whileRunning: WhileRunning, _ policy: () throws(PolicyError) -> Policy
     ) -> Settings {

@@ -1,6 +1,7 @@
-public import LullCore
+internal import LullCore
 
-/// When the newest submits of a debouncer or throttler were made: a trace from which `lull tune` chooses a wait.
+/// The instants and keys of the newest submits of a debouncer or throttler: a trace for `lull tune`, which suggests a
+/// wait.
 ///
 /// ```swift
 /// let recording = search.startRecording()
@@ -8,8 +9,8 @@ public import LullCore
 /// try Data(recording.trace().utf8).write(to: file)          // lull tune FILE
 /// ```
 ///
-/// It keeps instants and keys, in memory, and never a value; delays of single calls, flushes and cancels are not in it.
-/// It ends when the recording is released. It costs some 70 ns a submit; without a recording there is no cost.
+/// It keeps instants and keys in memory, and no values; delays of single calls, flushes and cancels are not recorded.
+/// It ends when it is released. It costs some 70 ns per submit; without a recording there is no cost.
 public final class Recording<Key: Hashable & Sendable>: Sendable {
     private let sizes: @Sendable () -> (count: Int, lost: Int)
     private let entries: @Sendable () -> [(at: Duration, key: Key)]
@@ -28,19 +29,21 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
         onEnd()
     }
 
-    /// How many submits it holds.
+    /// The number of submits that it holds.
     public var count: Int { sizes().count }
 
-    /// How many older submits it has let go, to stay within its limit.
+    /// The number of older submits that it has dropped, to stay within its limit.
     public var lost: Int { sizes().lost }
 
-    /// The trace, as `lull simulate` and `lull tune` read it: a line of JSON for each submit, ordered by time.
+    /// Returns the trace in the format of `lull simulate` and `lull tune`: a line of JSON for each submit, in order of
+    /// time.
     ///
-    /// A line has the seconds since the debouncer was made, and the key's description if there are keys. Takes time and
-    /// memory in proportion to ``count``.
+    /// A line has the seconds since the debouncer was created, and the key's description if there are keys. Takes time
+    /// and memory in proportion to ``count``.
     ///
-    /// - Parameter hashingKeys: Whether each key is replaced by a number that tells it apart from the others. The number changes
-    ///   with each start of the program: nobody can find out by trying whether a key is in a trace, nor compare two.
+    /// - Parameter hashingKeys: Whether each key is replaced by a number that identifies it within the trace. The
+    ///   numbers change with each start of the program: a trace does not reveal whether a given key is in it, and two
+    ///   traces cannot be compared.
     public func trace(hashingKeys: Bool = false) -> String {
         var text = ""
         for (at, key) in entries() {
@@ -82,23 +85,21 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The newest submits of a debouncer. To be touched with its lock held, and not otherwise.
-@usableFromInline
+/// The newest submits of a debouncer. Guarded by the runtime's lock.
 final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: only the runtime touches it, under its lock.
-    @usableFromInline typealias Entry = (at: CoreInstant, key: Key)
+    typealias Entry = (at: CoreInstant, key: Key)
 
-    @usableFromInline let limit: Int
-    @usableFromInline var entries: Chunks<Entry>
-    @usableFromInline var lost = 0
+    let limit: Int
+    var entries: Chunks<Entry>
+    var lost = 0
 
     init(limit: Int) {
         self.limit = limit
         entries = Chunks(for: limit)
     }
 
-    /// - Returns: Whether there is something to be released, without the lock.
-    @inlinable
+    /// - Returns: Whether the caller has to release used-up chunks, without the lock.
     func add(_ key: Key, at instant: CoreInstant) -> Bool {
         entries.append((instant, key))
         if entries.count > limit {
@@ -110,14 +111,14 @@ final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
 }
 
 extension Coalescer {
-    /// Records when, and under which keys, values are submitted from now on, for as long as the recording is held: to
-    /// choose the wait with `lull tune`.
+    /// Records the instants and keys of submits from now on, until the recording is released: for choosing the wait
+    /// with `lull tune`.
     ///
-    /// - Parameter limit: How many submits are kept, the newest ones; at least one. Each takes eight bytes and the key.
-    ///   Up to 1,024 keys more are held for a while.
+    /// - Parameter limit: The number of submits that are kept, the newest ones; at least one. Each takes eight bytes
+    ///   and the key. Up to 1,024 more keys are held for a while.
     public func startRecording(limit: Int = 100_000) -> Recording<Key> {
         let buffer = RecordingBuffer<Key>(limit: max(limit, 1))
-        runtime.record(in: buffer)
+        runtime.startRecording(in: buffer)
         return Recording { [runtime] in
             runtime.lock.withLock { (buffer.entries.count, buffer.lost) }
         } entries: { [runtime] in

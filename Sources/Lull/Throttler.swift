@@ -1,42 +1,42 @@
 public import Dispatch
 public import LullCore
-/// Runs a handler at most once an interval, with the newest value.
+
+/// Runs a handler with the newest value, at most once per interval.
 ///
 /// ```swift
 /// let report = Throttler(every: .seconds(1)) { (position: Position) in try await server.report(position) }
 /// report(position)              // as often as it changes
 /// ```
 ///
-/// By default the first value is handled at once and the last one at the end of the interval, so that none that matters
-/// is lost. Unlike most throttles it never runs twice within an interval.
+/// By default the first value is handled at once and the last one at the end of the interval: the newest value is never
+/// lost. Unlike most throttles, it never runs twice within an interval.
 ///
-/// It may be used from any thread, task or actor. A submit costs a look at the clock and a lock, and no allocation; a
-/// throttler at rest costs nothing. What falls due when: <doc:Semantics>, section 4.
+/// Use it from any thread, task or actor. A submit reads the clock, takes a lock, and allocates nothing; an idle
+/// throttler costs nothing. For the exact rules, see <doc:Semantics>, section 4.
 public final class Throttler<Value: Sendable, Output: Sendable>:
     UnkeyedCoalescer<Value, Output>, @unchecked Sendable  // See the superclass.
 {
-    /// Makes a throttler whose handler runs in a task of its own, on the actor where it was written.
+    /// Creates a throttler whose handler runs in a task of its own, on the actor of the closure.
     ///
-    /// In the initialiser of a `lazy var` the compiler does not pass the actor on: there, write
+    /// In the initialiser of a `lazy var` the compiler does not infer the actor. There, write
     /// `{ @MainActor [weak self] … in … }`.
     ///
-    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
-    /// come from a file or a server with `Policy.throttle`, and use the initialiser that takes a policy.
+    /// If a setting breaks a rule (<doc:Semantics>, section 10), the program stops with a message. For settings from a
+    /// file or a server, make a policy with `Policy.throttle`, which throws, and use the initialiser that takes it.
     ///
     /// - Parameters:
-    ///   - interval: The length of a window. With zero nothing is coalesced.
-    ///   - edges: Whether a window executes at its beginning, at its end, or at both.
-    ///   - combining: How the values behind one execution become the one that the handler gets.
-    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` together with `.merge` is refused, since it would lose values.
-    ///   - options: Limits and rarer settings; the defaults suit most programs.
-    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>). The default goes
-    ///     on while the machine sleeps.
+    ///   - interval: The length of a window. Zero coalesces nothing.
+    ///   - edges: Whether a window is executed at its beginning, at its end, or both.
+    ///   - combining: How the values of one execution become the one that the handler gets.
+    ///   - whileRunning: What happens to a value that falls due while the handler is still running
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///   - options: Limits and less common settings. The defaults suit most programs.
+    ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
+    ///     `ManualClock` (<doc:Testing>).
     ///   - onFailure: Called with the error of every execution whose handler throws. Without it, an error that no
-    ///     caller takes, by awaiting the outcome or by a completion, is written to standard error, with `fileID` and
-    ///     `line`.
-    ///   - fileID: The file that such a message names; leave it out.
-    ///   - line: The line that such a message names; leave it out.
+    ///     awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - fileID: The file that this message names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles the value. It may throw, and may call anything on the same throttler.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], combining: Combining<Value> = .latest,
@@ -48,31 +48,30 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         self.init(
             options.settings(every: interval, edges: edges, combining.core, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
-            .task(on: handler.isolation, combining) { _, value in try await handler(value) })
+            .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
     }
 
-    /// Makes a throttler with a policy that was made, and so checked, before: for settings from a file or a server.
+    /// Creates a throttler with a checked policy: for settings from a file or a server.
     ///
     /// ```swift
     /// let policy = try Policy.throttle(every: settings.interval)
     /// let report = Throttler(policy: policy) { (position: Position) in try await server.report(position) }
     /// ```
     ///
-    /// A policy of the other kind stops the program with a message, and so do options that the policy has, too.
+    /// A debounce policy stops the program with a message, and so do options that are part of the policy.
     ///
     /// - Parameters:
-    ///   - policy: When values fall due: what `Policy.throttle` has returned.
-    ///   - combining: How the values behind one execution become the one that the handler gets.
-    ///   - whileRunning: What becomes of a value that falls due while the handler is still busy with an earlier one
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` together with `.merge` is refused, since it would lose values.
-    ///   - options: Limits and rarer settings; the defaults suit most programs.
-    ///   - clock: Measures the waits; a test gives the `ManualClock` of `LullTesting` (<doc:Testing>). The default goes
-    ///     on while the machine sleeps.
+    ///   - policy: When values fall due, as made by `Policy.throttle`.
+    ///   - combining: How the values of one execution become the one that the handler gets.
+    ///   - whileRunning: What happens to a value that falls due while the handler is still running
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///   - options: Limits and less common settings. The defaults suit most programs.
+    ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
+    ///     `ManualClock` (<doc:Testing>).
     ///   - onFailure: Called with the error of every execution whose handler throws. Without it, an error that no
-    ///     caller takes, by awaiting the outcome or by a completion, is written to standard error, with `fileID` and
-    ///     `line`.
-    ///   - fileID: The file that such a message names; leave it out.
-    ///   - line: The line that such a message names; leave it out.
+    ///     awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - fileID: The file that this message names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles the value. It may throw, and may call anything on the same throttler.
     public convenience init(
         policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
@@ -83,14 +82,14 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         self.init(
             options.settings(policy, combining.core, whileRunning), clock, ignoringKey(onFailure),
             SourceSite(fileID, line),
-            .task(on: handler.isolation, combining) { _, value in try await handler(value) })
+            .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
     }
 
-    /// Makes a throttler whose handler is synchronous and runs on a queue: for code without Swift concurrency.
+    /// Creates a throttler with a synchronous handler that runs on a queue: for code without Swift concurrency.
     ///
-    /// A serial `queue` is shared by whatever else runs there: a handler that blocks delays the rest. A
-    /// synchronous handler is never interrupted. With the default clock neither timer nor handler needs a thread of the
-    /// cooperative pool. The other parameters are those of the form without `on`.
+    /// A handler that blocks delays everything else on a serial `queue`. A synchronous handler is never interrupted.
+    /// With the default clock, neither timer nor handler needs a thread of the cooperative pool. The other parameters
+    /// are those of the form without `on`.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
@@ -101,15 +100,15 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         self.init(
             options.settings(every: interval, edges: edges, combining.core, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
-            .queue(queue, combining) { _, value in try handler(value) })
+            .queue(queue, .one(combining.fold) { _, value in try handler(value) }))
     }
 
-    /// Makes a throttler whose handler gets all the values behind an execution, in order, in a task of its own.
+    /// Creates a throttler whose handler gets all values of an execution, in order, in a task of its own.
     ///
-    /// The values are kept until then: give a `maxCount` where many may come.
-    /// `maxCount` says when to execute; how many values one execution gets is bounded by `maxBatch`, if it is given, and
-    /// the rest follows in further ones (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of
-    /// what it cancels would be lost: take `.queue`. The other parameters are those of the form without `collecting`.
+    /// The values are kept until then: give a `maxCount` if there may be many. `maxCount` decides when to execute;
+    /// `maxBatch` bounds how many values one execution gets, and the rest follows in further executions
+    /// (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of a cancelled execution would be
+    /// lost; use `.queue`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
@@ -120,12 +119,12 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         self.init(
             options.settings(every: interval, edges: edges, .collect, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
-            .task(on: handler.isolation, collecting: { _, values in try await handler(values) }))
+            .task(on: handler.isolation, .all { _, values in try await handler(values) }))
     }
 
-    /// Makes a throttler whose handler gets all the values behind an execution, in order, on a queue.
+    /// Creates a throttler whose handler gets all values of an execution, in order, on a queue.
     ///
-    /// All else is as in the forms with `collecting` and with `on`.
+    /// The parameters are those of the forms with `collecting` and with `on`.
     public convenience init(
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
@@ -136,12 +135,12 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         self.init(
             options.settings(every: interval, edges: edges, .collect, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
-            .queue(queue, collecting: { _, values in try handler(values) }))
+            .queue(queue, .all { _, values in try handler(values) }))
     }
 }
 
 extension Throttler where Value == Void {
-    /// Makes a throttler without a value, whose handler runs in a task of its own, on the actor where it was written.
+    /// Creates a throttler without a value, whose handler runs in a task of its own, on the actor of the closure.
     ///
     /// The parameters are those of the form with a value.
     public convenience init(
@@ -153,10 +152,10 @@ extension Throttler where Value == Void {
         self.init(
             options.settings(every: interval, edges: edges, .latest, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
-            .task(on: handler.isolation, .latest) { _, _ in try await handler() })
+            .task(on: handler.isolation, .one(nil) { _, _ in try await handler() }))
     }
 
-    /// Makes a throttler without a value, whose handler is synchronous and runs on a queue.
+    /// Creates a throttler without a value, with a synchronous handler that runs on a queue.
     ///
     /// The parameters are those of the form with a value.
     public convenience init(
@@ -169,6 +168,6 @@ extension Throttler where Value == Void {
         self.init(
             options.settings(every: interval, edges: edges, .latest, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
-            .queue(queue, .latest) { _, _ in try handler() })
+            .queue(queue, .one(nil) { _, _ in try handler() }))
     }
 }

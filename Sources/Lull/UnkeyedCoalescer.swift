@@ -1,11 +1,10 @@
 internal import LullCore
 
-/// What ``Debouncer`` and ``Throttler`` share: they take values without a key, and coalesce all of them with each
-/// other.
+/// The common part of ``Debouncer`` and ``Throttler``, which have no keys and coalesce all values.
 public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
     Coalescer<NoKey, Value, Output>, @unchecked Sendable  // See the superclass.
 {
-    /// Submits a value. When values fall due, the handler gets the newest one, or what ``Combining`` makes of them.
+    /// Submits a value. When it falls due, the handler gets the newest value, or a combination (``Combining``).
     ///
     /// Returns at once; the handler never runs on the caller's stack.
     @inlinable
@@ -16,11 +15,10 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
     /// Submits a value, as ``submit(_:)`` does: `save(draft)`.
     @inlinable
     public func callAsFunction(_ value: Value) {
-        runtime.submit(value, for: NoKey())
+        submit(value)
     }
 
-    /// Submits a value, and calls back with what has become of it: for callers that cannot await. Costs a few
-    /// allocations.
+    /// Submits a value, and passes its outcome to a completion: for callers that cannot await. Costs a few allocations.
     ///
     /// ```swift
     /// save.submit(draft) { outcome in
@@ -30,25 +28,24 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - completion: Called once, in a task of its own on the actor where it was written. Between callbacks there is
-    ///     no order.
+    ///   - completion: Called once, in a task of its own on the actor of the closure. Completions have no order.
     public func submit(
         _ value: Value,
         @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
     ) {
-        runtime.submit(value, for: NoKey(), promise: runtime.promise(for: NoKey(), completion))
+        runtime.submit(value, for: NoKey(), wait: nil, promise: runtime.promise(for: NoKey(), completion))
     }
 
-    /// Submits a value, and returns what has become of it when that is known (<doc:Outcomes>).
+    /// Submits a value, waits for its outcome, and returns that (<doc:Outcomes>).
     ///
     /// ```swift
     /// guard case .executed(let count) = try await save.outcome(of: draft) else { return }
     /// ```
     ///
-    /// The value is submitted before the call first suspends, in order with other submits of the same actor, and also
-    /// if the task has been cancelled already. A handler that awaits an outcome of its own key waits for itself.
+    /// The value is submitted before the call first suspends: in order with other submits of the same actor, and even
+    /// if the task has been cancelled already. A handler that awaits an outcome of its own key waits for ever.
     ///
-    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
+    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
     @inlinable
     public nonisolated(nonsending) func outcome(of value: Value) async throws(CancellationError) -> Outcome<Output> {
         try await runtime.outcome(of: value, for: NoKey())
@@ -56,30 +53,30 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
 }
 
 extension UnkeyedCoalescer where Value == Void {
-    /// Asks for an execution when it is due. Returns at once; the handler never runs on the caller's stack.
+    /// Requests an execution. Returns at once; the handler never runs on the caller's stack.
     @inlinable
     public func submit() {
-        runtime.submit((), for: NoKey())
+        submit(())
     }
 
-    /// Asks for an execution, as ``submit()`` does: `reload()`.
+    /// Requests an execution, as ``submit()`` does: `reload()`.
     @inlinable
     public func callAsFunction() {
-        runtime.submit((), for: NoKey())
+        submit(())
     }
 
-    /// Asks for an execution, and calls back with what has become of the request.
+    /// Requests an execution, and passes the outcome of the request to a completion.
     ///
-    /// - Parameter completion: Called once, in a task of its own on the actor where it was written.
+    /// - Parameter completion: Called once, in a task of its own on the actor of the closure.
     public func submit(
         @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
     ) {
         submit((), completion: completion)
     }
 
-    /// Asks for an execution, and returns what has become of the request when that is known (<doc:Outcomes>).
+    /// Requests an execution, waits for the outcome of the request, and returns that (<doc:Outcomes>).
     ///
-    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit keeps its course.
+    /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
     @inlinable
     public nonisolated(nonsending) func outcome() async throws(CancellationError) -> Outcome<Output> {
         try await runtime.outcome(of: (), for: NoKey())

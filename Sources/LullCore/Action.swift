@@ -17,7 +17,7 @@ public struct Execution<Key, Value> {
     public var first: CoreInstant
 
     @inlinable
-    init(run: RunID, key: Key, batch: Batch<Value>, ripe: Gate.Ripe) {
+    init(run: RunID, key: Key, batch: Batch<Value>, ripe: Gate.Due) {
         self.run = run
         self.key = key
         self.batch = batch
@@ -51,7 +51,7 @@ public enum RunState: Hashable, Sendable {
     /// It has started and not ended.
     case running
     /// It is running, and has been told to stop.
-    case toldToStop
+    case cancelling
     /// It has ended.
     case ended
 }
@@ -109,7 +109,7 @@ public enum Action<Key, Value> {
     /// Tell the callers that wait for their outcome what has become of these values of a key.
     case settle(Key, Batch<Value>, Fate)
     /// Resume the caller that waits under this ticket.
-    case resume(Ticket)
+    case resume(WaiterID)
     /// Nothing: the key is handed out so that its last reference is released outside the shell's lock.
     case release(Key)
 }
@@ -117,7 +117,7 @@ public enum Action<Key, Value> {
 extension Action: Sendable where Key: Sendable, Value: Sendable {}
 
 /// A number that the shell chooses for a caller that waits for executions to end.
-public typealias Ticket = Int
+public typealias WaiterID = Int
 
 /// The answer of the engine to an event: what the shell has to do.
 ///

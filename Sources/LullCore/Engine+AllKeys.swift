@@ -3,7 +3,7 @@ extension Engine {
     /// Executes what is pending under every key now, in the order in which the bursts began.
     @inlinable
     public mutating func flush(at instant: CoreInstant) -> Actions<Key, Value> {
-        carryOut(.flush, at: instant)
+        sweep(.flush, at: instant)
     }
 
     /// Drops what is pending or waiting under every key, and makes all gates idle.
@@ -11,7 +11,7 @@ extension Engine {
     /// With `running` the running executions are told to stop as well.
     @inlinable
     public mutating func cancel(running: Bool = false, at instant: CoreInstant) -> Actions<Key, Value> {
-        carryOut(.cancel(running: running), at: instant)
+        sweep(.cancel(running: running), at: instant)
     }
 
     /// Takes no more submits, and flushes or drops what is pending.
@@ -33,7 +33,7 @@ extension Engine {
 
     /// Carries out a call for all keys at once. What ``flush(at:)`` and ``cancel(running:at:)`` do.
     @inlinable
-    public mutating func carryOut(_ kind: Sweep.Kind, at instant: CoreInstant) -> Actions<Key, Value> {
+    public mutating func sweep(_ kind: Sweep.Kind, at instant: CoreInstant) -> Actions<Key, Value> {
         let now = tick(instant)
         var actions = advance(to: now)
         endSweeps(&actions)
@@ -69,7 +69,7 @@ extension Engine {
 
     // MARK: - In portions
 
-    /// Begins a call for all keys, which counts as of this instant. It is carried out by ``carryOn(_:limit:)``.
+    /// Begins a call for all keys, which counts as of this instant. It is carried out by ``continueSweep(_:limit:)``.
     ///
     /// So that keys come in the order in which they were due, ``advance(to:limit:)`` has done what was due by then.
     ///
@@ -79,7 +79,9 @@ extension Engine {
     ///   - ticket: Waits for what runs and waits at every key when the call has reached it. ``Action/resume(_:)`` comes for it
     ///     once, not before the call is done. Not for ``Sweep/Kind/dropUnreachable``, which does not look at every key.
     @inlinable
-    public mutating func begin(_ kind: Sweep.Kind, at instant: CoreInstant, ticket: Ticket? = nil) -> Sweep {
+    public mutating func beginSweep(
+        _ kind: Sweep.Kind, at instant: CoreInstant, waiter ticket: WaiterID? = nil
+    ) -> Sweep {
         let now = tick(instant)
         sweepNumber &+= 1
         sweeps.append(Sweep.Mark(number: sweepNumber, kind: kind, at: now, ticket: ticket))
@@ -95,7 +97,7 @@ extension Engine {
     ///
     /// What other calls at the same time have left to do at a key is done as well.
     @inlinable
-    public mutating func carryOn(_ sweep: inout Sweep, limit: Int) -> Actions<Key, Value> {
+    public mutating func continueSweep(_ sweep: inout Sweep, limit: Int) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
         guard let mark = sweeps.first(where: { $0.number == sweep.number }) else {
             // Another call has reached every key on behalf of this one.

@@ -5,7 +5,7 @@ extension Engine {
     public mutating func flush(_ key: Key, at instant: CoreInstant) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
         let now = tick(instant)
-        let place = find(key)
+        let place = slotIndex(of: key)
         if place != .max, reach(place, &actions) { flush(place, at: now, &actions) }
         return actions
     }
@@ -26,7 +26,7 @@ extension Engine {
     public mutating func cancel(_ key: Key, running: Bool = false, at instant: CoreInstant) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
         let now = tick(instant)
-        let place = find(key)
+        let place = slotIndex(of: key)
         if place != .max, reach(place, &actions) { cancel(place, running, at: now, &actions) }
         return actions
     }

@@ -68,7 +68,7 @@ extension Engine {
 
     private func checkLanes(_ broken: inout Broken) {
         var running = 0
-        var awaited: [Ticket: Int] = [:]
+        var awaited: [WaiterID: Int] = [:]
         lanes.forEach { place, lane in
             let lane = lane.pointee
             let runs = lane.others + (lane.run.map { [$0] } ?? [])

@@ -43,8 +43,8 @@ extension Engine {
     /// Between ``Action/start(_:)`` and the handler lie a queue or an actor that may be busy: a shell that asks right
     /// before it enters the handler can leave it out, and report the end as ``Ending/threw``.
     @inlinable
-    public func isToldToStop(_ run: RunID) -> Bool {
-        state(of: run) == .toldToStop
+    public func isCancelling(_ run: RunID) -> Bool {
+        state(of: run) == .cancelling
     }
 
     /// Whether an execution has started and not ended.
@@ -55,7 +55,7 @@ extension Engine {
     @inlinable
     public func state(of run: RunID) -> RunState {
         guard let lane = lane(of: run), let found = lane.pointee.find(run.serial) else { return .ended }
-        return found.told == .nothing ? .running : .toldToStop
+        return found.told == .nothing ? .running : .cancelling
     }
 
     /// Keeps a number of the shell's with an execution that is running; `UInt32.max` for none.
@@ -67,7 +67,7 @@ extension Engine {
         lane.pointee.changeRuns { other in
             guard other.serial == run.serial else { return }
             other.attachment = number
-            state = other.told == .nothing ? .running : .toldToStop
+            state = other.told == .nothing ? .running : .cancelling
         }
         return state
     }
@@ -90,7 +90,7 @@ extension Engine {
     /// Starts what has fallen due, or finds it a place to wait.
     @inlinable
     mutating func fallDue(
-        _ slot: UInt32, _ batch: consuming Batch<Value>, _ ripe: Gate.Ripe, _ actions: inout Actions<Key, Value>
+        _ slot: UInt32, _ batch: consuming Batch<Value>, _ ripe: Gate.Due, _ actions: inout Actions<Key, Value>
     ) {
         let owner = slots[slot]
         var place = owner.pointee.lane
@@ -127,7 +127,7 @@ extension Engine {
     /// Lets a due value replace, or join, the one that waits: counts are added, and `first` is the earlier's.
     @inlinable
     mutating func join(
-        _ later: Batch<Value>, _ ripe: Gate.Ripe, to earlier: consuming Waiting<Value>, of slot: UInt32,
+        _ later: Batch<Value>, _ ripe: Gate.Due, to earlier: consuming Waiting<Value>, of slot: UInt32,
         _ actions: inout Actions<Key, Value>
     ) -> Waiting<Value> {
         if setup.combination == .collect {
@@ -180,7 +180,7 @@ extension Engine {
     /// Starts waiting values while there are slots for them.
     ///
     /// A call for all keys that is under way reaches a key before it gets a slot. Where it reaches many, which it may all cancel,
-    /// the rest is left to ``carryOn(_:limit:)``.
+    /// the rest is left to ``continueSweep(_:limit:)``.
     @inlinable
     mutating func grantSlots(_ actions: inout Actions<Key, Value>) {
         var reached = 0
@@ -219,7 +219,7 @@ extension Engine {
 
     @inlinable
     mutating func start(
-        _ place: UInt32, _ batch: consuming Batch<Value>, _ ripe: Gate.Ripe, _ tickets: [Ticket],
+        _ place: UInt32, _ batch: consuming Batch<Value>, _ ripe: Gate.Due, _ tickets: [WaiterID],
         _ actions: inout Actions<Key, Value>
     ) {
         let lane = lanes[place]
@@ -284,10 +284,10 @@ extension Engine {
     ///
     /// - Returns: Whether there is anything to wait for. If so, ``Action/resume(_:)`` will come for the ticket, once.
     @inlinable
-    public mutating func watch(_ ticket: Ticket, for key: Key? = nil) -> Bool {
+    public mutating func addWaiter(_ ticket: WaiterID, for key: Key? = nil) -> Bool {
         var awaited = 0
         if let key {
-            let place = find(key)
+            let place = slotIndex(of: key)
             if place != .max, slots[place].pointee.lane != .max {
                 awaited = add(ticket, to: lanes[slots[place].pointee.lane])
             }
@@ -299,7 +299,7 @@ extension Engine {
     }
 
     @inlinable
-    func add(_ ticket: Ticket, to lane: UnsafeMutablePointer<Lane<Value>>) -> Int {
+    func add(_ ticket: WaiterID, to lane: UnsafeMutablePointer<Lane<Value>>) -> Int {
         var awaited = 0
         if lane.pointee.run != nil {
             lane.pointee.run?.tickets.append(ticket)
@@ -317,7 +317,7 @@ extension Engine {
     }
 
     @inlinable
-    mutating func redeem(_ redeemed: [Ticket], _ actions: inout Actions<Key, Value>) {
+    mutating func redeem(_ redeemed: [WaiterID], _ actions: inout Actions<Key, Value>) {
         for ticket in redeemed {
             guard let left = tickets[ticket] else { continue }
             if left > 1 {

@@ -7,24 +7,24 @@ extension Engine {
     public mutating func submit(
         _ value: consuming Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
     ) -> Actions<Key, Value> {
-        let place = find(key)
-        switch exchange(&value, at: place, at: instant, wait: wait) {
+        let place = slotIndex(of: key)
+        switch submitFastPath(&value, at: place, at: instant, wait: wait) {
         case .displaced(let fate): return Actions(displaced: value, fate)
         case .collected: return Actions()
-        case .impossible: return offer(value, for: key, at: place, at: instant, wait: wait)
+        case .needsSlowPath: return submitSlowPath(value, for: key, at: place, at: instant, wait: wait)
         }
     }
 
     /// What the short way of a submit has come to.
     @frozen
     @usableFromInline
-    package enum Exchange {
+    package enum FastPathResult {
         /// A value has lost its place, and this becomes of it.
         case displaced(Fate)
         /// The value is kept beside the others.
         case collected
-        /// Nothing has been done: it is a case for ``Engine/offer(_:for:at:at:wait:)``.
-        case impossible
+        /// Nothing has been done: it is a case for ``Engine/submitSlowPath(_:for:at:at:wait:)``.
+        case needsSlowPath
     }
 
     /// The short way of a submit: a burst goes on, and all that is left to do is to release a value.
@@ -34,21 +34,21 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - value: What is submitted; afterwards the one that lost its place, to be released outside the shell's lock.
-    ///   - place: What ``find(_:)`` says of the key.
+    ///   - place: What ``slotIndex(of:)`` says of the key.
     @inlinable
     @inline(__always)
-    package mutating func exchange(
+    package mutating func submitFastPath(
         _ value: inout Value, at place: UInt32, at instant: CoreInstant, wait: CoreDuration?
-    ) -> Exchange {
+    ) -> FastPathResult {
         let now = tick(instant)
-        guard place != .max, !needsLongWay else { return .impossible }
+        guard place != .max, !needsLongWay else { return .needsSlowPath }
         let slot = slots[place]
-        guard slot.pointee.isOpen(beyond: now) else { return .impossible }
+        guard slot.pointee.isOpen(beyond: now) else { return .needsSlowPath }
         // A copy decides, since it may turn out not to be as simple as that.
         var gate = slot.pointee.gate
         let decision = gate.submit(at: now, wait: wait, by: setup.policy)
-        guard gate.quiet >= slot.pointee.scheduled else { return .impossible }
-        let exchange: Exchange
+        guard gate.quiet >= slot.pointee.scheduled else { return .needsSlowPath }
+        let exchange: FastPathResult
         switch decision {
         case .join where gate.count > 1 && setup.combination == .latest:
             // Proof: another submit has joined before, so there is a batch.
@@ -62,7 +62,7 @@ extension Engine {
             tally.absorbed += 1
             exchange = .displaced(.absorbed)
         default:
-            return .impossible
+            return .needsSlowPath
         }
         slot.pointee.gate = gate
         tally.submitted += 1
@@ -78,10 +78,10 @@ extension Engine {
 
     /// The long way of a submit, which every case may go.
     ///
-    /// - Parameter found: What ``find(_:)`` says of the key.
+    /// - Parameter found: What ``slotIndex(of:)`` says of the key.
     @inlinable
     @inline(never)
-    package mutating func offer(
+    package mutating func submitSlowPath(
         _ value: consuming Value, for key: Key, at found: UInt32, at instant: CoreInstant, wait: CoreDuration?
     ) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
@@ -124,7 +124,7 @@ extension Engine {
             if slot.pointee.gate.quiet < slot.pointee.scheduled { rest(place, &actions) }
         case .lead:
             tally.pending += 1
-            let ripe = Gate.Ripe(at: now, edge: .leading, count: 1, first: now)
+            let ripe = Gate.Due(at: now, edge: .leading, count: 1, first: now)
             fallDue(place, Batch(value), ripe, &actions)
             rest(place, &actions)
         case .complete(let ripe):

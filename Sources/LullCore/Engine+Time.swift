@@ -50,7 +50,7 @@ extension Engine {
     /// The place of a key, or `UInt32.max`.
     @inlinable
     @inline(__always)
-    package mutating func find(_ key: Key) -> UInt32 {
+    package mutating func slotIndex(of key: Key) -> UInt32 {
         recent != .max && slots[recent].pointee.key == key ? recent : lookUp(key)
     }
 
@@ -113,7 +113,7 @@ extension Engine {
             actions.more += earlier.more
             actions.movesAlarm = actions.movesAlarm || earlier.movesAlarm
             endSweeps(&actions)
-            place = find(key)
+            place = slotIndex(of: key)
             guard hasRoom(for: place) else { return .max }
         }
         forgetIdle(at: now, steps: 3 * Self.stepsPerKey, &actions)

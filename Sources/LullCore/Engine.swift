@@ -115,7 +115,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// The number of values that have fallen due.
     @usableFromInline var turns: UInt64
     /// How many executions each ticket still waits for.
-    @usableFromInline var tickets: [Ticket: Int]
+    @usableFromInline var tickets: [WaiterID: Int]
     /// The calls for all keys that are under way, the oldest first.
     @usableFromInline var sweeps: [Sweep.Mark]
     /// The number of the last of them that began, modulo 2¹⁶.

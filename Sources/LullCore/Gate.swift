@@ -37,14 +37,14 @@ public struct Gate: Hashable, Sendable {
         /// Execute it at once, alone, on the leading edge.
         case lead
         /// Combine it with what is pending, and execute that at once: `maxCount` has been reached.
-        case complete(Ripe)
+        case complete(Due)
         /// Drop it: the burst is another value's.
         case absorb
     }
 
     /// What an execution is told of the submits behind it.
     @frozen
-    public struct Ripe: Hashable, Sendable {
+    public struct Due: Hashable, Sendable {
         /// When it was due.
         public var at: CoreInstant
         /// Why it was due.
@@ -90,14 +90,14 @@ public struct Gate: Hashable, Sendable {
 
     /// Does what was due at `now` or before: at most one execution, recorded at its due instant.
     @inlinable
-    public mutating func settle(at now: CoreInstant, by policy: Policy) -> Ripe? {
+    public mutating func settle(at now: CoreInstant, by policy: Policy) -> Due? {
         guard isOpen, nextChange(by: policy) <= now else { return nil }
         guard count > 0 else {
             isOpen = false
             return nil
         }
         let due = pendingDue(by: policy)
-        let ripe = Ripe(at: due, edge: due == quiet ? .trailing : .maxWait, count: count, first: anchor)
+        let ripe = Due(at: due, edge: due == quiet ? .trailing : .maxWait, count: count, first: anchor)
         count = 0
         if policy.kind == .throttle {
             quiet = due.advanced(by: policy.wait)
@@ -159,7 +159,7 @@ public struct Gate: Hashable, Sendable {
         if count == 0 { anchor = now }
         count += 1
         guard count >= policy.largestCount else { return .join }
-        let ripe = Ripe(at: now, edge: .maxCount, count: count, first: anchor)
+        let ripe = Due(at: now, edge: .maxCount, count: count, first: anchor)
         count = 0
         if policy.kind == .debounce, !policy.edges.contains(.leading) { isOpen = false }
         return .complete(ripe)
@@ -167,8 +167,8 @@ public struct Gate: Hashable, Sendable {
 
     /// Makes the gate idle, after ``settle(at:by:)``; what was pending is to be executed on the edge `flush`.
     @inlinable
-    public mutating func flush(at now: CoreInstant) -> Ripe? {
-        let ripe = count == 0 ? nil : Ripe(at: now, edge: .flush, count: count, first: anchor)
+    public mutating func flush(at now: CoreInstant) -> Due? {
+        let ripe = count == 0 ? nil : Due(at: now, edge: .flush, count: count, first: anchor)
         close()
         return ripe
     }

@@ -16,10 +16,10 @@ struct Lane<Value> {
         /// A number that the shell has given it; `UInt32.max` for none.
         @usableFromInline var attachment: UInt32
         /// What waits for its end.
-        @usableFromInline var tickets: [Ticket]
+        @usableFromInline var tickets: [WaiterID]
 
         @inlinable
-        init(serial: UInt64, size: Int, tickets: [Ticket]) {
+        init(serial: UInt64, size: Int, tickets: [WaiterID]) {
             self.serial = serial
             self.size = size
             told = .nothing

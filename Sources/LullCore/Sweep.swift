@@ -39,7 +39,7 @@ public struct Sweep: Sendable {
     }
 
     /// Brings the keys into order once all of them have been found. To be called with no lock held: with millions of keys this
-    /// takes a while. Without it, ``Engine/carryOn(_:limit:)`` does so.
+    /// takes a while. Without it, ``Engine/continueSweep(_:limit:)`` does so.
     public mutating func sortIfNeeded() {
         guard blocks.isEmpty, !isSorted else { return }
         found.sort { $0.birth < $1.birth }
@@ -53,10 +53,10 @@ public struct Sweep: Sendable {
         @usableFromInline let number: UInt16
         @usableFromInline let kind: Kind
         @usableFromInline let at: CoreInstant
-        @usableFromInline let ticket: Ticket?
+        @usableFromInline let ticket: WaiterID?
 
         @inlinable
-        init(number: UInt16, kind: Kind, at: CoreInstant, ticket: Ticket?) {
+        init(number: UInt16, kind: Kind, at: CoreInstant, ticket: WaiterID?) {
             self.number = number
             self.kind = kind
             self.at = at

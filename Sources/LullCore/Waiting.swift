@@ -7,11 +7,11 @@ struct Waiting<Value> {
     @frozen
     @usableFromInline
     struct Watch {
-        @usableFromInline let ticket: Ticket
+        @usableFromInline let ticket: WaiterID
         @usableFromInline var values: Int
 
         @inlinable
-        init(ticket: Ticket, values: Int) {
+        init(ticket: WaiterID, values: Int) {
             self.ticket = ticket
             self.values = values
         }
@@ -26,13 +26,13 @@ struct Waiting<Value> {
     @usableFromInline var isRest: Bool
     /// The number of values in all.
     @usableFromInline var size: Int
-    @usableFromInline var ripe: Gate.Ripe
+    @usableFromInline var ripe: Gate.Due
     /// The order in which values fell due, or what is left of one queued for a slot.
     @usableFromInline var turn: UInt64
     @usableFromInline var watches: [Watch]
 
     @inlinable
-    init(_ batch: consuming Batch<Value>, _ ripe: Gate.Ripe, turn: UInt64, maxBatch: Int) {
+    init(_ batch: consuming Batch<Value>, _ ripe: Gate.Due, turn: UInt64, maxBatch: Int) {
         size = batch.size
         self.ripe = ripe
         self.turn = turn
@@ -85,7 +85,7 @@ struct Waiting<Value> {
     ///
     /// - Returns: It, what its execution is told, and the tickets that wait for no later part.
     @inlinable
-    mutating func takePart() -> (batch: Batch<Value>, ripe: Gate.Ripe, tickets: [Ticket]) {
+    mutating func takePart() -> (batch: Batch<Value>, ripe: Gate.Due, tickets: [WaiterID]) {
         let part = batch
         // Proof: this is called where a part follows, and those from `firstPart` on have not been taken out.
         batch = parts[Int(firstPart)].take()!
@@ -100,7 +100,7 @@ struct Waiting<Value> {
         its.count = part.size
         ripe.count -= part.size
         for index in watches.indices { watches[index].values -= part.size }
-        var tickets: [Ticket] = []
+        var tickets: [WaiterID] = []
         for watch in watches where watch.values <= 0 { tickets.append(watch.ticket) }
         if !tickets.isEmpty { watches.removeAll { $0.values <= 0 } }
         return (part, its, tickets)

@@ -40,11 +40,11 @@ struct AllKeysRandomTests {
         var running: RunID?
         for case .start(let execution) in engine.advance(to: CoreInstant(10)).more { running = execution.run }
         for key in 0..<keys { _ = engine.submit(key, for: key, at: CoreInstant(11)) }
-        var sweep = engine.begin(.flush, at: CoreInstant(12))
+        var sweep = engine.beginSweep(.flush, at: CoreInstant(12))
         let run = try #require(running)
         let (_, actions) = engine.ended(run, .returned)
         #expect(actions.more.count < 500, "and not all of them at once")
-        while !sweep.isDone { _ = engine.carryOn(&sweep, limit: 1000) }
+        while !sweep.isDone { _ = engine.continueSweep(&sweep, limit: 1000) }
         #expect(engine.runningExecutions == 1)
         #expect(engine.checkInvariants() == [])
     }
@@ -66,8 +66,8 @@ struct AllKeysRandomTests {
             if random.oneIn(3) { now += random.pick([1, 1, 2, 5]) }
             let (at, key) = (CoreInstant(now), Int.random(in: 0..<12, using: &random))
             switch Int.random(in: 0..<30, using: &random) {
-            case 0: sweeps.append(engine.begin(.flush, at: at))
-            case 1: sweeps.append(engine.begin(.cancel(running: random.oneIn(2)), at: at))
+            case 0: sweeps.append(engine.beginSweep(.flush, at: at))
+            case 1: sweeps.append(engine.beginSweep(.cancel(running: random.oneIn(2)), at: at))
             case 2: if random.oneIn(4) { note(engine.flush(at: at)) }
             case 3: note(engine.flush(key, at: at))
             case 4: note(engine.cancel(key, at: at))
@@ -79,7 +79,7 @@ struct AllKeysRandomTests {
         }
 
         mutating func carryOn(limit: Int) {
-            for index in sweeps.indices { note(engine.carryOn(&sweeps[index], limit: limit)) }
+            for index in sweeps.indices { note(engine.continueSweep(&sweeps[index], limit: limit)) }
             sweeps.removeAll { $0.isDone }
         }
 

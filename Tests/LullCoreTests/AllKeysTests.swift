@@ -21,11 +21,11 @@ struct AllKeysTests {
     @Test("a portion reaches no more keys than it may, and they come in the order in which the bursts began")
     func portions() throws {
         var engine = try engine(1000)
-        var sweep = engine.begin(.flush, at: CoreInstant(1))
+        var sweep = engine.beginSweep(.flush, at: CoreInstant(1))
         var order: [Int] = []
         while !sweep.isDone {
             sweep.sortIfNeeded()
-            let started = keys(engine.carryOn(&sweep, limit: 64))
+            let started = keys(engine.continueSweep(&sweep, limit: 64))
             #expect(started.count <= 64)
             order += started
         }
@@ -36,13 +36,13 @@ struct AllKeysTests {
     @Test("a submit in between comes after the flush, which reaches its key first")
     func submitInBetween() throws {
         var engine = try engine(3)
-        var sweep = engine.begin(.flush, at: CoreInstant(1))
+        var sweep = engine.beginSweep(.flush, at: CoreInstant(1))
         let actions = engine.submit(99, for: 2, at: CoreInstant(2))
         #expect(keys(actions) == [2])
         #expect(engine.nextDue(2, at: CoreInstant(2)) == CoreInstant(12))
         #expect(engine.nextDue(1, at: CoreInstant(2)) == nil, "what is flushed is no longer pending")
         var order: [Int] = []
-        while !sweep.isDone { order += keys(engine.carryOn(&sweep, limit: 1)) }
+        while !sweep.isDone { order += keys(engine.continueSweep(&sweep, limit: 1)) }
         #expect(order == [0, 1])
         #expect(engine.counters.pending == 1 && engine.counters.running == 3)
         #expect(engine.checkInvariants() == [])
@@ -58,11 +58,11 @@ struct AllKeysTests {
         }
         _ = engine.submit(1, for: 0, at: CoreInstant(1))
         _ = engine.flush(0, at: CoreInstant(1))
-        var sweep = engine.begin(.cancel(running: false), at: CoreInstant(2))
+        var sweep = engine.beginSweep(.cancel(running: false), at: CoreInstant(2))
         let (verdict, next) = engine.ended(execution.run, .returned)
         #expect(verdict == .executed)
         #expect(keys(next) == [])
-        while !sweep.isDone { _ = engine.carryOn(&sweep, limit: 1) }
+        while !sweep.isDone { _ = engine.continueSweep(&sweep, limit: 1) }
         #expect(engine.counters.cancelled == 1)
         #expect(engine.slots.count == 0)
     }
@@ -70,14 +70,14 @@ struct AllKeysTests {
     @Test("a call that does everything at once ends those that are under way, and their tickets")
     func atOnce() throws {
         var engine = try engine(100)
-        var sweep = engine.begin(.cancel(running: false), at: CoreInstant(1), ticket: 7)
+        var sweep = engine.beginSweep(.cancel(running: false), at: CoreInstant(1), waiter: 7)
         let actions = engine.flush(at: CoreInstant(2))
         #expect(keys(actions) == [])
         #expect(
             actions.more.contains { action in
                 if case .resume(7) = action { true } else { false }
             })
-        #expect(engine.carryOn(&sweep, limit: 1).more.isEmpty && sweep.isDone)
+        #expect(engine.continueSweep(&sweep, limit: 1).more.isEmpty && sweep.isDone)
         #expect(engine.counters.cancelled == 100)
         #expect(engine.checkInvariants() == [])
     }
@@ -86,9 +86,9 @@ struct AllKeysTests {
     func capacity() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10), capacity: 2))
         for key in 0..<2 { _ = engine.submit(key, for: key, at: .origin) }
-        var sweep = engine.begin(.cancel(running: false), at: CoreInstant(1))
+        var sweep = engine.beginSweep(.cancel(running: false), at: CoreInstant(1))
         #expect(engine.submit(5, for: 5, at: CoreInstant(2)).displaced == nil)
-        while !sweep.isDone { _ = engine.carryOn(&sweep, limit: 1) }
+        while !sweep.isDone { _ = engine.continueSweep(&sweep, limit: 1) }
         #expect(engine.counters.cancelled == 2 && engine.counters.pending == 1)
         #expect(engine.checkInvariants() == [])
     }

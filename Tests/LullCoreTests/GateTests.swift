@@ -5,8 +5,8 @@ import Testing
 /// A gate alone: every event and its answer, with no time and no values.
 @Suite("Gate")
 struct GateTests {
-    private func ripe(_ at: Int, _ edge: Edge, _ count: Int, first: Int) -> Gate.Ripe {
-        Gate.Ripe(at: CoreInstant(at), edge: edge, count: count, first: CoreInstant(first))
+    private func ripe(_ at: Int, _ edge: Edge, _ count: Int, first: Int) -> Gate.Due {
+        Gate.Due(at: CoreInstant(at), edge: edge, count: count, first: CoreInstant(first))
     }
 
     @Test("an idle gate has nothing due, and nothing happens to it")

@@ -121,13 +121,13 @@ struct RunningTests {
         _ = engine.submit("1", for: "k", at: .origin)
         let run = try #require(actions(engine.advance(to: CoreInstant(10))))
         #expect(engine.isRunning(run) == true)
-        #expect(engine.isToldToStop(run) == false)
+        #expect(engine.isCancelling(run) == false)
         _ = engine.submit("2", for: "k", at: CoreInstant(11), wait: 0)
         _ = engine.advance(to: CoreInstant(11))
-        #expect(engine.isToldToStop(run) == true)
+        #expect(engine.isCancelling(run) == true)
         _ = engine.ended(run, .threw)
         #expect(engine.isRunning(run) == false)
-        #expect(engine.isToldToStop(run) == false)
+        #expect(engine.isCancelling(run) == false)
         #expect(engine.runningExecutions == 1)
     }
 

@@ -78,7 +78,7 @@ struct SmallWorldTests {
             }
         }
 
-        private func isSame(_ ripe: Gate.Ripe?, _ due: ReferenceGate.Due?) -> Bool {
+        private func isSame(_ ripe: Gate.Due?, _ due: ReferenceGate.Due?) -> Bool {
             ripe.map { [Int($0.at.nanoseconds), $0.count, Int($0.first.nanoseconds)] }
                 == due.map { [$0.at, $0.count, $0.first] }
                 && ripe.map { ReferenceEdge($0.edge) } == due?.edge

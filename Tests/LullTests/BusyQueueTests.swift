@@ -71,7 +71,7 @@ struct BusyQueueTests {
             while it.counters.running + it.counters.pending > 0 { try await Task.sleep(for: .milliseconds(1)) }
         }
         #expect(it.counters.executed == 200)
-        // This is about real time: of a hundred, a quarter comes before anybody looks whether it has been missed.
+        // This is about real time: of a hundred, a quarter comes before the check for missed ones.
         #expect(late.all.sorted()[25] < .milliseconds(1.5))
     }
 }

@@ -46,7 +46,7 @@ struct ClientQueueTests {
             while let (client, deadline) = queue.pop(notAfter: at(Int64(now))) {
                 let number = clients.firstIndex { $0 === client }
                 #expect(number.map { deadlines[$0] } == deadline && deadline <= at(Int64(now)))
-                #expect(client.place == -1 && client.latestPlace == -1)
+                #expect(client.index == -1 && client.latestIndex == -1)
                 if let number { deadlines[number] = .farFuture }
                 popped += 1
             }

@@ -71,7 +71,7 @@ struct ClockCallTests {
         it.cancel()
     }
 
-    @Test("is not called with a lock held when it is asked for the time, with somebody observing")
+    @Test("is not asked for the time with a lock held while there is an observer")
     func now() async throws {
         let clock = CallingClock()
         let it = KeyedDebouncer(for: .milliseconds(2), clock: clock) { (key: Int, _: Int) in key }
@@ -109,7 +109,7 @@ struct ClockCallTests {
         clock.onCall.set(nil)
     }
 
-    @Test("may take the place of a value when it is told that an execution waits for its outcome")
+    @Test("may replace a value when it learns that an execution waits for its outcome")
     func slept() async {
         let clock = Steps()
         let inner = Debouncer(for: .seconds(10), clock: clock) { (value: Int) in value }
@@ -125,7 +125,7 @@ struct ClockCallTests {
         clock.onSleep.set(nil)
     }
 
-    /// Calls what it has been asked to when it is told to go on.
+    /// Makes the calls it was asked for once it may go on.
     final class Steps: WorkTrackingClock, Sendable {
         typealias Instant = SteppedInstant
 

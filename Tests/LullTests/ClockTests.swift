@@ -26,7 +26,7 @@ struct ClockTests {
 
     @Test("goes by any clock of the user's")
     func anyClock() async throws {
-        /// Runs at ten times the speed of the suspending clock, and counts who sleeps on it.
+        /// Runs at ten times the speed of the suspending clock, and counts the sleeps on it.
         struct FastClock: Clock {
             struct Instant: InstantProtocol {
                 var offset: Duration
@@ -72,7 +72,7 @@ struct ClockTests {
             let blocked = DispatchSemaphore(value: 0)
             func block() {
                 blocked.signal()
-                // If the handler needed a thread of the pool, nobody would ever go on; the test then ends as a failure.
+                // If the handler needed a thread of the pool, nothing would go on, and the test would fail.
                 guard hasRun.wait(timeout: .now() + 60) == .success else { exit(1) }
                 hasRun.signal()
             }

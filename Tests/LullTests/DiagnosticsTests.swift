@@ -38,7 +38,7 @@
                 "Edges.leading, DelayRule.extend, WhileRunning.skip, DebounceOptions(), AtEnd.drop, Counters.self"
             #expect(try compile("import Lull\nfunc name() { _ = (\(options)) }\n") == "")
             for name in [
-                "Engine", "Gate", "Batch", "Ticket", "Setup", "Runtime", "Work", "WorkObserver", "CoreInstant",
+                "Engine", "Gate", "Batch", "WaiterID", "Setup", "Runtime", "Work", "WorkObserver", "CoreInstant",
             ] {
                 let output = try compile("import Lull\nfunc name() { _ = \(name).self }\n")
                 #expect(output.contains("cannot find '\(name)' in scope"), "\(output)")

@@ -54,7 +54,7 @@ struct EventTests {
         await clock.advance(by: .zero)
     }
 
-    @Test("are lost from the oldest on for an observer that is slow, who is told how many")
+    @Test("are lost, the oldest first, if the observer is slow, and it learns how many")
     func slow() async {
         let it = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
         let events = it.events(bufferingNewest: 3)
@@ -77,7 +77,7 @@ struct EventTests {
         #expect(await story(second, 2).last == "2 finished NoKey() 1 trailing")
     }
 
-    @Test("end when the debouncer has gone, and when the observing task is cancelled")
+    @Test("end when the debouncer is released, and when the observing task is cancelled")
     func end() async throws {
         var it: Debouncer<Int, Void>? = Debouncer(for: .seconds(2)) { (_: Int) in }
         let events = try #require(it).events()

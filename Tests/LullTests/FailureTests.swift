@@ -43,7 +43,7 @@ struct FailureTests {
                 """)
     }
 
-    @Test("leaves none if somebody takes it: by awaiting the outcome, or by a completion")
+    @Test("logs none that an awaiting caller or a completion receives")
     func taken() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let clock = ManualClock()
@@ -66,7 +66,7 @@ struct FailureTests {
         #expect(lines(result) == [])
     }
 
-    @Test("leaves one if the only task that awaited it had been cancelled, or only others were told of their own")
+    @Test("logs one if the only awaiting task was cancelled, or if callers await other submits only")
     func notTaken() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let clock = ManualClock()
@@ -85,7 +85,7 @@ struct FailureTests {
     func deliveredAndCancelled() async throws {
         let gone = Debouncer(for: .seconds(1)) { (_: Int) in }
         gone.shutDown()
-        // The outcome is there before anybody waits for it, so nobody is kept waiting, cancelled or not.
+        // The outcome is there before a caller waits for it, so none is kept waiting, cancelled or not.
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await gone.outcome(of: 1)

@@ -181,7 +181,7 @@ struct FlushTests {
     }
 }
 
-@Suite("When the last handle goes away")
+@Suite("When the last reference is released")
 struct AtEndTests {
     let clock = ManualClock()
     let seen = Record<Int>()
@@ -214,7 +214,7 @@ struct AtEndTests {
         #expect(outcomes.all == [.executed(7)])
     }
 
-    @Test("pending values are dropped, if so set up, and nobody waits for ever")
+    @Test("pending values are dropped, if so set up, and no caller waits for ever")
     func drop() async {
         let outcomes = Record<Ended<Int>>()
         submitAndForget(.drop, outcomes)
@@ -238,7 +238,7 @@ struct AtEndTests {
             runtime = it.runtime
         }
         await clock.advance(by: .seconds(1))
-        // The thread that has just told the clock of the end may still be on its way out of the closure.
+        // The thread that has just reported the end may not have left the closure.
         for _ in 0..<1000 where runtime != nil || token != nil { try? await Task.sleep(for: .milliseconds(5)) }
         #expect(runtime == nil)
         #expect(token == nil)

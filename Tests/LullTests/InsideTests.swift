@@ -10,7 +10,7 @@ struct InsideTests {
     let seen = Record<String>()
     let holder = Guarded<KeyedDebouncer<String, Int, Int>?>(nil)
 
-    /// A debouncer whose key "slow" takes a second, and whose other keys do as they are told.
+    /// A debouncer whose key "slow" takes a second, and whose other keys return at once.
     func make(
         onFailure: (@Sendable (any Error, String) async -> Void)? = nil,
         _ body: @escaping @Sendable (String) async throws -> Void
@@ -83,7 +83,7 @@ struct InsideTests {
         _ = holder.exchange(nil)
     }
 
-    @Test("waits for one that lies where the one lay whose handler made the task")
+    @Test("waits for a debouncer at the address of the one whose handler made the task")
     func sameAddress() async throws {
         for _ in 0..<200 {
             let (isGone, tasks) = (Door(), Record<Task<Int, Never>>())

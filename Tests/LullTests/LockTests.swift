@@ -47,7 +47,7 @@ struct LockTests {
         #expect(shared.worst == 1)
     }
 
-    @Test("whoever sleeps until it is free is woken, though the holder keeps it for long")
+    @Test("wakes a sleeping thread when it is free, also after a long hold")
     func sleepers() {
         let shared = Shared()
         Self.together(8) { number in

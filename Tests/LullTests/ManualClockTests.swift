@@ -138,7 +138,7 @@ struct ManualClockTests {
         await it.flushAndWait()
     }
 
-    @Test("stops the program when nothing moves, unless told otherwise")
+    @Test("stops the program when nothing moves, unless set up otherwise")
     func stallStops() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let clock = ManualClock(patience: .milliseconds(20))

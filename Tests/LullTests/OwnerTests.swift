@@ -3,8 +3,8 @@ import LullTesting
 import TestSupport
 import Testing
 
-/// Semantics, section 5: the last handle goes away.
-@Suite("The last handle goes away")
+/// Semantics, section 5: releasing the last reference.
+@Suite("Releasing the last reference")
 struct OwnerTests {
     private let clock = ManualClock()
 

@@ -13,19 +13,17 @@ import Testing
 struct SchedulerTests {
     typealias Plain = Runtime<Int, Int, Void>
 
-    /// A client with a tolerance, on a clock whose scheduler serves nobody else.
+    /// A client with a tolerance, on a clock with a scheduler of its own.
     static func runtime(
         _ wait: Duration, tolerance: Duration = .zero, clock: ScheduledClock, on queue: DispatchQueue?,
         _ body: @escaping @Sendable (Int) -> Void
     ) throws -> Plain {
         let handler: Plain.Handler =
-            if let queue { .queue(queue, .latest) { _, value in body(value) } } else {
-                .task(on: nil, .latest) { _, value in body(value) }
+            if let queue { .queue(queue, .one(nil) { _, value in body(value) }) } else {
+                .task(on: nil, .one(nil) { _, value in body(value) })
             }
-        return try Plain(
-            Setup(.debounce(for: wait)), clock: clock, tolerance: tolerance, atEnd: .executeWhenDue, onFailure: nil,
-            madeAt: SourceSite(#fileID, #line),
-            handler: handler)
+        let settings = try Settings(setup: Setup(.debounce(for: wait)), atEnd: .executeWhenDue, tolerance: tolerance)
+        return Plain(settings, clock: clock, onFailure: nil, madeAt: SourceSite(#fileID, #line), handler: handler)
     }
 
     static func wait(until condition: () -> Bool) async {
@@ -99,10 +97,10 @@ struct SchedulerTests {
                 ? Debouncer(for: wait, on: queue, options: .init(atEnd: .drop), clock: clock, handler: body)
                 : Debouncer(for: wait, options: .init(atEnd: .drop), clock: clock, handler: body)
             it(1)
-            #expect(clock.scheduler.clients == 1)
+            #expect(clock.scheduler.clientCount == 1)
             last = it.runtime
         }
-        #expect(clock.scheduler.clients == 0)
+        #expect(clock.scheduler.clientCount == 0)
         #expect(last == nil)
         #expect(released.all.count == 100)
     }
@@ -117,10 +115,10 @@ struct SchedulerTests {
             if round % 2 == 0 { it.cancel() } else { await it.flushAndWait() }
             if round % 3 == 0 { it.submit(1, for: 5, after: .zero) }
         }
-        await Self.wait { clock.scheduler.clients == 0 }
+        await Self.wait { clock.scheduler.clientCount == 0 }
     }
 
-    @Test("keeps a debouncer that nobody holds until its values have been executed, and no longer")
+    @Test("keeps a released debouncer until its values have been executed, and no longer")
     func kept() async {
         let clock = ScheduledClock()
         let seen = Record<Int>()
@@ -133,7 +131,7 @@ struct SchedulerTests {
         #expect(seen.all.isEmpty == (runtime != nil))
         await Self.wait { runtime == nil }
         #expect(seen.all == [1])
-        #expect(clock.scheduler.clients == 0)
+        #expect(clock.scheduler.clientCount == 0)
     }
 
     @Test("does what needs no handler while the queue of many handlers is blocked, and sends them one block each")
@@ -191,12 +189,12 @@ struct SchedulerTests {
                 }
                 if number == 0 { return end.resume() }
                 let next = clock.now().advanced(by: CoreDuration(nanoseconds: 1000))
-                clock.arrange(next, stamp: UInt64(wakings - number + 1), after: waking)
+                clock.scheduleWakeUp(at: next, stamp: UInt64(wakings - number + 1), after: waking)
             }
-            clock.arrange(first, stamp: 1, after: nil)
+            clock.scheduleWakeUp(at: first, stamp: 1, after: nil)
         }
         #expect(first.duration(to: clock.now()) >= CoreDuration(nanoseconds: Int64(wakings - 1) * 100_000))
-        clock.leave()
+        clock.removeClient()
     }
 
     @Test("does not wake at all when nothing is pending")
@@ -205,7 +203,7 @@ struct SchedulerTests {
         let seen = Record<Int>()
         let all = (0..<20).map { _ in Debouncer(for: .milliseconds(120), clock: clock) { (_: Int) in seen.add(1) } }
         for one in all { one(1) }
-        await Self.wait { seen.all.count == all.count && clock.scheduler.clients == 0 }
+        await Self.wait { seen.all.count == all.count && clock.scheduler.clientCount == 0 }
         try await Task.sleep(for: .milliseconds(200))
         let before = clock.scheduler.wakeUps
         try await Task.sleep(for: .milliseconds(500))
@@ -258,7 +256,7 @@ struct SchedulerTests {
             for _ in 0..<2 { it.submit(Key.Name(look), for: key) }
         }
         // A machine that stands still between the two submits of a round makes two bursts of them.
-        await Self.wait { Set(executed.all).count == rounds && clock.scheduler.clients == 0 }
+        await Self.wait { Set(executed.all).count == rounds && clock.scheduler.clientCount == 0 }
         #expect(looks.all.count > 5 * rounds)
         #expect(!looks.all.contains(true))
     }

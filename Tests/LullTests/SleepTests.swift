@@ -49,7 +49,7 @@ struct SleepTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("are not waited for by one who wants none")
+    @Test("are not waited for if the caller waits for none")
     func none() async {
         await clock.waitForSleeps(atLeast: 0)
         #expect(clock.sleepCount == 0)

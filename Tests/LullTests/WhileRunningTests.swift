@@ -110,7 +110,7 @@ struct WhileRunningTests {
         door.open()
         await clock.advance(by: .zero)
         #expect(seen.all == ["+a1", "+b2", "-b2", "-a1", "+a2", "-a2"])
-        // Each is told in a task of its own, in whichever order these run.
+        // Each outcome is delivered in a task of its own; these run in any order.
         #expect(Set(outcomes.all.map { "\($0)" }) == ["executed(1)", "executed(2)"])
         #expect(outcomes.all.count == 2)
     }

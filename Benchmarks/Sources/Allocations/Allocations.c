@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-// Threads count in lines of the cache of their own, mostly, so that counting does not make them wait for each other.
+// Threads mostly count in separate cache lines, so that counting does not make them wait for each other.
 enum { lines = 64 };
 static struct { _Alignas(64) atomic_uint_fast64_t made; } counts[lines];
 static atomic_uint threads;
@@ -54,7 +54,7 @@ int64_t children_cpu_nanoseconds(void) {
 
 int64_t boot_nanoseconds(void) { return nanoseconds(CLOCK_BOOTTIME); }
 
-// An executable's own malloc takes the place of the C library's, for all shared libraries too.
+// The malloc of an executable replaces that of the C library, for all shared libraries too.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t number, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);

@@ -1,13 +1,13 @@
 import Allocations
 import Foundation
 
-// Row: what it costs a package to depend on `Lull` alone, from cold, beside the same package without it.
+// Row: what depending on `Lull` alone adds to a cold build, against the same package without it.
 
 enum Building {
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// What a build has cost, and how large the program is without its symbols.
+    /// The cost of a build, and the size of the program without its symbols.
     private struct Cost {
         var cpu: Double
         var bytes: Double
@@ -37,7 +37,7 @@ enum Building {
 
                 """, dependencies: ".package(name: \"Lull\", path: \"\(repository.path)\")",
                 targetDependencies: ".product(name: \"Lull\", package: \"Lull\")", to: with)
-            // The first build of all also fills caches that later ones find.
+            // The very first build also fills caches for the later ones.
             _ = try build(without, "debug")
             var lines: [Line] = []
             for configuration in ["release", "debug"] {

@@ -4,7 +4,7 @@ import Foundation
 // Rows: the lull command on a million records over ten thousand keys, from a file.
 
 enum Command {
-    /// Where the command lies, if it is to be measured.
+    /// The path of the command; without one it is not measured.
     nonisolated(unsafe) static var path: String?
 
     static func rows(_ effort: Effort) -> [Line] {
@@ -32,7 +32,7 @@ enum Command {
                 { run(path, ["simulate", "--wait", "300ms", "--format", "jsonl", trace.path], nil, records) },
                 { run(path, ["simulate", "--wait", "300ms", trace.path], nil, records) },
             ])
-        // What awk takes tells a slow machine from a slow tool.
+        // The time of awk shows whether the machine is slow or the tool.
         func simulate(_ how: String, _ side: Int) -> Line {
             Line(
                 "lull simulate \(how), a record", taken.spread(side, \.cpu), "ns",
@@ -44,7 +44,7 @@ enum Command {
         ]
     }
 
-    /// A line of each record for the filter, and the same as a trace.
+    /// Writes the records as lines for the filter, and as a trace.
     private static func write(_ records: Int, _ lines: URL, _ trace: URL) throws {
         var text = "", json = ""
         var state: UInt64 = 42
@@ -60,7 +60,7 @@ enum Command {
         try Data(json.utf8).write(to: trace)
     }
 
-    /// The processor time of a command that reads a file and whose output is thrown away.
+    /// Measures the processor time of a command that reads a file and whose output is discarded.
     private static func run(_ path: String, _ arguments: [String], _ input: URL?, _ records: Int) -> Sample {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Holds the figures of one build against those of another, run by run: `--compare now.json… --with before.json…`.
+/// Compares the figures of one build with those of another, run by run: `--compare now.json… --with before.json…`.
 ///
-/// Where a floor swings as much as ours, because memory or a neighbour does, the two builds say more about each other.
+/// Where the floor varies as much as our own figure, because of memory or other processes, comparing two builds says more.
 enum Comparison {
     private static let columns = [14, 42, 15, 15, 20, 20]
 
     static func print(_ now: [String], with before: [String]) throws {
         let now = try now.map(Report.readJSON), before = try before.map(Report.readJSON)
         Swift.print(
-            Report.line(["row", "what", "now", "before", "now / before", "held against, same"], columns))
+            Report.line(["row", "what", "now", "before", "now / before", "same of reference"], columns))
         Swift.print(Report.line(columns.map { String(repeating: "-", count: $0) }, columns))
         var row = ""
         for name in names(now + before) {
@@ -26,13 +26,13 @@ enum Comparison {
         }
     }
 
-    /// What tells lines apart.
+    /// Identifies a line.
     private struct Name: Hashable {
         var row: String
         var subject: String
     }
 
-    /// All that there are, in the order in which the runs have them.
+    /// All lines, in the order in which the runs have them.
     private static func names(_ runs: [[Line]]) -> [Name] {
         var known: Set<Name> = []
         return runs.joined().map { Name(row: $0.row, subject: $0.subject) }.filter { known.insert($0).inserted }
@@ -42,14 +42,14 @@ enum Comparison {
         run.first { $0.row == name.row && $0.subject == name.subject }
     }
 
-    /// The median of the runs; a build that does not have the line has none.
+    /// The median of the runs; nil if the build does not have the line.
     private static func median(_ lines: [Line?]) -> String {
         let lines = lines.compactMap(\.self)
         guard let unit = lines.first?.unit else { return "-" }
         return Report.figure(Spread(lines.map(\.figure.median)).median, unit)
     }
 
-    /// The ratio of two runs that came one right after the other.
+    /// The ratio of two consecutive runs.
     private static func ratio(_ now: [Line?], _ before: [Line?], _ figure: (Line) -> Double?) -> String {
         let ratios = zip(now, before).compactMap { now, before -> Double? in
             guard let now = now.flatMap(figure), let before = before.flatMap(figure), before != 0 else { return nil }

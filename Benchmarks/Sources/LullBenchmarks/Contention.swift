@@ -3,11 +3,11 @@ import Foundation
 import Lull
 import Synchronization
 
-// Rows: two threads submit to one debouncer at once. Many fresh objects: where one happens to lie in the lines of the cache matters,
-// and so does how far apart the two cores are.
+// Rows: two threads submit to one debouncer at once. Uses many fresh objects, since the position of an object in the cache lines
+// matters, and so does the distance of the two cores.
 
 enum Contention {
-    /// Runs `body` in two threads at once, each with its half of all submits.
+    /// Runs `body` in two threads at once, each with half of the submits.
     private static func together(_ body: @escaping @Sendable (Range<Int>) -> Void) -> Sample {
         let half = Hot.submits / 2
         let ready = Atomic(0)
@@ -32,7 +32,7 @@ enum Contention {
         withoutPause(effort) + withWorkBetween(effort)
     }
 
-    /// Nothing but submits.
+    /// Measures submits alone.
     private static func withoutPause(_ effort: Effort) -> [Line] {
         let taken = Interleaved(
             rounds: 4 * effort.rounds,
@@ -61,8 +61,8 @@ enum Contention {
         ]
     }
 
-    /// Up to a microsecond of other work before each submit, as threads have that do something. How long the submit itself
-    /// takes, with a look at the clock.
+    /// Measures each submit by itself, reading of the clock included, with up to a microsecond of other work before it, as in
+    /// threads of real programs.
     private static func withWorkBetween(_ effort: Effort) -> [Line] {
         var floors: [Double] = []
         var ours: [Double] = []
@@ -84,7 +84,7 @@ enum Contention {
             var times: [Int64] = []
             times.reserveCapacity(range.count)
             for value in range {
-                // Not the same each time, or the two threads would fall into step.
+                // Varied each time, so that the two threads do not fall into step.
                 let until = boot_nanoseconds() + Int64((UInt64(value) &* 0x9E37_79B9_7F4A_7C15) >> 54)
                 while boot_nanoseconds() < until {}
                 let before = boot_nanoseconds()

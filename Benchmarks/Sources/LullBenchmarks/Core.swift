@@ -2,7 +2,7 @@ import Allocations
 import LullCore
 import Synchronization
 
-/// The core's engine in the frame of the floor: what the core alone costs, seen from another package.
+/// The core's engine in the frame of the floor: measures the cost of the core alone, from another package.
 final class CoreFrame<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let engine: Mutex<Engine<Key, Value>>
     private let alarm = Alarm()
@@ -10,7 +10,7 @@ final class CoreFrame<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     init(wait: Int64, _ handler: @escaping @Sendable (Key, Value) -> Void) {
         guard let setup = try? Setup(.debounce(wait: .nanoseconds(wait))) else {
-            preconditionFailure("a wait of \(wait) ns is no wait")
+            preconditionFailure("\(wait) ns is not a valid wait")
         }
         engine = Mutex(Engine(setup))
         self.handler = handler

@@ -4,7 +4,7 @@ import Foundation
 import Lull
 import Synchronization
 
-// Rows: a great many keys pending at once, what they take, and what is left of it afterwards.
+// Rows: many keys pending at once, the memory that they take, and the memory left afterwards.
 
 enum Crowd {
     private static let queue = DispatchQueue(label: "crowd")
@@ -19,7 +19,7 @@ enum Crowd {
         for key in 0..<keys { floor.submit(key, for: scattered(key)) }
     }
 
-    /// Keys that are not simply counted up, each of them once.
+    /// Returns each key once, but not in sequence.
     private static func scattered(_ key: Int) -> Int { key &* 0x1E37_79B9_7F4A_7C15 }
 
     // MARK: - Memory
@@ -88,13 +88,13 @@ enum Crowd {
         ]
     }
 
-    /// Submits each key once and counts those that were not executed once.
+    /// Submits each key once, and counts the keys that were not executed exactly once.
     private static func wronglyExecuted(_ keys: Int) -> Int {
         let times = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: keys)
         times.initialize(repeating: 0)
         defer { times.deallocate() }
         let sink = Sink()
-        // Proof: only the serial queue touches it before all have been executed.
+        // Proof: only the serial queue accesses it before all have been executed.
         nonisolated(unsafe) let counts = times
         let debouncer = KeyedDebouncer<Int, Int, Void>(for: .seconds(30), on: queue) { _, value in
             counts[value] &+= 1

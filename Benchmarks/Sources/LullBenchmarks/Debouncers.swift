@@ -4,7 +4,7 @@ import Foundation
 import Lull
 import Synchronization
 
-// Rows: a great many debouncers in one process, which share what wakes them.
+// Rows: many debouncers in one process, which share one scheduler.
 
 enum Debouncers {
     private static let many = 10_000
@@ -13,7 +13,7 @@ enum Debouncers {
     private struct Kind {
         var name: String
         var milliseconds: Double
-        /// Makes one whose executions are noted.
+        /// Makes a debouncer whose executions are recorded.
         var make: @Sendable (Duration, Executions) -> Debouncer<Int, Void>
     }
 
@@ -27,7 +27,7 @@ enum Debouncers {
     ]
 
     static func rows(_ effort: Effort) -> [Line] {
-        // What is there once for all is not counted: all that one which is pending needs, of either kind.
+        // Leaves out what exists once per process: everything that a pending debouncer of either kind needs.
         let executions = Executions()
         let armed = kinds.map { $0.make(.seconds(86400), executions) }
         for debouncer in armed {
@@ -71,9 +71,9 @@ enum Debouncers {
         ]
     }
 
-    // MARK: - Beside a crowd
+    // MARK: - Beside many due keys
 
-    /// How late one that is asked again and again is while another one has many keys to execute.
+    /// Measures how late a debouncer is, used again and again, while another one has many keys to execute.
     private static func besideACrowd(_ effort: Effort, _ rounds: Int) -> Line {
         let keys = effort.pending / 5
         var beside: [Double] = []
@@ -97,7 +97,7 @@ enum Debouncers {
             target: .figureAtMost(1))
     }
 
-    /// Milliseconds that a debouncer of 5 ms is late, again and again, in order of size.
+    /// Returns by how many milliseconds a debouncer of 5 ms is late, again and again, sorted.
     private static func lateness(while goesOn: (_ done: Int) -> Bool) -> [Double] {
         let executions = Executions()
         let started = DispatchSemaphore(value: 0)
@@ -130,7 +130,7 @@ enum Debouncers {
                 debouncer(1)
                 debouncers.append(debouncer)
             }
-            // What is made on other threads is there by then.
+            // By then, other threads have created what they create.
             usleep(200_000)
             held.append(Double(Resources.heap - before) / Double(many))
             precondition(executions.count == 0, "a day has passed")
@@ -145,7 +145,7 @@ enum Debouncers {
     }
 }
 
-/// How many executions there were, and when the last one was.
+/// Counts executions, and records the instant of the last one.
 private final class Executions: Sendable {
     private let instant = Atomic<Int64>(0)
     private let number = Atomic(0)

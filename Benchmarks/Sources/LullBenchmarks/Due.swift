@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Lull
 
-// Row: keys that fall due one shortly after the other, each executed by a synchronous handler on a serial queue.
+// Row: keys that fall due shortly after each other, each executed by a synchronous handler on a serial queue.
 
 enum Due {
     static func oneByOne(_ effort: Effort) -> [Line] {
@@ -13,7 +13,7 @@ enum Due {
             rounds: max(1, effort.rounds / 3),
             [
                 {
-                    // What cannot be had for less: a block on the queue for each, as they fall due.
+                    // The minimum: a block on the queue for each, as they fall due.
                     let sink = Sink()
                     return Sample.of(keys) {
                         for key in 0..<keys { queue.async { sink.take(key) } }

@@ -4,7 +4,7 @@ import LullCore
 import LullDurable
 import LullSQLite
 
-// Rows: the SQLite store beside the bare upsert of one row, both on the disk of the temporary directory.
+// Rows: the SQLite store against the bare upsert of one row, both on the disk of the temporary directory.
 
 enum Durable {
     private static func inDirectory(_ body: (URL) -> [Line]) -> [Line] {
@@ -49,7 +49,7 @@ enum Durable {
         ]
     }
 
-    /// Whether a value that is collected costs the same however many there are under its key.
+    /// Checks that a collected value costs the same however many there are under its key.
     static func collected(_ effort: Effort) -> [Line] {
         inDirectory { directory in
             let (few, many) = (3000, effort.rounds > 5 ? 300_000 : 30_000)
@@ -89,7 +89,7 @@ enum Durable {
         }
     }
 
-    /// One submit after another while one process, and then two, commit without pause.
+    /// Measures one submit after another while one process, and then two, commit without pause.
     static func twoProcesses(_ effort: Effort) -> [Line] {
         inDirectory { directory in
             let sides = DurableSides(keys: 1000, wait: .seconds(36000), in: directory)
@@ -120,7 +120,7 @@ enum Durable {
         }
     }
 
-    /// What the other process does.
+    /// The work of the other process.
     static func commitWithoutPause(_ path: String) -> Never {
         blocking {
             let store = try await SQLiteStore(path: path)
@@ -139,7 +139,7 @@ enum Durable {
         exit(0)
     }
 
-    /// A worker with nothing to do, which would notice another process's submit.
+    /// Measures an idle worker, which would notice another process's submit.
     static func idle(_ effort: Effort) -> [Line] {
         inDirectory { directory in
             let store = blocking { try await SQLiteStore(path: directory.path + ".db") }
@@ -160,7 +160,7 @@ enum Durable {
         }
     }
 
-    /// Operations a second, so that more is better.
+    /// A line in operations per second, where more is better.
     private static func rate(
         _ subject: String, _ taken: Interleaved, _ side: Int, against reference: String, _ other: Int,
         _ target: Line.Target

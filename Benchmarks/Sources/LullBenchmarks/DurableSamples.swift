@@ -18,7 +18,7 @@ final class DurableSides: @unchecked Sendable {
 
     static let namespace = "bench"
 
-    /// A pair of empty files in a directory of their own.
+    /// Makes a pair of empty files in their own directory.
     init(keys count: Int, wait: CoreDuration, bytes: Int = 100, in directory: URL) {
         value = [UInt8](repeating: UInt8(ascii: "v"), count: bytes)
         try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -35,7 +35,7 @@ final class DurableSides: @unchecked Sendable {
 
     deinit { upsert_floor_close(floor) }
 
-    /// So many keys, each drawn from all.
+    /// Returns this many keys, each drawn from all.
     func draw(_ count: Int, seed: UInt64) -> [[UInt8]] {
         var state = seed
         return (0..<count).map { _ in
@@ -51,7 +51,7 @@ final class DurableSides: @unchecked Sendable {
         }
     }
 
-    /// One row a commit by a task that leaves each to a thread of its own and waits for it, as a task must: a commit blocks.
+    /// One row a commit by a task that hands each to a separate thread and awaits it, as a task must, since a commit blocks.
     func upsertAwaited(_ keys: [[UInt8]]) -> Sample {
         Sample.of(keys.count) {
             blocking { [self] in
@@ -120,7 +120,7 @@ final class DurableSides: @unchecked Sendable {
         }
     }
 
-    /// Claims and completes everything that is due, 64 at once. While some are completed others are claimed already.
+    /// Claims and completes everything that is due, 64 at once. While some are completed, others are already claimed.
     func work(_ count: Int) -> Sample {
         let store = store
         return Sample.of(count) {
@@ -154,7 +154,7 @@ private final class Box<Value>: @unchecked Sendable {
     var value: Value?
 }
 
-/// Waits for what a task does, on a thread that nobody else needs.
+/// Waits for a task, on a thread that nothing else needs.
 @discardableResult
 func blocking<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> Value {
     let box = Box<Value>()

@@ -2,10 +2,10 @@ import Allocations
 @preconcurrency import Dispatch
 import Synchronization
 
-// The least code that could do the work honestly: concrete, in one module, a clock read, a lock, a look at the due instant,
-// a count and the store, with one sleeper that re-arms itself when it wakes too early.
+// The least code that could honestly do the work: concrete, in one module, a clock read, a lock, a check of the due instant,
+// a count and the store, with one timer that is set again when it fires too early.
 
-/// A debouncer with nothing in it that can be left out.
+/// A debouncer with nothing that could be left out.
 final class Floor<Value: Sendable>: Sendable {
     private struct State {
         var due: Int64 = 0
@@ -15,10 +15,10 @@ final class Floor<Value: Sendable>: Sendable {
     }
 
     private enum Next {
-        /// Nothing to do but to drop the old value, outside the lock.
+        /// Only the old value has to be released, outside the lock.
         case drop(Value?)
         case arm
-        /// What is pending is due: it goes first.
+        /// What is pending is due, and is executed first.
         case late
     }
 
@@ -73,7 +73,7 @@ final class Floor<Value: Sendable>: Sendable {
     }
 }
 
-/// The same with a dictionary of keys, and a heap to know the next one due.
+/// The same with a dictionary of keys, and a heap of due instants.
 final class KeyedFloor<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Gate {
         var due: Int64
@@ -181,7 +181,7 @@ extension Array {
         }
     }
 
-    /// Removes the earliest of a binary heap of instants.
+    /// Removes the earliest instant of a binary heap.
     fileprivate mutating func popFirst<Key>() where Element == (due: Int64, key: Key) {
         swapAt(0, count - 1)
         removeLast()
@@ -197,7 +197,7 @@ extension Array {
     }
 }
 
-/// One Dispatch timer that can be set again and again.
+/// A Dispatch timer that can be set repeatedly.
 final class Alarm: Sendable {
     private let source: any DispatchSourceTimer
 

@@ -3,14 +3,14 @@ import Foundation
 import Lull
 import LullCharts
 
-// Row: what a submit costs when ever more keys are pending. All of them are before the first submit that counts, and each of
-// these goes to one at random: the more keys, the less of them is in a cache.
+// Row: what a submit costs as the number of pending keys grows. All keys are pending before the first measured submit, and each
+// submit goes to a random key: the more keys, the fewer of them are in a cache.
 
 enum Growth {
-    /// Nothing falls due while it is measured.
+    /// Long enough that nothing falls due during the measurement.
     private static let wait: Int64 = 1_000_000_000_000
 
-    /// What the idiom leaves behind at each submit, it leaves until the old deadline. Longer than its submits take.
+    /// Longer than the submits take: what the idiom leaves behind at each submit stays until the old deadline.
     private static let idiomWait: Int64 = 5_000_000_000
 
     static func rows(_ effort: Effort) -> (lines: [Line], chart: LineChart) {
@@ -36,7 +36,7 @@ enum Growth {
 
     // MARK: - Measuring
 
-    /// Both sides in turn, on objects that stay; with fresh ones several times, since their place in memory matters.
+    /// Measures both sides in turn, on the same objects; repeats that with fresh ones, since their place in memory matters.
     private static func compare(_ size: Int, _ effort: Effort) -> Interleaved {
         let submits = keys(of: size, count: effort.submits)
         var all: Interleaved?
@@ -59,7 +59,7 @@ enum Growth {
         return all!
     }
 
-    /// The processor time of all threads, for that is where the idiom works too.
+    /// Measures the processor time of all threads, since the idiom works on several.
     private static func cost(ofTasks size: Int, _ effort: Effort) -> Spread {
         let submits = keys(of: size, count: effort.submits / 10)
         let samples = (0..<max(1, effort.rounds / 4)).map { _ in
@@ -69,14 +69,14 @@ enum Growth {
                 for (value, key) in submits.enumerated() { idioms[key].submit(value) }
             }
             for idiom in idioms { idiom.cancel() }
-            // Neither the next sample nor the next row is to bear what this one has left.
+            // The next sample and the next row must not pay for what this one has left behind.
             usleep(UInt32(idiomWait / 1000) + 500_000)
             return sample
         }
         return Spread(samples.map(\.cpu))
     }
 
-    /// Keys at random, the same in every run.
+    /// Returns random keys, the same in every run.
     private static func keys(of size: Int, count: Int) -> [Int] {
         var state: UInt64 = 42
         return (0..<count).map { _ in

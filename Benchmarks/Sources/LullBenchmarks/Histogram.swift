@@ -1,6 +1,6 @@
-/// How often something took how long, to a sixteenth. To note one allocates nothing, however many there are.
+/// A histogram of durations, exact to a sixteenth. Recording one never allocates.
 final class Histogram: @unchecked Sendable {
-    // Proof of @unchecked Sendable: its users see to it that one thread at a time has it.
+    // Proof of @unchecked Sendable: its users ensure that one thread at a time accesses it.
     private let buckets: UnsafeMutableBufferPointer<UInt32>
     private(set) var count = 0
     private(set) var longest: Int64 = 0
@@ -25,7 +25,7 @@ final class Histogram: @unchecked Sendable {
         if nanoseconds > longest { longest = nanoseconds }
     }
 
-    /// What a share of all took at most, rounded up to the end of a bucket.
+    /// Returns the duration that a share of all did not exceed, rounded up to the end of a bucket.
     func quantile(_ share: Double) -> Double {
         let wanted = Int((share * Double(count)).rounded(.up))
         var sum = 0
@@ -36,7 +36,7 @@ final class Histogram: @unchecked Sendable {
         return .nan
     }
 
-    /// The bucket of a time: one for each number below 16, and above, 16 for each power of two.
+    /// Returns the bucket of a duration: one for each number below 16, and above, 16 for each power of two.
     @inline(__always)
     private static func bucket(of nanoseconds: Int64) -> Int {
         let value = UInt64(max(0, nanoseconds))

@@ -1,12 +1,12 @@
 import Allocations
 import LullCore
 
-// Row: how long one call of the engine takes, at most: so long a runtime holds its lock. In processor time of the thread, which
-// does not count when others ran; the engine is driven as the runtimes drive it, but by one thread and in virtual time.
+// Row: the longest time of one call of the engine, for which a runtime holds its lock. It is processor time of the thread, which
+// excludes the time of others; the engine is driven as the runtimes drive it, but by one thread and in virtual time.
 
 /// The processor time of one kind of call.
 struct Meter {
-    /// What a look at that clock costs, which is a call of the system.
+    /// The cost of reading that clock, which is a system call.
     let cost: Int64
     private(set) var longest: Int64 = 0
 
@@ -20,7 +20,7 @@ struct Meter {
         longest = max(longest, thread_cpu_nanoseconds() - start - cost)
     }
 
-    /// The median of many looks at the clock.
+    /// The median of many readings of the clock.
     static func calibrate() -> Int64 {
         let costs = (0..<10_000).map { _ in
             let start = start()
@@ -31,7 +31,7 @@ struct Meter {
 }
 
 enum Holds {
-    /// The calls that a runtime makes with its lock held.
+    /// The calls that a runtime makes while it holds its lock.
     private struct Meters {
         var clock: Meter
         var new: Meter
@@ -81,7 +81,7 @@ enum Holds {
             meters.clock.note(since: start)
         }
 
-        // All fall due at one instant, and are executed as they do.
+        // All fall due at one instant, and are executed then.
         submitAll(keys, &engine, now, &meters)
         let all = now.advanced(by: wait)
         while engine.alarm <= all {
@@ -115,7 +115,7 @@ enum Holds {
         return Engine(setup)
     }
 
-    /// A submit of each key, and one to a random one for every fourth.
+    /// Submits each key, and after every fourth one a random key.
     private static func submitAll(
         _ keys: Int, _ engine: inout Engine<Int, Int>, _ now: CoreInstant, _ meters: inout Meters
     ) {
@@ -134,11 +134,11 @@ enum Holds {
             let actions = engine.submit(value, for: key, at: now)
             meters.known.note(since: start)
             engine.takeDiscarded().free()
-            precondition(actions.displaced != nil, "a submit has taken no other's place")
+            precondition(actions.displaced != nil, "a submit has displaced no value")
         }
     }
 
-    /// Starts so many executions, waits for all of them, and lets them end.
+    /// Starts this many executions, waits for all of them, and lets them end.
     private static func watch(
         _ keys: Int, _ engine: inout Engine<Int, Int>, _ now: CoreInstant, _ meters: inout Meters
     ) {
@@ -149,7 +149,7 @@ enum Holds {
             for case .start(let execution) in engine.flush(key, at: now).more { running.append(execution.run) }
         }
         precondition(running.count == keys, "not all have been started")
-        Sweeps.carryOut(.flush, &engine, at: now, ticket: 1, &meters.watch, ended: &meters.ended)
+        Sweeps.carryOut(.flush, &engine, at: now, waiter: 1, &meters.watch, ended: &meters.ended)
         for run in running {
             let start = Meter.start()
             let (_, actions) = engine.ended(run, .returned)
@@ -159,7 +159,7 @@ enum Holds {
         }
     }
 
-    /// Does what an engine says, as a runtime does outside its lock: each execution ends at once.
+    /// Performs the engine's actions, as a runtime does outside its lock; each execution ends at once.
     static func perform(_ actions: Actions<Int, Int>, _ engine: inout Engine<Int, Int>, _ ended: inout Meter) {
         for case .start(let execution) in actions.more {
             let start = Meter.start()

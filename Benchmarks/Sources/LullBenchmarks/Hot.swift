@@ -7,10 +7,10 @@ import Lull
 
 enum Hot {
     static let submits = 1_000_000
-    /// Long enough for no pause of the machine to look like the end of a burst.
+    /// Long enough that no pause of the machine looks like the end of a burst.
     static let wait: Int64 = 250_000_000
 
-    // MARK: - A burst, as a user's code has it
+    // MARK: - A burst, as in a user's code
 
     @inline(never)
     static func burst(_ debouncer: Debouncer<Int, Void>, _ range: Range<Int>) {
@@ -32,7 +32,7 @@ enum Hot {
     static func values(_ effort: Effort) -> [Line] {
         let some = submits / 10
         let heap = Resources.heap
-        // The idioms leave something until their old deadlines.
+        // The idioms leave memory in use until their old deadlines.
         defer { Resources.waitForHeap(heap + 8 << 20, atMost: 5) }
         let taken = Interleaved(
             rounds: effort.rounds,

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-// What people write today, as they write it, one for all keys of a burst or one for each key.
+// The idioms that people use today, one for a whole burst or one for each key.
 
-/// Cancels the task that sleeps and starts another one.
+/// Cancels the sleeping task and starts another one.
 final class TaskIdiom {
     private var task: Task<Void, Never>?
     private let wait: Int64
@@ -25,7 +25,7 @@ final class TaskIdiom {
     func cancel() { task?.cancel() }
 }
 
-/// Cancels the work item that waits for its time and schedules another one.
+/// Cancels the scheduled work item and schedules another one.
 final class WorkItemIdiom {
     private var item: DispatchWorkItem?
     private let queue: DispatchQueue
@@ -48,7 +48,7 @@ final class WorkItemIdiom {
     func cancel() { item?.cancel() }
 }
 
-/// Invalidates the timer on the present run loop and makes another one.
+/// Invalidates the timer on the current run loop and makes another one.
 final class TimerIdiom {
     private var timer: Timer?
     private let wait: Int64

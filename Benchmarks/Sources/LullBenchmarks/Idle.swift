@@ -3,8 +3,8 @@ import Dispatch
 import Foundation
 import Lull
 
-// Row: debouncers with nothing pending, beside a process that has none. On Linux, Dispatch itself wakes up once a second
-// in every process that has ever used one of its threads.
+// Row: debouncers with nothing pending, against a process without any. On Linux, Dispatch itself wakes up once a second in
+// every process that has ever used one of its threads.
 
 enum Idle {
     static func aMinute(_ effort: Effort) -> [Line] {
@@ -30,12 +30,12 @@ enum Idle {
     }
 
     private static func rest(_ effort: Effort) -> (wakeUps: Double, cpu: Double) {
-        // The threads that have been busy go to rest after some seconds.
+        // Busy threads become idle after some seconds.
         sleep(UInt32(min(15, 2 * effort.seconds)))
         let switches = voluntary_switches()
         let cpu = process_cpu_nanoseconds()
         sleep(UInt32(effort.seconds))
-        // One of the wake-ups is this thread's own.
+        // One of the wake-ups is that of this thread.
         return (Double(voluntary_switches() - switches) - 1, Double(process_cpu_nanoseconds() - cpu))
     }
 }

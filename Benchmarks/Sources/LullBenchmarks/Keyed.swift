@@ -3,13 +3,13 @@ import Dispatch
 import Lull
 import Synchronization
 
-// Rows: many submits over many keys. In turn, each key comes as often as any other and as late as can be; at random, no
-// cache can know which will be next.
+// Rows: many submits over many keys. In turn, each key comes as often as any other and as late as possible; at random, no
+// cache can predict the next one.
 
 enum Keyed {
     static let submits = 1_000_000
     static let keys = 100_000
-    /// Nothing is executed while a burst lasts, nor afterwards: it is dropped.
+    /// Nothing is executed during a burst or afterwards: it is dropped.
     static let wait: Int64 = 10_000_000_000
 
     static let inTurn = (0..<submits).map { $0 % keys }
@@ -23,13 +23,13 @@ enum Keyed {
         }
     }()
 
-    /// A key of 24 bytes, too long to lie in the string itself.
+    /// Returns a key of 24 bytes, too long to be stored inline in the string.
     static func name(_ key: Int) -> String {
         let digits = String(key)
         return "device/" + String(repeating: "0", count: 17 - digits.count) + digits
     }
 
-    // MARK: - A burst, as a user's code has it
+    // MARK: - A burst, as in a user's code
 
     @inline(never)
     static func burst(_ debouncer: KeyedDebouncer<Int, Int, Void>, _ keys: [Int]) {
@@ -67,7 +67,7 @@ enum Keyed {
         let taken = Interleaved(
             rounds: effort.rounds,
             [{ floor(inTurn) }, { lull(inTurn) }, { floor(atRandom) }, { lull(atRandom) }])
-        // They take their time, and much memory until their old deadlines, which the next row is not to bear.
+        // The idioms are slow, and use much memory until their old deadlines; the next row must not pay for that.
         let heap = Resources.heap
         defer { Resources.waitForHeap(heap + 8 << 20, atMost: Int(wait / 1_000_000_000) + 5) }
         let idioms = Interleaved(
@@ -109,7 +109,7 @@ enum Keyed {
         ]
     }
 
-    /// The idiom of a key, made for its first submit.
+    /// Returns the idiom of a key, created at its first submit.
     private static func idiom<Idiom>(for key: Int, in all: inout [Int: Idiom], _ make: () -> Idiom) -> Idiom {
         if let idiom = all[key] { return idiom }
         let idiom = make()

@@ -10,7 +10,7 @@ import LullCharts
 enum Lateness {
     private static let queue = DispatchQueue(label: "lateness", qos: .userInitiated)
 
-    /// Nanoseconds from the due instant to the handler, for waits of all lengths.
+    /// Returns the nanoseconds from the due instant to the handler, for waits of all lengths.
     private final class Start: Sendable {
         private let instant = Atomic<Int64>(0)
 
@@ -38,13 +38,13 @@ enum Lateness {
             },
         ]
         func wait(_ number: Int) -> Int64 { Int64(3_000_000 + number % 17 * 1_000_000) }
-        // For each kind, the sorted ones of each round.
+        // For each kind, the sorted figures of each round.
         var late: [[[Double]]] = kinds.map { _ in [] }
         for _ in 0..<effort.rounds {
             var round: [[Double]] = kinds.map { _ in [] }
             for number in 0..<100 {
-                // Not at once, or they would wake the machine for each other. And back and forth, so that what is judged comes as
-                // often after itself as after what it is held against: the end of either makes the next one later.
+                // Not at the same time, or they would wake the machine for each other. And back and forth, so that each kind
+                // follows itself as often as it follows its reference: the end of either makes the next one later.
                 for kind in number.isMultiple(of: 2) ? [timer, onQueue] : [onQueue, timer] {
                     round[kind].append(kinds[kind](wait(number)))
                 }
@@ -77,9 +77,9 @@ enum Lateness {
             return LineChart.Series(
                 name,
                 (0...92).map { step in
-                    // Steps that are equally far apart in the chart.
+                    // Steps of equal distance in the chart.
                     let share = 1 - pow(10, -Double(step) / 40)
-                    // What starts within a microsecond, or early, has no place on a logarithmic axis.
+                    // A start within a microsecond, or an early one, cannot be shown on a logarithmic axis.
                     return LineChart.Point(share, max(1000, Spread.quantile(share, ofSorted: sorted)))
                 })
         }

@@ -1,11 +1,11 @@
 import Foundation
 import LullCharts
 
-/// Runs the rows that were asked for, prints the table, and writes it as JSON where that was asked for.
+/// Runs the requested rows, prints the table, and writes it as JSON on request.
 @main
 enum Main {
     static let rows = [
-        // First, while the machine is at rest: the others leave threads and memory behind, which moves a bare timer as well.
+        // First, while the machine is idle: the others leave threads and memory behind, which affects a bare timer as well.
         Row("lateness", charted: Lateness.atRest),
         Row("lateness-busy", Lateness.poolBlocked),
         Row("hot", Hot.values),
@@ -87,7 +87,7 @@ enum Main {
         do {
             try Comparison.print(now, with: before)
         } catch {
-            print("what other runs have written could not be read: \(error)")
+            print("the results of other runs could not be read: \(error)")
             exit(66)
         }
     }
@@ -102,7 +102,7 @@ enum Main {
         do {
             try body()
         } catch {
-            print("what was measured could not be written to \(path): \(error)")
+            print("the results could not be written to \(path): \(error)")
             exit(74)
         }
     }
@@ -110,11 +110,11 @@ enum Main {
     private static var machine: String {
         let information = ProcessInfo.processInfo
         return "\(information.operatingSystemVersionString), \(information.activeProcessorCount) processors, "
-            + "\(information.physicalMemory >> 30) GiB. Figures are medians; processor time where not said otherwise.\n"
+            + "\(information.physicalMemory >> 30) GiB. Figures are medians, and processor time unless stated otherwise.\n"
     }
 }
 
-/// A row of the targets: what is measured together.
+/// A row of the targets: lines that are measured together.
 struct Row: Sendable {
     var name: String
     var run: @Sendable (Effort) -> (lines: [Line], chart: LineChart?)
@@ -124,22 +124,22 @@ struct Row: Sendable {
         run = { (lines($0), nil) }
     }
 
-    /// A row of which a chart can be drawn too.
+    /// Creates a row that also has a chart.
     init(_ name: String, charted: @escaping @Sendable (Effort) -> (lines: [Line], chart: LineChart)) {
         self.name = name
         run = { charted($0) }
     }
 }
 
-/// How often things are repeated, and how far they are taken.
+/// The number of repetitions, and the sizes.
 struct Effort {
     var rounds: Int
     var seconds: Int
-    /// How many keys are pending at most, where the number grows.
+    /// The largest number of pending keys, where the number grows.
     var keys: Int
-    /// How many submits are measured at once there.
+    /// The number of submits measured at once there.
     var submits: Int
-    /// How many keys are pending when a call concerns all of them.
+    /// The number of pending keys for calls for all keys.
     var pending: Int
 
     static let full = Effort(rounds: 11, seconds: 60, keys: 10_000_000, submits: 1_000_000, pending: 5_000_000)

@@ -3,9 +3,9 @@ import Foundation
 import Lull
 import Synchronization
 
-// Row: submits whose outcome is awaited, each by a task that the next submit wakes.
+// Row: submits with an awaited outcome, each by a task that the next submit wakes.
 
-/// The least that lets each caller wait for the next one: a continuation behind a lock.
+/// The least code that lets each caller wait for the next one: a continuation behind a lock.
 private final class Relay: Sendable {
     private let last = Mutex<CheckedContinuation<Bool, Never>?>(nil)
 

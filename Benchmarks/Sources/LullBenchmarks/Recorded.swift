@@ -1,6 +1,6 @@
 import Lull
 
-// Row: what a recording costs those who are recorded.
+// Row: what a recording adds to a submit.
 
 enum Recorded {
     static func values(_ effort: Effort) -> [Line] {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// One line of the table: a figure, what it is held against, and whether it is what it should be.
+/// One line of the table: a figure, its reference, and whether it meets its target.
 struct Line: Codable {
-    /// What is judged.
+    /// What the target limits.
     enum Target: Codable {
         case ratioAtMost(Double)
         case ratioAtLeast(Double)
         case figureAtMost(Double)
-        /// Stated for comparison only.
+        /// For comparison only.
         case none
     }
 
@@ -44,14 +44,14 @@ struct Line: Codable {
     }
 }
 
-/// Prints lines as they come, and keeps them.
+/// Prints lines as they come, and stores them.
 struct Report {
     private(set) var lines: [Line] = []
 
     static let columns = [14, 42, 15, 26, 20, 9, 7]
 
     init() {
-        print(Self.line(["row", "what", "figure", "held against", "ratio (quartiles)", "target", "verdict"]))
+        print(Self.line(["row", "what", "figure", "compared with", "ratio (quartiles)", "target", "verdict"]))
         print(Self.line(Self.columns.map { String(repeating: "-", count: $0) }))
     }
 
@@ -80,7 +80,7 @@ struct Report {
         try encoder.encode(lines.map { Entry(line: $0, met: $0.isMet) }).write(to: URL(fileURLWithPath: path))
     }
 
-    /// The lines that another run, of whichever build, has written.
+    /// Reads the lines that another run, of any build, has written.
     static func readJSON(from path: String) throws -> [Line] {
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(

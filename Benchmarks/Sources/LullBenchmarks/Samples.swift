@@ -1,17 +1,17 @@
 import Allocations
 
-/// What one run of one side of a row cost, for each operation.
+/// The cost of one run of one side of a row, per operation.
 struct Sample {
-    /// Nanoseconds that passed.
+    /// Wall-clock time in nanoseconds.
     var wall: Double
-    /// Nanoseconds of processor time of the thread that ran it. Unlike `wall` it does not count when other processes ran.
+    /// Nanoseconds of processor time of the thread that ran it. Unlike `wall` it excludes the time of other processes.
     var thread: Double
     /// Nanoseconds of processor time of all threads.
     var cpu: Double
     /// Calls of the allocator, by all threads.
     var allocations: Double
 
-    /// Runs `body`, which does `operations` of something.
+    /// Runs `body`, which performs this many operations.
     static func of(_ operations: Int, _ body: () -> Void) -> Sample {
         let allocations = allocations_made()
         let cpu = process_cpu_nanoseconds()
@@ -36,13 +36,13 @@ struct Interleaved {
     init(rounds: Int, _ bodies: [() -> Sample]) {
         sides = bodies.map { _ in [] }
         for round in 0..<rounds {
-            // Back and forth: nobody always comes first.
+            // Back and forth, so that no side always comes first.
             let order = round.isMultiple(of: 2) ? Array(bodies.indices) : bodies.indices.reversed()
             for side in order { sides[side].append(bodies[side]()) }
         }
     }
 
-    /// The samples of both, of the same sides.
+    /// Joins the samples of the same sides.
     static func + (left: Interleaved, right: Interleaved) -> Interleaved {
         var sum = left
         for side in sum.sides.indices { sum.sides[side] += right.sides[side] }
@@ -53,7 +53,7 @@ struct Interleaved {
         Spread(sides[side].map { $0[keyPath: figure] })
     }
 
-    /// The line of one side, held against another.
+    /// Returns the line of one side, compared with another.
     func line(
         _ subject: String, _ side: Int, against reference: String, _ other: Int,
         by figure: KeyPath<Sample, Double> = \.thread, _ target: Line.Target = .none
@@ -63,13 +63,13 @@ struct Interleaved {
             ratio: ratio(side, to: other, figure), target: target)
     }
 
-    /// The ratio of two sides, taken round by round.
+    /// Returns the ratio of two sides, round by round.
     func ratio(_ side: Int, to other: Int, _ figure: KeyPath<Sample, Double>) -> Spread {
         Spread(zip(sides[side], sides[other]).map { $0[keyPath: figure] / $1[keyPath: figure] })
     }
 }
 
-/// Where repeated measurements of one thing lie.
+/// The median and the quartiles of repeated measurements.
 struct Spread: Codable {
     var median: Double
     var lowerQuartile: Double
@@ -86,12 +86,12 @@ struct Spread: Codable {
         most = sorted.last ?? .nan
     }
 
-    /// A figure that was measured once.
+    /// Creates the spread of a figure that was measured once.
     init(_ value: Double) {
         self.init([value])
     }
 
-    /// The value that a share of all are no greater than, between two of them in proportion.
+    /// Returns the value that a share of all do not exceed, interpolated between two of them.
     static func quantile(_ share: Double, ofSorted values: [Double]) -> Double {
         guard !values.isEmpty else { return .nan }
         let position = share * Double(values.count - 1)

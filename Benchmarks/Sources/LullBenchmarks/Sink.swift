@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What a handler does in these rows: it keeps the value, and counts how often it was called.
+/// The work of the handlers in these rows: stores the value, and counts the calls.
 final class Sink: Sendable {
     private let executions = Atomic(0)
     private let last = Atomic(-1)
@@ -13,12 +13,12 @@ final class Sink: Sendable {
         executions.add(1, ordering: .releasing)
     }
 
-    /// Waits until there were that many executions, looking rarely: its own processor time counts in some rows.
+    /// Waits for this many executions. It polls rarely, since its own processor time counts in some rows.
     func waitFor(_ number: Int = 1) {
         while count < number { usleep(2000) }
     }
 
-    /// Waits for the only execution, of `value`: work that was not done may not count as fast.
+    /// Waits for the only execution, of `value`, so that work that was not done does not count as fast.
     func expect(only value: Int) {
         waitFor()
         precondition(count == 1, "a burst was executed \(count) times: the machine paused for longer than the wait")

@@ -3,19 +3,19 @@ import Foundation
 import Lull
 import Synchronization
 
-// Row: what any other call does to the submits of another thread, which never pauses. That thread loses its processor to others
-// now and then, whatever the library does: so the same is measured beside two threads that only compute, as many as a call and
-// its handlers keep busy, in the same rounds.
+// Row: how other calls delay the submits of another thread, which never pauses. That thread sometimes loses its processor to
+// others, whatever the library does. So the same is measured, in the same rounds, beside two threads that only compute, as many
+// as a call and its handlers keep busy.
 //
-// Only the submits that overlap with the call count. A single hold of the lock, however long, delays one of them: it is seen in
-// the longest alone. Many holds are seen in the quantile.
+// Only the submits that overlap with the call count. A single hold of the lock, however long, delays one of them, and shows only
+// in the longest. Many holds show in the quantile.
 
 enum Stalls {
     private typealias Crowd = KeyedDebouncer<Int, Int, Void>
 
-    /// Where the other thread submits to.
+    /// The keys that the other thread submits to.
     private enum Aim: String, CaseIterable {
-        /// A key that nobody else submits to.
+        /// A key that only this thread submits to.
         case hot = "one hot key"
         /// Keys that exist already.
         case random = "random keys"
@@ -71,7 +71,7 @@ enum Stalls {
                 while boot_nanoseconds() < end {
                     for _ in 0..<10_000 { state = state &* 6_364_136_223_846_793_005 &+ 1 }
                 }
-                precondition(state != 0, "a generator of numbers has come to zero")
+                precondition(state != 0, "a random number generator has reached zero")
             }
         }
     }
@@ -84,7 +84,7 @@ enum Stalls {
         }
     }
 
-    /// Until the last one has been executed: the call may return before.
+    /// Waits until the last one has been executed: the call may return earlier.
     private static func flush(_ keys: Int, _ aim: Aim) -> Stall {
         let sink = Sink()
         let debouncer = crowd(of: keys, sink)
@@ -119,7 +119,7 @@ enum Stalls {
         }
     }
 
-    /// A fifth of the keys fall due at one instant, while others are submitted to.
+    /// Lets a fifth of the keys fall due at one instant, while others get submits.
     private static func due(_ keys: Int, _ aim: Aim) -> Stall {
         let due = keys / 5
         let sink = Sink()
@@ -142,7 +142,7 @@ enum Stalls {
         }
     }
 
-    /// With a fifth of the keys running, each in a task that does not end before the measurement has.
+    /// Measures with a fifth of the keys running, each in a task that does not end before the measurement.
     private static func flushAndWait(_ keys: Int, _ aim: Aim) -> Stall {
         let running = keys / 5
         let sink = Sink()
@@ -171,9 +171,9 @@ enum Stalls {
         return stall
     }
 
-    // MARK: - What they have in common
+    // MARK: - Shared parts
 
-    /// A debouncer with so many keys pending, for long.
+    /// Returns a debouncer with this many keys pending, for a long time.
     private static func crowd(of keys: Int, _ sink: Sink = Sink()) -> Crowd {
         let queue = DispatchQueue(label: "stalls")
         let debouncer = Crowd(for: .seconds(1000), on: queue, options: .init(atEnd: .drop)) { _, value in
@@ -183,7 +183,7 @@ enum Stalls {
         return debouncer
     }
 
-    /// What `body` does to submits to a debouncer with so many keys.
+    /// Measures how `body` delays submits to a debouncer with this many keys.
     private static func beside(
         _ debouncer: Crowd, _ keys: Int, _ aim: Aim, endingWith end: () -> Void = {}, _ body: () -> Void
     ) -> Stall {
@@ -196,7 +196,7 @@ enum Stalls {
         return stall
     }
 
-    /// Leaves nothing behind that the next trial would have to bear.
+    /// Cleans up, so that the next trial does not pay for this one.
     private static func end(_ debouncer: Crowd, _ submitter: Submitter) {
         submitter.stop()
         debouncer.shutDown(discardingPending: true)
@@ -208,17 +208,17 @@ enum Stalls {
         return Int(scattered.multipliedFullWidth(by: UInt64(keys)).high)
     }
 
-    /// Looks rarely: looking takes the lock.
+    /// Polls rarely, since each check takes the lock.
     private static func wait(until isDone: () -> Bool) {
         let end = boot_nanoseconds() + 120_000_000_000
         while !isDone() {
-            precondition(boot_nanoseconds() < end, "what was asked for has not been done for two minutes")
+            precondition(boot_nanoseconds() < end, "the call had not finished after two minutes")
             usleep(2000)
         }
     }
 }
 
-/// Holds handlers until it is opened.
+/// Blocks handlers until it is opened.
 private final class Latch: Sendable {
     private struct State {
         var isOpen = false

@@ -2,7 +2,7 @@ import Allocations
 import Foundation
 import Lull
 
-// Row: a stream that is debounced, element by element.
+// Row: a debounced stream, element by element.
 
 enum Streams {
     static func debounced(_ effort: Effort) -> [Line] {
@@ -42,7 +42,7 @@ enum Streams {
         ]
     }
 
-    /// Lets a task consume a stream of that many elements, which are made as they are asked for.
+    /// Lets a task consume a stream of this many elements, which are created on demand.
     private static func run(
         _ elements: Int, _ consume: @escaping @Sendable (AsyncStream<Int>) async -> Void
     ) -> Sample {
@@ -57,9 +57,9 @@ enum Streams {
         }
     }
 
-    /// Counts up; asked by one consumer at a time.
+    /// Counts up, for one consumer at a time.
     private final class Numbers: @unchecked Sendable {
-        // Proof of @unchecked Sendable: an AsyncStream asks again only when it has been answered.
+        // Proof of @unchecked Sendable: an AsyncStream makes the next call only after the last one has returned.
         private var number = 0
         private let end: Int
 

@@ -2,35 +2,35 @@ import Allocations
 import Foundation
 import Synchronization
 
-/// How long submits took while something else was going on, in nanoseconds.
+/// The durations of submits during another activity, in nanoseconds.
 struct Stall {
     var p9999: Double
     var longest: Double
 }
 
-/// Submits without pause, from a thread of its own, and notes of each submit how long it took.
+/// Submits without pause from its own thread, and records the duration of each submit.
 final class Submitter: Sendable {
-    /// What the thread is asked to do, in the order in which it comes.
+    /// The phases of the thread, in order.
     private enum Phase {
         static let idle = 0
         static let noting = 1
-        /// The submit that is under way belongs to it still.
+        /// The submit in progress still belongs to the measurement.
         static let closing = 2
         static let stopping = 3
     }
 
     private let phase = Atomic(Phase.idle)
-    // One thread at a time has it: the submitting one from `noting` to the end of `closing`, the measuring one otherwise.
+    // One thread at a time accesses it: the submitting one from `noting` to the end of `closing`, otherwise the measuring one.
     private let taken = Histogram()
     private let ended = DispatchSemaphore(value: 0)
 
-    /// - Parameter submit: Submits, given a number that counts up.
+    /// - Parameter submit: Submits a number, which counts up.
     init(_ submit: @escaping @Sendable (Int) -> Void) {
         Thread { [self] in
             run(submit)
             ended.signal()
         }.start()
-        // It is at it when the measurement begins.
+        // It is already submitting when the measurement begins.
         usleep(20_000)
     }
 
@@ -50,7 +50,7 @@ final class Submitter: Sendable {
         }
     }
 
-    /// How long the submits take that overlap with `body`.
+    /// Measures the duration of the submits that overlap with `body`.
     func measure(_ body: () -> Void) -> Stall {
         taken.removeAll()
         phase.store(Phase.noting, ordering: .releasing)

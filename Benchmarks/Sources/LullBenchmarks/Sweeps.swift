@@ -1,33 +1,33 @@
 import LullCore
 
-// Part of the row `holds`: the calls for all keys, made as the runtimes make them, one hold of the lock after the other.
+// Part of the row `holds`: calls for all keys, made as the runtimes make them, one hold of the lock after the other.
 
 enum Sweeps {
-    /// How many keys a runtime reaches while it holds its lock once.
+    /// The number of keys that a runtime handles in one hold of its lock.
     static let limit = 256
 
-    /// Carries out a call for all keys, and ends what that starts.
+    /// Carries out a call for all keys, and ends the executions that it starts.
     ///
-    /// - Parameter ticket: Waits for what runs then.
+    /// - Parameter waiter: Waits for the executions that run then.
     static func carryOut(
-        _ kind: Sweep.Kind, _ engine: inout Engine<Int, Int>, at now: CoreInstant, ticket: Ticket? = nil,
+        _ kind: Sweep.Kind, _ engine: inout Engine<Int, Int>, at now: CoreInstant, waiter: WaiterID? = nil,
         _ hold: inout Meter, ended: inout Meter
     ) {
         let start = Meter.start()
-        var sweep = engine.begin(kind, at: now, ticket: ticket)
+        var sweep = engine.beginSweep(kind, at: now, waiter: waiter)
         hold.note(since: start)
         engine.takeDiscarded().free()
         while !sweep.isDone {
             sweep.sortIfNeeded()
             let start = Meter.start()
-            let actions = engine.carryOn(&sweep, limit: limit)
+            let actions = engine.continueSweep(&sweep, limit: limit)
             hold.note(since: start)
             engine.takeDiscarded().free()
             Holds.perform(actions, &engine, &ended)
         }
     }
 
-    /// Asks when the next value of any key falls due.
+    /// Queries when the next value of any key falls due.
     static func nextDue(
         _ engine: inout Engine<Int, Int>, at now: CoreInstant, _ hold: inout Meter
     ) -> CoreInstant? {

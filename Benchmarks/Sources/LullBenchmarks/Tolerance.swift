@@ -3,24 +3,24 @@ import Dispatch
 import Foundation
 import Lull
 
-// Row: how often debouncers wake the process when they may be somewhat late, and when they may not.
+// Row: how often debouncers wake the process with a tolerance, and without one.
 
 enum Tolerance {
     private static let queue = DispatchQueue(label: "tolerance")
     private static let debouncers = 100
 
-    /// The only place that says how late one may be.
+    /// Makes a debouncer. The only place that sets a tolerance.
     private static func make(
         _ wait: Duration, tolerance: Duration, _ handler: @escaping @Sendable (Int) -> Void
     ) -> Debouncer<Int, Void> {
         Debouncer(for: wait, on: queue, options: .init(atEnd: .drop, tolerance: tolerance), handler: handler)
     }
 
-    /// What a few seconds have brought, by the second.
+    /// The counts of a few seconds, per second.
     private struct Taken {
-        /// Voluntary switches of all threads: each is a thread that has gone to sleep and has to be woken.
+        /// Voluntary context switches of all threads: each is a thread that has gone to sleep and has to be woken.
         var switches: Double
-        /// Starts of handlers that do not come right after another one.
+        /// Starts of handlers that do not directly follow another one.
         var instants: Double
         var executions: Double
     }
@@ -45,7 +45,7 @@ enum Tolerance {
         ]
     }
 
-    /// Waits of one to two seconds, and each execution asks for the next one.
+    /// Measures with waits of one to two seconds, where each execution submits the next value.
     private static func run(isTolerant: Bool, _ effort: Effort) -> Taken {
         let seconds = max(4, effort.seconds / 10)
         let starts = Starts()
@@ -57,7 +57,7 @@ enum Tolerance {
         defer {
             queue.sync { starts.debouncers = [] }
         }
-        // What else there is in the process has its own reasons to wake up.
+        // Other parts of the process have their own reasons to wake up.
         let atRest = switches(in: 2)
         for debouncer in all { debouncer(0) }
         // By then each has been executed once, and they no longer start together.
@@ -74,13 +74,13 @@ enum Tolerance {
     private static func switches(in seconds: Int) -> Double {
         let before = voluntary_switches()
         sleep(UInt32(seconds))
-        // One of them is this thread's own.
+        // One of them is that of this thread.
         return (Double(voluntary_switches()) - Double(before) - 1) / Double(seconds)
     }
 
-    /// Counts the executions, and asks for the next ones.
+    /// Counts the executions, and submits the next values.
     private final class Starts: @unchecked Sendable {
-        // Proof of @unchecked Sendable: touched on the serial queue of the handlers alone, and before the first of them.
+        // Proof of @unchecked Sendable: accessed only on the serial queue of the handlers, and before the first of them.
         var debouncers: [Debouncer<Int, Void>] = []
         private(set) var instants = 0
         private(set) var executions = 0
@@ -88,7 +88,7 @@ enum Tolerance {
 
         func happens(_ number: Int, _ value: Int) {
             let now = boot_nanoseconds()
-            // What one wake-up has made due comes right after each other.
+            // The executions of one wake-up follow each other directly.
             if now - last > 200_000 { instants += 1 }
             last = now
             executions += 1

@@ -61,7 +61,7 @@ void upsert_floor_run(
             run(floor, floor->upsert);
         }
         run(floor, floor->commit);
-        // As LullSQLite does: the log is copied when it has become long.
+        // As LullSQLite does: copies the log when it has become long.
         if (floor->pages < 1000) floor->checkpoint_at = 1000;
         if (floor->pages >= floor->checkpoint_at) {
             check(floor, sqlite3_wal_checkpoint_v2(floor->db, "main", SQLITE_CHECKPOINT_PASSIVE, 0, 0));

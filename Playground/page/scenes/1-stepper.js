@@ -1,14 +1,14 @@
 scenes.push({
     id: "stepper",
     title: "A stepper and its device",
-    says: "Press + and − as fast as you like: the number follows at once, and the device is told once, when your "
-        + "hand has rested for a second. Every press that is not sent is a request saved.",
+    says: "Press + and − as fast as you like: the number follows at once, and the device gets one request, when your "
+        + "hand has rested for a second. Every press that is not sent saves a request.",
     mount(root, clock) {
         let [level, presses, sent] = [0, 0, 0];
         const shown = make("output", { class: "big", "aria-live": "off" }, "0");
         const device = make("output", {}, "0");
         const [facts, set] = makeFacts({ presses: "presses", sent: "requests sent", saved: "requests saved" });
-        const events = new Events(3, "What the device was told");
+        const events = new Events(3, "Requests to the device");
         const show = () => {
             shown.textContent = level;
             set("presses", presses);

@@ -1,12 +1,12 @@
-// The server: the shorter a query, the more it finds and the longer it takes, so that answers overtake each other.
+// The server: the shorter a query, the longer the answer takes, so that answers overtake each other.
 const searchTakes = (query) => Math.max(300, 2100 - 300 * query.length);
 
 scenes.push({
     id: "search",
     title: "A search field before a slow server",
-    says: "Type “lull” quickly: this server takes longer for short queries, so that answers overtake each other, "
-        + "and without Lull a stale one stays. With it the server is asked when typing pauses, and a newer query "
-        + "cancels the older one.",
+    says: "Type “lull” quickly: this server takes longer for short queries, so answers overtake each other. Without "
+        + "Lull a stale answer stays. With Lull the query is sent when typing pauses, and a newer query cancels the "
+        + "older one.",
     mount(root, clock) {
         const field = make("input",
             { type: "search", "aria-label": "Search", placeholder: "search", style: "width:100%" });
@@ -15,7 +15,7 @@ scenes.push({
             const answer = make("output", { "data-fact": `${name}-answer`, "aria-live": "polite" }, "nothing yet");
             const events = new Events(4, title);
             root.querySelector(".pair").append(
-                make("div", {}, make("h4", {}, title), "Shows ", answer, make("br"), "Asked ", asked, events.list));
+                make("div", {}, make("h4", {}, title), "Shows ", answer, make("br"), "Queries sent: ", asked, events.list));
             let count = 0;
             return {
                 ask(query) { asked.textContent = ++count; events.add(`asked for “${query}”`); },

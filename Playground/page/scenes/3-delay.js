@@ -1,8 +1,8 @@
 scenes.push({
     id: "delay",
     title: "Delayed preemptive dispatch",
-    says: "Each Submit asks for a delay and brings a task: the last task runs when all the delays that were "
-        + "asked for have run out. A shorter delay never shortens a longer one, and Cancel drops them all.",
+    says: "Each Submit sets a delay and a task: the last task runs when all the delays have passed. A shorter delay "
+        + "never shortens a longer one, and Cancel drops them all.",
     mount(root, clock) {
         let submitted = 0;
         let range = null;

@@ -2,7 +2,7 @@ scenes.push({
     id: "passcode",
     title: "The passcode lock",
     says: "The code is 1234. Three wrong codes lock the door if there are less than ten seconds from each to the "
-        + "next; a longer pause, or the right code, makes it forget them.",
+        + "next; a longer pause, or the right code, resets the count.",
     mount(root, clock) {
         const dots = make("output", { class: "big", "aria-label": "Digits entered", "data-fact": "digits" }, "○○○○");
         const state = make("output", { "data-fact": "lock", "aria-live": "polite" }, "closed");

@@ -1,7 +1,7 @@
 scenes.push({
     id: "notifications",
     title: "A hundred notifications of three kinds",
-    says: "A burst of a hundred notifications comes in, of accounts, messages and settings. Each kind is "
+    says: "A burst of a hundred notifications arrives, about accounts, messages and settings. Each kind is "
         + "synchronised once, when its own notifications have paused for a second, and none of them waits longer "
         + "than five.",
     mount(root, clock) {

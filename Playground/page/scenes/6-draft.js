@@ -1,8 +1,8 @@
 scenes.push({
     id: "draft",
     title: "A draft that is saved",
-    says: "The draft is saved two seconds after the last key, and while you go on writing at the latest after "
-        + "ten. When you leave the screen, what is not yet saved is saved at once.",
+    says: "The draft is saved two seconds after the last key, and at the latest after ten while you keep writing. "
+        + "When you leave the screen, unsaved text is saved at once.",
     mount(root, clock) {
         const why = { trailing: "you paused", maxWait: "ten seconds had passed", flush: "you left the screen" };
         const text = make("textarea", { "aria-label": "Draft", placeholder: "Write something" });

@@ -1,26 +1,23 @@
-/// A queue for use under a lock: nothing that it does there takes longer the more it holds, and nothing is released there.
+/// A queue for use under a lock: each operation takes constant time, and none releases an element.
 ///
-/// Elements lie in chunks. Growing moves the elements of one chunk at most, and so does the first change after the whole
-/// was copied. What is removed stays in memory until its chunk is used up; then the chunk is kept apart, to be taken and
-/// released when the lock has been let go.
-@usableFromInline
+/// The elements are in chunks. Growing moves the elements of one chunk at most, and so does the first change after the queue was
+/// copied. A removed element stays in memory until its chunk is used up. Used-up chunks are taken and released without the lock.
 struct Chunks<Element> {
-    /// How many elements a chunk has.
-    @usableFromInline let size: Int
+    /// The number of elements in a chunk.
+    let size: Int
     /// All but the last are full, and none is empty.
-    @usableFromInline var chunks: [[Element]] = []
-    /// How many elements of the first chunk have been removed: fewer than it has.
-    @usableFromInline var removed = 0
-    @usableFromInline var count = 0
+    var chunks: [[Element]] = []
+    /// How many elements of the first chunk have been removed: never all of them.
+    var removed = 0
+    var count = 0
     /// Chunks of which every element has been removed.
-    @usableFromInline var usedUp: [[Element]] = []
+    var usedUp: [[Element]] = []
 
-    /// - Parameter limit: How many elements there will be at most, as far as that is known.
+    /// - Parameter limit: The largest number of elements, as far as it is known.
     init(for limit: Int) {
         size = min(max(limit, 16), 1024)
     }
 
-    @inlinable
     mutating func append(_ element: consuming Element) {
         if let last = chunks.indices.last, chunks[last].count < size {
             chunks[last].append(element)
@@ -30,11 +27,9 @@ struct Chunks<Element> {
         count += 1
     }
 
-    @inlinable
     var first: Element? { count == 0 ? nil : chunks[0][removed] }
 
-    /// Removes the first element. There must be one.
-    @inlinable
+    /// Removes the first element. The queue must not be empty.
     mutating func removeFirst() {
         removed += 1
         count -= 1
@@ -46,8 +41,7 @@ struct Chunks<Element> {
     /// The elements in order.
     var all: some Sequence<Element> { chunks.joined().dropFirst(removed) }
 
-    /// The chunks that are used up, to be released without a lock.
-    @inlinable
+    /// Takes the chunks that are used up. The caller releases them without the lock.
     mutating func takeUsedUp() -> [[Element]] {
         let taken = usedUp
         if !taken.isEmpty { usedUp = [] }

@@ -1,15 +1,14 @@
-/// The newest events, until an observer takes them.
+/// The newest events, for one observer.
 ///
-/// Events are added while the debouncer's lock is held. So that takes the same short time whatever the limit is, and
-/// releases no key: a key's `deinit` may call the debouncer.
-@usableFromInline
+/// Events are added while the runtime's lock is held. So adding takes the same short time whatever the limit is, and releases
+/// no key: a key's `deinit` may call the debouncer.
 final class EventBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
-    @usableFromInline let lock = Lock()
-    @usableFromInline let limit: Int
-    @usableFromInline var events: Chunks<Event<Key>>
-    @usableFromInline var lost = 0
-    @usableFromInline var consumer: UnsafeContinuation<Event<Key>?, Never>?
+    let lock = Lock()
+    let limit: Int
+    var events: Chunks<Event<Key>>
+    var lost = 0
+    var consumer: UnsafeContinuation<Event<Key>?, Never>?
     private var isOver = false
 
     init(limit: Int) {
@@ -17,9 +16,7 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
         events = Chunks(for: limit)
     }
 
-    /// Keeps an event, and forgets the oldest one if there are too many. Wakes nobody, and releases nothing: that is
-    /// ``wake()``. Inlined into the user's module, as what calls it is: unspecialised, an event took eight times as long.
-    @inlinable
+    /// Adds an event, and drops the oldest one if there are too many. The caller calls ``wake()`` later, without the lock.
     func add(_ event: Event<Key>) {
         lock.withLock {
             events.append(event)
@@ -30,15 +27,12 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Lets the observer have the next event, if it waits for one, and releases what has been forgotten. Called without
-    /// the debouncer's lock.
-    @inlinable
+    /// Delivers the next event if the observer waits for one, and releases what was dropped. Called without the runtime's lock.
     func wake() {
         let isNeeded = lock.withLock { consumer != nil || !events.usedUp.isEmpty }
         if isNeeded { deliver() }
     }
 
-    @usableFromInline
     func deliver() {
         let (waiting, event, released) = lock.withLock {
             () -> (UnsafeContinuation<Event<Key>?, Never>?, Event<Key>?, [[Event<Key>]]) in
@@ -51,7 +45,7 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
         withExtendedLifetime(released) {}
     }
 
-    /// No event comes any more.
+    /// Ends the observer's iteration after the events that are there.
     func end() {
         lock.withLock { isOver = true }
         wake()
@@ -65,10 +59,10 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
         return event
     }
 
-    /// The next event; nil when there are none any more, or the task was cancelled.
+    /// Returns the next event; nil at the end, or when the task was cancelled.
     nonisolated(nonsending) func next() async -> Event<Key>? {
         await withTaskCancellationHandler {
-            // The continuation is resumed by whoever takes it out under the lock, and by nobody else.
+            // Proof of the unchecked continuation: only the caller that takes it out under the lock resumes it.
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Event<Key>?, Never>) in
                 let (answer, released) = lock.withLock { () -> (Event<Key>??, [[Event<Key>]]) in
                     require(

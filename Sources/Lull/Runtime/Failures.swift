@@ -7,26 +7,26 @@
 #endif
 public import LullCore
 
-/// The type of the key in the events and recordings of a debouncer or throttler without keys. Nothing takes one.
+/// The key type of a debouncer or throttler without keys, in its events and recordings. No call takes one.
 @frozen
 public struct NoKey: Hashable, Sendable {
     @inlinable
     init() {}
 }
 
-/// Names a key in a message.
+/// Returns what a message calls a key.
 @usableFromInline
 func describe(_ key: some Any, of value: Any.Type) -> String {
     key is NoKey ? "the only key, of values of type \(value)" : "key \(key)"
 }
 
-/// The work of an execution, for a clock that keeps track of it.
+/// Makes the work of an execution, for a clock that tracks it.
 @usableFromInline
 func makeWork<Key: Sendable>(of value: any Sendable.Type, run: RunID, debouncer: UInt64, key: Key) -> Work {
     Work(handling: run, of: debouncer) { describe(key, of: value) }
 }
 
-/// Where a debouncer or throttler is made in the source code.
+/// The place in the program where a debouncer or throttler is made.
 @usableFromInline
 struct SourceSite: Sendable, CustomStringConvertible {
     private let fileID: StaticString
@@ -40,14 +40,14 @@ struct SourceSite: Sendable, CustomStringConvertible {
     @usableFromInline var description: String { "\(fileID):\(line)" }
 }
 
-/// Says that an execution has failed, for those who have not said what is to be done then.
+/// Logs that an execution has failed, where the program has no `onFailure`.
 @usableFromInline
-func reportFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt site: SourceSite) {
+func logFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt site: SourceSite) {
     let name = kind == .debounce ? "debouncer" : "throttler"
     logLine("Lull: an execution failed (\(key), \(name) made at \(site)): \(error)")
 }
 
-/// Says something to whoever runs the program.
+/// Writes a line to the system's log, or to standard error.
 package func logLine(_ line: String) {
     #if canImport(os)
         Logger(subsystem: "lull", category: "executions").error("\(line)")

@@ -1,4 +1,4 @@
-/// A value that several threads may take and change. What it held before is handed out, to be released outside the lock.
+/// A value behind a lock. What it held before is returned, so that it is released without the lock.
 package final class Guarded<Value: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: `held` is only touched while `lock` is held.
     private let lock = Lock()

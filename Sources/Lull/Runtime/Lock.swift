@@ -4,16 +4,15 @@
     public import Synchronization
 #endif
 
-/// The one lock that everything in Lull is guarded by. Not recursive.
+/// The lock of everything in Lull. Not recursive.
 ///
-/// The state that it guards lies beside it, not inside, since the `sending` results of `Mutex.withLock` do not let values that
-/// came out of it pass through generic code.
+/// The state that it guards is beside it, not inside: the `sending` results of `Mutex.withLock` do not pass through generic code.
 ///
-/// On Linux it is a mutex of the C library: the Thread Sanitizer sees it, which it does not see of a `Mutex` there.
-/// `docs/decisions.md` has the figures.
+/// On Linux it is a mutex of the C library, since the Thread Sanitizer does not see a `Mutex` there. `docs/decisions.md` has the
+/// figures.
 @usableFromInline
 package struct Lock: ~Copyable, @unchecked Sendable {
-    // Proof of @unchecked Sendable: a mutex is made for being used by several threads, and nothing else is in here.
+    // Proof of @unchecked Sendable: it holds nothing but a mutex, which any thread may use.
     #if os(Linux)
         @usableFromInline let mutex: UnsafeMutableRawPointer
 

@@ -1,6 +1,12 @@
-/// A value that one party delivers, at most once, and one other awaits, at most once.
+/// A value that is delivered at most once, and awaited at most once or passed to a callback.
 ///
-/// Cancelling the awaiting task ends its wait at once and nothing else.
+/// Cancelling the awaiting task ends its wait at once, and nothing else.
+///
+/// A state machine:
+///
+///     open ──deliver──▶ delivered ──value──▶ over
+///     open ──value──▶ (preparing ─▶) awaited ──deliver or cancel──▶ over
+///     callback ──deliver──▶ over
 @usableFromInline
 final class Promise<Value: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: `state` is only touched while `lock` is held.
@@ -8,13 +14,15 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
     private var state: State
 
     private enum State {
+        /// Neither delivered nor awaited.
         case open
-        /// About to be awaited by an execution, of which the clock is being told.
+        /// About to be awaited by an execution; its clock is being notified of the sleep.
         case preparing(Sleep)
         case awaited(UnsafeContinuation<Value?, Never>, Sleep?)
-        /// A callback takes the value instead of somebody who awaits.
+        /// A callback takes the value.
         case callback(@Sendable (Value) -> Void)
         case delivered(Value)
+        /// Taken, or the awaiting task was cancelled.
         case over
     }
 
@@ -30,13 +38,12 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
 
     /// Delivers the value.
     ///
-    /// - Returns: Whether it is taken; not if the task that awaited it was cancelled before.
+    /// - Returns: Whether it is taken: false if the awaiting task was cancelled before.
     @usableFromInline
     @discardableResult
     func deliver(_ value: Value) -> Bool {
         let old = lock.withLock { () -> State in
             let old = state
-            // A second value would be one too many; it leaves the first where it is.
             switch old {
             case .open, .preparing: state = .delivered(value)
             case .awaited, .callback, .over: state = .over
@@ -56,18 +63,18 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
         return true
     }
 
-    /// The value, or nil if the task was cancelled before it came.
+    /// Waits for the value. Returns nil if the task is cancelled before it is delivered.
     ///
-    /// - Parameter observer: Told that the execution on whose behalf the task runs, if it is one, sleeps meanwhile.
+    /// - Parameter observer: Notified of the sleep, if the task belongs to tracked work.
     @usableFromInline
     nonisolated(nonsending) func value(observer: (any WorkObserver)? = nil) async -> Value? {
         let sleep = observer.flatMap { observer in Work.current.map { Sleep(work: $0, observer: observer) } }
         return await withTaskCancellationHandler {
-            // The clock is not called under the lock. What comes meanwhile ends the sleep, perhaps before it has begun: the
-            // clock counts.
+            // The observer is not called under the lock. A delivery meanwhile may end the sleep before it begins: the observer
+            // counts both.
             if let sleep, prepare(sleep) { sleep.begin() }
-            // Every state resumes the continuation exactly once, which is what makes the unchecked one right: `awaited`
-            // is left only by `deliver` and `cancel`, and both take it out under the lock.
+            // Proof of the unchecked continuation: it is resumed exactly once, below, or by `deliver` or `cancel`, which take it
+            // out of `awaited` under the lock.
             return await withUnsafeContinuation { continuation in
                 let value = lock.withLock { () -> Value?? in
                     switch state {
@@ -98,7 +105,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
 
     private func cancel() {
         let old = lock.withLock { () -> State in
-            // What has been delivered counts as taken, and will be: there is nothing to wait for.
+            // What has been delivered counts as taken, and is about to be.
             if case .delivered = state { return .over }
             let old = state
             state = .over
@@ -114,7 +121,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// An execution that waits for another one.
+/// Tracked work that waits for a promise.
 private struct Sleep: Sendable {
     let work: Work
     let observer: any WorkObserver

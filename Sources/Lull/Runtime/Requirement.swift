@@ -1,12 +1,12 @@
-/// Stops the program with a message unless a setting in its code is right (<doc:Semantics>, section 10).
+/// Stops the program with a message if a setting in its code breaks a rule (<doc:Semantics>, section 10).
 ///
-/// A precondition would do, but says nothing in an optimised build, where the message is needed most.
+/// A precondition has no message in an optimised build.
 package func require(_ condition: Bool, _ message: @autoclosure () -> String) {
     if !condition { refuse(message()) }
 }
 
-/// Stops the program with a message: a setting in its code breaks a rule, or it is used in a way that would hang.
+/// Stops the program with a message: a setting in its code breaks a rule, or a use of Lull would hang.
 package func refuse(_ message: String) -> Never {
-    // Right here: nothing can go on, and only this prints its message in an optimised build as well.
+    // Right here: the program cannot go on, and only this prints its message in an optimised build.
     fatalError("Lull: \(message)")
 }

@@ -7,34 +7,45 @@
 #endif
 public import LullCore
 
-// Calls for all keys: section 5 of the semantics. With many keys such a call reaches them in portions, so that
-// submits in between wait no longer than for any other call.
+// Flush, cancel and shut-down of all keys (<doc:Semantics>, section 5). With many keys they take the lock several times, for a
+// portion of the keys each: a submit in between waits no longer than for any other call.
 extension Runtime {
-    /// Carries out a call for all keys as of the present instant, and does what the engine says.
+    /// Passes a call for all keys at the present instant to the engine, and performs the answer.
     ///
     /// - Parameters:
-    ///   - kind: What is done at every key.
-    ///   - closing: Whether no more submits are taken from then on.
-    ///   - promise: Kept when what runs and waits afterwards has ended.
+    ///   - kind: The call.
+    ///   - closing: Whether later submits are rejected.
+    ///   - promise: Fulfilled when the executions that run or wait after the call have ended.
     @inlinable
-    func carryOut(_ kind: Sweep.Kind, closing: Bool = false, promise: Promise<Void>? = nil) {
+    func sweep(_ kind: Sweep.Kind, closing: Bool = false, promise: Promise<Void>? = nil) {
         let now = clock.now()
         if lock.withLock({ engine.slotCount > keysAtOnce }) {
-            carryOutInPortions(kind, closing, promise, at: now)
+            sweepInPortions(kind, closing, promise, at: now)
         } else {
-            reportAll(kind, closing, promise, at: now)
+            sweepAtOnce(kind, closing, promise, at: now)
         }
+    }
+
+    /// Does the same, and waits until the executions that run or wait after the call have ended.
+    ///
+    /// Inside a handler of the same debouncer it does not wait.
+    @usableFromInline
+    nonisolated(nonsending) func sweepAndWait(_ kind: Sweep.Kind, closing: Bool = false) async {
+        if isInsideHandler { return sweep(kind, closing: closing) }
+        let promise = Promise<Void>()
+        sweep(kind, closing: closing, promise: promise)
+        _ = await promise.value(observer: workObserver)
     }
 
     @inlinable
     @inline(never)
-    func reportAll(_ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant) {
-        let isAwaited = reportEvent { engine in
+    func sweepAtOnce(_ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant) {
+        let isAwaited = handle { engine in
             if closing { engine.close() }
-            let actions = engine.carryOut(kind, at: now)
-            tickets += 1
-            guard let promise, engine.watch(tickets) else { return (false, actions) }
-            waiters[tickets] = promise
+            let actions = engine.sweep(kind, at: now)
+            lastWaiter += 1
+            guard let promise, engine.addWaiter(lastWaiter) else { return (false, actions) }
+            waiters[lastWaiter] = promise
             return (true, actions)
         }
         if !isAwaited { promise?.deliver(()) }
@@ -42,37 +53,37 @@ extension Runtime {
 
     @inlinable
     @inline(never)
-    func carryOutInPortions(_ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant) {
+    func sweepInPortions(_ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant) {
         catchUp(to: now)
         var sweep = lock.withLock {
             if closing { engine.close() }
-            guard let promise else { return engine.begin(kind, at: now) }
-            tickets += 1
-            waiters[tickets] = promise
-            return engine.begin(kind, at: now, ticket: tickets)
+            guard let promise else { return engine.beginSweep(kind, at: now) }
+            lastWaiter += 1
+            waiters[lastWaiter] = promise
+            return engine.beginSweep(kind, at: now, waiter: lastWaiter)
         }
         while !sweep.isDone {
             sweep.sortIfNeeded()
-            reportEvent { engine in ((), engine.carryOn(&sweep, limit: keysAtOnce)) }
-            letOthersIn()
+            handle { engine in ((), engine.continueSweep(&sweep, limit: keysAtOnce)) }
+            pauseBetweenPortions()
         }
     }
 
-    /// Does what was due by an instant, in portions.
+    /// Starts the executions that are due by an instant, in portions.
     @inlinable
     func catchUp(to now: CoreInstant) {
         var isBehind = true
         while isBehind {
-            isBehind = reportEvent { engine in
+            isBehind = handle { engine in
                 let actions = engine.advance(to: now, limit: keysAtOnce / 4)
                 return (engine.alarm <= now, actions)
             }
         }
     }
 
-    /// When the next value of any key falls due.
+    /// Returns when the next value of any key falls due.
     ///
-    /// With many keys it does what is due by now, as the timer would, and looks at the queue of deadlines in portions.
+    /// With many keys it starts what is due by now, as the timer would, and searches the deadline queue in portions.
     @inlinable
     func nextDue(at now: CoreInstant) -> CoreInstant? {
         let (isFound, due) = lock.withLock {
@@ -88,29 +99,32 @@ extension Runtime {
             catchUp(to: now)
             let (isExact, due) = lock.withLock { engine.refineNextDue(at: now, budget: 16 * keysAtOnce) }
             if isExact { return due }
-            letOthersIn()
+            pauseBetweenPortions()
         }
     }
 
-    /// The last handle has gone.
+    /// Handles the release of the owner, as `atEnd` says. Values that are still pending keep the runtime alive until they are due.
     @inlinable
-    func ownerHasGone() {
+    func ownerIsReleased() {
         switch atEnd {
         case .executeWhenDue:
-            // Nothing will ever make what is due in the far future due earlier.
-            if lock.withLock({ engine.counters.pending > 0 }) { carryOut(.dropUnreachable) }
-        case .flush: carryOut(.flush)
-        case .drop: carryOut(.cancel(running: false))
+            // No call can bring forward what is due in the far future.
+            if lock.withLock({ engine.counters.pending > 0 }) { sweep(.dropUnreachable) }
+        case .flush: sweep(.flush)
+        case .drop: sweep(.cancel(running: false))
         }
-        keepUntilDue()
+        lock.withLock {
+            isOwnerReleased = true
+            if willFallDue { retainedSelf = self }
+        }
     }
 }
 
-/// How many keys a call for all of them reaches with one taking of the lock.
+/// How many keys a call for all keys handles under one lock.
 @usableFromInline let keysAtOnce = 256
 
-/// Pauses between two portions: a lock that is taken again at once leaves no time for a thread that waits for it to wake up.
+/// Pauses so that a thread that waits for the lock can wake up and take it.
 @usableFromInline
-func letOthersIn() {
+func pauseBetweenPortions() {
     usleep(20)
 }

@@ -1,13 +1,13 @@
 /// The elements of another asynchronous sequence, debounced or throttled: what `debounced(for:)` and
 /// `throttled(every:)` return.
 ///
-/// An element counts from the moment at which it arrives: the upstream is read all the time, from the first `next()`
-/// on, not only when the consumer asks. While the consumer is busy with an element, at most one more waits for it (of
-/// each key), the newest; memory does not grow. When the upstream ends or throws, what is pending is delivered first.
-/// Cancelling the consuming task, or leaving its loop, ends everything at once.
+/// The upstream is read all the time, from the first `next()` on, not only when the consumer asks: an element counts from
+/// the moment at which it arrives. While the consumer is busy, at most one more element (of each key) waits for it, the
+/// newest; memory does not grow. When the upstream ends or throws, what is pending is delivered first. Cancelling the
+/// consuming task, or leaving its loop, ends everything at once.
 ///
-/// Iterating it a second time reads the upstream a second time. An iterator costs a task that reads, an element a
-/// submit, a delivery what an execution costs. More is in <doc:Sequences>.
+/// Each iteration reads the upstream anew. An iterator costs a task that reads, an element costs a submit, and a delivery
+/// costs an execution. See <doc:Sequences>.
 public struct AsyncCoalescedSequence<Base: AsyncSequence & Sendable, Element: Sendable>: AsyncSequence, Sendable
 where Base.Element: Sendable {
     /// What the upstream throws.
@@ -19,7 +19,7 @@ where Base.Element: Sendable {
     private let isDuplicate: (@Sendable (Element, Element) -> Bool)?
     private let makeStage: MakeStage
 
-    /// - Parameter makeStage: Made where elements and keys are of the user's types: what it makes is specialised for them.
+    /// - Parameter makeStage: A closure that is specialised for the user's types, and so is what it makes.
     @usableFromInline
     init(
         droppingAtEnd dropsAtEnd: Bool, removingDuplicates isDuplicate: (@Sendable (Element, Element) -> Bool)? = nil,
@@ -30,7 +30,7 @@ where Base.Element: Sendable {
         self.makeStage = makeStage
     }
 
-    /// Begins to iterate; the upstream is read from the first `next()` on.
+    /// Begins an iteration. The upstream is read from the first `next()` on.
     public func makeAsyncIterator() -> Iterator {
         Iterator(self)
     }
@@ -39,15 +39,15 @@ where Base.Element: Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let sequence: AsyncCoalescedSequence
         private var reading: Reading?
-        /// What was delivered last, where duplicates of it are removed.
+        /// The element that was delivered last, if duplicates are removed.
         private var latest: Element?
 
         init(_ sequence: AsyncCoalescedSequence) {
             self.sequence = sequence
         }
 
-        /// The next element, or nil when the upstream has ended and everything has been delivered, or the task was
-        /// cancelled.
+        /// Returns the next element, or nil when the upstream has ended and everything has been delivered, or when the task
+        /// was cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(Failure) -> Element? {
@@ -62,13 +62,13 @@ where Base.Element: Sendable {
             return nil
         }
 
-        /// The next element, or nil when there is none any more.
+        /// Returns the next element, or nil at the end.
         public mutating func next() async throws(Failure) -> Element? {
             try await next(isolation: nil)
         }
     }
 
-    /// The reading of the upstream: ends when nobody holds it any more.
+    /// The task that reads the upstream; ends when it is released.
     private final class Reading: Sendable {
         private let handover = Handover<Element, Failure>()
         private let stage: Stage
@@ -81,7 +81,7 @@ where Base.Element: Sendable {
             let observer = stage.observer
             let work = Work { "the reader of a sequence" }
             observer?.began(work)
-            // Reading is waiting: whoever keeps track of it sees it only while it is busy with an element.
+            // A tracking clock sees the reader only while it is busy with an element.
             observer?.slept(work)
             task = launch(work, observer, on: nil) {
                 let ending = await stage.read()

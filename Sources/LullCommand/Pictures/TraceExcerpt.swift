@@ -77,7 +77,7 @@ struct TraceExcerpt {
     private static func executions(of calls: [Sampler.Call], by policy: Policy) -> [Mark] {
         var gate = Gate()
         var marks: [Mark] = []
-        func add(_ ripe: Gate.Ripe?) {
+        func add(_ ripe: Gate.Due?) {
             if let ripe { marks.append(Mark(at: ripe.at, first: ripe.first)) }
         }
         for call in calls {

@@ -206,7 +206,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
 
     /// Reports the end of an execution to the engine.
     private mutating func end(_ run: RunID, _ ending: Ending, at now: CoreInstant) -> [Action<Key, Record>] {
-        if ending == .threw, !engine.isToldToStop(run) {
+        if ending == .threw, !engine.isCancelling(run) {
             hasFailed = true
             // Drop before the end of this execution makes room for the next one.
             if settings.failsFast { drop(at: now) }

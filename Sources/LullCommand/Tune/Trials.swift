@@ -114,7 +114,7 @@ private struct Cell {
         }
         switch gate.submit(at: now, wait: wait, by: candidate.policy) {
         case .join, .absorb: break
-        case .lead: execute(Gate.Ripe(at: now, edge: .leading, count: 1, first: now), last: now, &candidate)
+        case .lead: execute(Gate.Due(at: now, edge: .leading, count: 1, first: now), last: now, &candidate)
         case .complete(let ripe): execute(ripe, last: now, &candidate)
         }
     }
@@ -129,7 +129,7 @@ private struct Cell {
         gate.close()
     }
 
-    private mutating func execute(_ ripe: Gate.Ripe, last: CoreInstant, _ candidate: inout Candidate) {
+    private mutating func execute(_ ripe: Gate.Due, last: CoreInstant, _ candidate: inout Candidate) {
         candidate.add(at: ripe.at, first: ripe.first, last: last)
         lastsUntil = ripe.at.advanced(by: candidate.policy.wait)
     }

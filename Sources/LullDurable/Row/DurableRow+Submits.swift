@@ -144,7 +144,7 @@ extension DurableRow {
 
     /// What is pending has fallen due.
     private mutating func ripen(
-        _ submits: ClosedRange<Int64>?, _ ripe: Gate.Ripe, by rules: DurableRules, _ endings: inout [DurableEnding]
+        _ submits: ClosedRange<Int64>?, _ ripe: Gate.Due, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) {
         guard let pending, let submits else { preconditionFailure("a gate counts submits, and the row has no value") }
         self.pending = nil

@@ -264,7 +264,7 @@ final class WorkerShell: Sendable {
 
     @discardableResult
     private func spawn(
-        _ name: String, on isolation: (any Actor)? = nil, _ body: @escaping Job<Void>
+        _ name: String, on isolation: (any Actor)? = nil, _ body: @escaping TaskOperation<Void>
     ) -> Task<Void, any Error> {
         let work = Work { name }
         clock.observer?.began(work)

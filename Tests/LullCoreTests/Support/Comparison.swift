@@ -94,27 +94,27 @@ final class Comparison {
         case .watch(let key):
             if isLazy, let difference = synchronise() { return difference }
             tickets += 1
-            if model.watch(tickets, key) != engine.watch(tickets, for: key) {
+            if model.watch(tickets, key) != engine.addWaiter(tickets, for: key) {
                 return "whether there is anything to watch"
             }
         case .ask(let at):
             if let difference = ask(at) { return difference }
         }
-        for index in sweeps.indices { note(engine.carryOn(&sweeps[index], limit: 1)) }
+        for index in sweeps.indices { note(engine.continueSweep(&sweeps[index], limit: 1)) }
         sweeps.removeAll { $0.isDone }
         return isLazy ? brokenInvariant() : differences()
     }
 
     private func begin(_ kind: Sweep.Kind, _ at: Int) {
-        guard kind != .dropUnreachable else { return sweeps.append(engine.begin(kind, at: CoreInstant(at))) }
+        guard kind != .dropUnreachable else { return sweeps.append(engine.beginSweep(kind, at: CoreInstant(at))) }
         tickets += 1
         if !model.watch(tickets) { model.events.append(.resume(tickets)) }
-        sweeps.append(engine.begin(kind, at: CoreInstant(at), ticket: tickets))
+        sweeps.append(engine.beginSweep(kind, at: CoreInstant(at), waiter: tickets))
     }
 
     private func finishSweeps() {
         for index in sweeps.indices {
-            while !sweeps[index].isDone { note(engine.carryOn(&sweeps[index], limit: .max)) }
+            while !sweeps[index].isDone { note(engine.continueSweep(&sweeps[index], limit: .max)) }
         }
         sweeps = []
     }

@@ -14,7 +14,7 @@ final class Rig {
     /// The values whose executions were told to stop.
     private(set) var stopped: [String] = []
     /// The tickets that were resumed.
-    private(set) var resumed: [Ticket] = []
+    private(set) var resumed: [WaiterID] = []
     /// The keys that were handed out to be released.
     private(set) var released: [String] = []
     /// The answer to the last call.
@@ -60,10 +60,10 @@ final class Rig {
     }
 
     func dropUnreachable(at instant: Int) {
-        note(engine.carryOut(.dropUnreachable, at: CoreInstant(instant)))
+        note(engine.sweep(.dropUnreachable, at: CoreInstant(instant)))
     }
 
-    func watch(_ ticket: Ticket, _ key: String? = nil) -> Bool { engine.watch(ticket, for: key) }
+    func watch(_ ticket: WaiterID, _ key: String? = nil) -> Bool { engine.addWaiter(ticket, for: key) }
 
     /// The execution that was given `value` last ends.
     func end(_ value: String, _ ending: Ending = .returned) {

@@ -106,7 +106,7 @@ struct AutosavingADraftTests {
         #expect(editor.isSaved)
     }
 
-    @Test("a draft is saved though the editor has gone")
+    @Test("a draft is saved although the editor has been released")
     func gone() async {
         let store = Store()
         do {

@@ -63,7 +63,7 @@ struct PreviewingWhatIsTypedTests {
         #expect(note.preview == html(from: "# Lull"))
     }
 
-    @Test("somebody who never pauses sees a preview every two seconds")
+    @Test("without a pause in typing there is a preview every two seconds")
     func neverPauses() async {
         let note = Note(clock: clock)
         var previews: [Int] = []

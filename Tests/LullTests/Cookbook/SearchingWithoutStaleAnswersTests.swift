@@ -22,7 +22,7 @@ struct SearchingWithoutStaleAnswersTests {
             asked.add(query)
             let delay = Duration.seconds(query == "ca" ? 10 : 1)
             if isDeaf {
-                // A task of its own is not told of the cancellation.
+                // A task of its own does not inherit the cancellation.
                 _ = await Task { try await clock.sleep(for: delay) }.result
             } else {
                 try await clock.sleep(for: delay)

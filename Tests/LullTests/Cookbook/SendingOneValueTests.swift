@@ -62,7 +62,7 @@ struct SendingOneValueTests {
         #expect(await speaker.volumes == [5, 10])
     }
 
-    @Test("the last value is sent though the control has gone")
+    @Test("the last value is sent although the control has been released")
     func gone() async {
         do {
             let control = VolumeControl(speaker: speaker, clock: clock)

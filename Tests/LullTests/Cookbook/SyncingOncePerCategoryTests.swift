@@ -64,7 +64,7 @@ struct SyncingOncePerCategoryTests {
         #expect(await store.synced.sorted() == ["sleep", "steps"])
     }
 
-    @Test("one that fails does not stop the other, and is told of")
+    @Test("one that fails does not stop the other, and is reported")
     func failing() async {
         let store = Store(broken: .sleep)
         let health = HealthSync(store: store, clock: clock)

@@ -77,7 +77,7 @@ struct TryingAgainTests {
         #expect(editor.counters.failed == 0)
     }
 
-    @Test("the user is told, and it is tried again until it works")
+    @Test("the user sees the failure, and it is retried until it works")
     func again() async {
         let store = Store()
         let editor = PersistentEditor(store: store, clock: clock)

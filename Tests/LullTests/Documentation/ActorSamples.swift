@@ -58,7 +58,7 @@ struct ActorSamples {
         #expect(await store.drafts.count == 2)
     }
 
-    @Test("a model that goes away is not kept alive by what is pending, which is saved")
+    @Test("a pending value is saved when the model is released, and does not keep it alive")
     @MainActor
     func editorGoes() async {
         let store = Store()
@@ -117,7 +117,7 @@ struct ActorSamples {
         #expect(await uploader.sent == 3)
     }
 
-    @Test("an actor that goes away is not kept alive by what is pending, which is sent")
+    @Test("a pending value is sent when the actor is released, and does not keep it alive")
     func uploaderGoes() async throws {
         let server = Server()
         weak var gone: Uploader?
@@ -180,7 +180,7 @@ struct ActorSamples {
         }
     }
 
-    @Test("an actor on which the handler runs, and which goes away when it has been stopped")
+    @Test("an actor on which the handler runs, and which is released after a stop")
     func journal() async throws {
         weak var gone: Journal?
         do {

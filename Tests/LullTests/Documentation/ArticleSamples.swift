@@ -197,7 +197,7 @@ struct ArticleSamples {
         #expect(lines.all == [text.isEmpty ? "not saved: Refusal(reason: \"no\")" : "saved as revision 1"])
     }
 
-    @Test("everybody who waits gets the last result, also those who come while the handler runs")
+    @Test("every waiting caller gets the last result, also one that calls while the handler runs")
     func lastResult() async throws {
         let source = SlowSource(clock: clock)
         let load = Debouncer(for: .seconds(1), combining: .merge { $0 = $1 }, clock: clock) { (page: Int) in

@@ -160,7 +160,7 @@ struct CommentSamples {
         #expect(count >= 1)
     }
 
-    /// Compiled, and not run: it would go on until the debouncer has gone.
+    /// Compiled, and not run: it would go on until the debouncer is released.
     func observe(_ save: Debouncer<Draft, Int>) async {
         for await event in save.events() {
             log.error("\(event.kind) at \(event.at)")

@@ -78,7 +78,7 @@ struct MainActorSamples {
         }
     }
 
-    @Test("an object that is not isolated may be told from anywhere")
+    @Test("an object that is not isolated may be called from anywhere")
     func anywhere() async {
         let server = Server()
         let telemetry = Telemetry(server: server, clock: clock)

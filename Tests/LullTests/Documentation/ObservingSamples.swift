@@ -54,7 +54,7 @@ struct ObservingSamples {
         _ = await listening.result
     }
 
-    @Test("a slow observer is told how many events it has missed: with those that it saw, they are all")
+    @Test("a slow observer learns how many events it has missed: together with those it saw, these are all")
     func slow() async throws {
         let save = debouncer()
         let listening = clock.task {

@@ -21,7 +21,7 @@ actor Store {
     }
 }
 
-/// Notes in a line whatever it is told.
+/// Records every call as a line.
 actor Service {
     private(set) var told: [String] = []
 

@@ -3,7 +3,7 @@ import LullTesting
 import TestSupport
 import Testing
 
-/// How a debounced sequence ends: by itself, with an error, or because nobody wants it any more.
+/// How a debounced sequence ends: by itself, with an error, or because its consumer has gone.
 @Suite("The end of a debounced sequence")
 struct StreamEndTests {
     let clock = ManualClock()
@@ -55,7 +55,7 @@ struct StreamEndTests {
         for _ in 0..<3 { #expect(try await failed.next() == nil) }
     }
 
-    @Test("a stream that has finished before anybody asks still delivers what is in it", arguments: [0, 1, 3])
+    @Test("a stream that has finished before the first request still delivers its elements", arguments: [0, 1, 3])
     func finishedBefore(count: Int) async {
         let (stream, input) = AsyncStream.makeStream(of: Int.self)
         for number in 0..<count { input.yield(number) }
@@ -129,7 +129,7 @@ struct StreamEndTests {
         }
     }
 
-    @Test("an iterator that goes away ends the upstream, also in the middle of things", arguments: 0..<4)
+    @Test("releasing the iterator ends the upstream, at any moment", arguments: 0..<4)
     func iteratorsGo(elements: Int) async {
         let (stream, input) = AsyncStream.makeStream(of: Int.self)
         let ended = Door()

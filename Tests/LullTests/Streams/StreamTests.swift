@@ -115,7 +115,7 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("delivers what is pending when the upstream ends, unless told to drop it", arguments: [false, true])
+    @Test("delivers what is pending when the upstream ends, unless it drops that", arguments: [false, true])
     func pendingAtEnd(drops: Bool) async {
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         let task = consume(queries.debounced(for: .seconds(1), droppingAtEnd: drops, clock: clock))
@@ -141,7 +141,7 @@ struct StreamTests {
         keepsFailure(AsyncStream.makeStream(of: Int.self).stream.debounced(for: .seconds(1)))
     }
 
-    @Test("does not lose an error for which nobody was waiting")
+    @Test("does not lose an error that comes before the consumer waits")
     func failureWithoutDemand() async throws {
         let (queries, input) = AsyncThrowingStream.makeStream(of: String.self)
         var iterator = queries.debounced(for: .milliseconds(1)).makeAsyncIterator()

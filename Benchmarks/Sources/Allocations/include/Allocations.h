@@ -7,14 +7,14 @@ uint64_t allocations_made(void);
 /// The bytes of the heap in use, the allocator's own overhead included.
 uint64_t heap_bytes(void);
 
-/// Nanoseconds on the clock that counts while the machine sleeps, where there is one.
+/// Nanoseconds of the clock that runs while the machine sleeps, where there is one.
 int64_t boot_nanoseconds(void);
 
 /// Nanoseconds of processor time, of the calling thread or of the whole process.
 int64_t thread_cpu_nanoseconds(void);
 int64_t process_cpu_nanoseconds(void);
 
-/// How often the process has given up a processor by itself, to wait.
+/// The number of times that the process has given up a processor voluntarily, to wait.
 uint64_t voluntary_switches(void);
 
 /// Nanoseconds of processor time of the child processes that have ended.

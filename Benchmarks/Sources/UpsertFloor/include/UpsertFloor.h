@@ -7,7 +7,7 @@ typedef struct upsert_floor upsert_floor;
 
 upsert_floor *upsert_floor_open(const char *path);
 
-/// Upserts one row for each of the keys, which are names of equal length, one after another; so many to a transaction.
+/// Upserts one row for each of the keys, which are names of equal length, one after another; this many to a transaction.
 void upsert_floor_run(
     upsert_floor *floor, const char *keys, int key_length, int64_t count, int64_t rows_per_transaction,
     const void *payload, int payload_length);

@@ -1,18 +1,18 @@
 internal import LullCore
 
-/// The deadlines of all clients of a scheduler.
+/// The deadlines of all clients of a scheduler, one for each at most.
 ///
-/// A client has at most one deadline here. It knows its own places in the heaps, so that one that moves or goes away
-/// leaves nothing behind. Adding, moving and removing cost a logarithm of the number of clients.
+/// A client stores its own indices in the heaps, so that a deadline can be moved and removed. Each operation costs a logarithm of
+/// the number of clients.
 struct ClientQueue {
-    /// When clients without a tolerance want to be woken.
+    /// The deadlines of clients without a tolerance.
     private var strict = DeadlineHeap(isByLatest: false)
-    /// When those with a tolerance want to be woken.
+    /// The deadlines of clients with a tolerance.
     private var tolerant = DeadlineHeap(isByLatest: false)
-    /// When these have to be woken at the latest.
+    /// The ends of their tolerances.
     private var latest = DeadlineHeap(isByLatest: true)
 
-    /// The number of clients that have a deadline.
+    /// The number of deadlines.
     var count: Int { strict.count + tolerant.count }
 
     /// Sets the deadline of a client, in place of an earlier one.
@@ -30,16 +30,16 @@ struct ClientQueue {
 
     /// Removes a client's deadline, if it has one.
     mutating func remove(_ client: SystemClock) {
-        guard client.place >= 0 else { return }
+        guard client.index >= 0 else { return }
         if client.isTolerant {
-            tolerant.remove(at: client.place)
-            latest.remove(at: client.latestPlace)
+            tolerant.remove(at: client.index)
+            latest.remove(at: client.latestIndex)
         } else {
-            strict.remove(at: client.place)
+            strict.remove(at: client.index)
         }
     }
 
-    /// Takes out a client whose deadline has passed, with that deadline.
+    /// Removes and returns a client whose deadline has passed, with the deadline.
     mutating func pop(notAfter now: CoreInstant) -> (client: SystemClock, deadline: CoreInstant)? {
         if let first = strict.first, first.at <= now {
             strict.remove(at: 0)
@@ -50,15 +50,14 @@ struct ClientQueue {
         return (first.client, first.at)
     }
 
-    /// When to wake, from the one instant to the other: as late as the least tolerant client allows, but no later than
-    /// the last deadline until then.
+    /// The next wake-up: as late as the least tolerant client allows, but no later than the last deadline until then.
     var wakeUp: WakeUp? {
         guard let limit = latest.first?.at else { return strict.first.map { WakeUp(at: $0.at, latest: $0.at) } }
         if let first = strict.first?.at, first <= limit { return WakeUp(at: first, latest: first) }
         return WakeUp(at: tolerant.last(notAfter: limit) ?? limit, latest: limit)
     }
 
-    /// When a timer rings, at the earliest and at the latest.
+    /// When a timer fires, at the earliest and at the latest.
     struct WakeUp: Equatable {
         var at: CoreInstant
         var latest: CoreInstant
@@ -67,7 +66,7 @@ struct ClientQueue {
     }
 }
 
-/// A binary heap whose elements know where they are.
+/// A binary heap of clients, each of which stores its index.
 struct DeadlineHeap {
     /// A client and the instant by which it is ordered.
     struct Entry {
@@ -76,7 +75,7 @@ struct DeadlineHeap {
     }
 
     private var entries: [Entry] = []
-    /// In which of its two fields a client keeps its place.
+    /// In which of its two fields a client stores the index.
     private let isByLatest: Bool
 
     init(isByLatest: Bool) {
@@ -93,71 +92,71 @@ struct DeadlineHeap {
         raise(entry, from: entries.count - 1)
     }
 
-    mutating func remove(at place: Int) {
-        note(-1, for: entries[place].client)
+    mutating func remove(at index: Int) {
+        store(-1, in: entries[index].client)
         let last = entries.removeLast()
-        if place < entries.count {
-            if place > 0, last.at < entries[(place - 1) / 2].at {
-                raise(last, from: place)
+        if index < entries.count {
+            if index > 0, last.at < entries[(index - 1) / 2].at {
+                raise(last, from: index)
             } else {
-                sink(last, from: place)
+                sink(last, from: index)
             }
         }
         shrink()
     }
 
-    /// The last instant of an entry that is not after `limit`. Looks at a few dozen of them; any of them will do.
+    /// Returns a late instant that is not after `limit`: the latest of a few dozen entries, not of all.
     func last(notAfter limit: CoreInstant) -> CoreInstant? {
         guard let first, first.at <= limit else { return nil }
         var last = first.at
         var left = 64
-        func look(at place: Int) {
-            guard place < entries.count, left > 0, entries[place].at <= limit else { return }
+        func visit(_ index: Int) {
+            guard index < entries.count, left > 0, entries[index].at <= limit else { return }
             left -= 1
-            last = max(last, entries[place].at)
-            look(at: 2 * place + 1)
-            look(at: 2 * place + 2)
+            last = max(last, entries[index].at)
+            visit(2 * index + 1)
+            visit(2 * index + 2)
         }
-        look(at: 0)
+        visit(0)
         return last
     }
 
-    /// Puts an entry where its parent is not later, on the way from a place to the root.
+    /// Moves an entry towards the root until its parent is not later.
     private mutating func raise(_ entry: Entry, from start: Int) {
-        var place = start
-        while place > 0 {
-            let parent = (place - 1) / 2
+        var index = start
+        while index > 0 {
+            let parent = (index - 1) / 2
             guard entry.at < entries[parent].at else { break }
-            put(entries[parent], at: place)
-            place = parent
+            set(entries[parent], at: index)
+            index = parent
         }
-        put(entry, at: place)
+        set(entry, at: index)
     }
 
-    /// Puts an entry where its children are not earlier, on the way from a place to the leaves.
+    /// Moves an entry towards the leaves until its children are not earlier.
     private mutating func sink(_ entry: Entry, from start: Int) {
-        var place = start
+        var index = start
         while true {
-            var child = 2 * place + 1
+            var child = 2 * index + 1
             guard child < entries.count else { break }
             if child + 1 < entries.count, entries[child + 1].at < entries[child].at { child += 1 }
             guard entries[child].at < entry.at else { break }
-            put(entries[child], at: place)
-            place = child
+            set(entries[child], at: index)
+            index = child
         }
-        put(entry, at: place)
+        set(entry, at: index)
     }
 
-    private mutating func put(_ entry: Entry, at place: Int) {
-        entries[place] = entry
-        note(place, for: entry.client)
+    private mutating func set(_ entry: Entry, at index: Int) {
+        entries[index] = entry
+        store(index, in: entry.client)
     }
 
-    private func note(_ place: Int, for client: SystemClock) {
-        if isByLatest { client.latestPlace = place } else { client.place = place }
+    private func store(_ index: Int, in client: SystemClock) {
+        if isByLatest { client.latestIndex = index } else { client.index = index }
     }
 
-    /// Gives memory back when most of it is unused.
+    /// Frees memory when most of it is unused.
     private mutating func shrink() {
         guard entries.capacity > 256, entries.count * 8 < entries.capacity else { return }
         var fewer: [Entry] = []

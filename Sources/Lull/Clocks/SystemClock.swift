@@ -1,0 +1,77 @@
+internal import CLullPlatform
+internal import Dispatch
+internal import LullCore
+
+/// The system's continuous clock, which goes on while the machine sleeps and cannot be set: one client of the scheduler.
+final class SystemClock: WakingClock, @unchecked Sendable {
+    // Proof of @unchecked Sendable: what varies is only touched by the scheduler, under its lock; `wake` is set before the first
+    // wake-up is scheduled.
+    private let scheduler: Scheduler
+    /// The queue of the handler, if it has one.
+    private let queue: DispatchQueue?
+    let tolerance: CoreDuration
+    var wake: @Sendable (WakeSource) -> Void = { _ in }
+
+    // MARK: For the scheduler
+
+    /// The wake-up that was scheduled last.
+    var alarm = CoreInstant.farFuture
+    /// The stamp of that call.
+    var stamp: UInt64 = 0
+    /// Whether a block or a task has been sent that will advance the engine, and has not begun.
+    var isSent = false
+    /// Whether the queue is taken for blocked, and bookkeeping has been sent.
+    var isOverdue = false
+    /// When a block or task that has been sent is overdue.
+    var overdueAt = CoreInstant.farPast
+    /// When the latest block or task was sent.
+    var sentAt = CoreInstant.farPast
+    /// The index of the deadline in its heap; negative for none.
+    var index = -1
+    /// The same in the heap of latest instants, for a client with a tolerance.
+    var latestIndex = -1
+    /// Whether the deadline is in the heap of clients with a tolerance.
+    var isTolerant = false
+
+    init(_ scheduler: Scheduler, _ queue: DispatchQueue?, _ tolerance: CoreDuration) {
+        self.scheduler = scheduler
+        self.queue = queue
+        self.tolerance = tolerance
+    }
+
+    /// The present instant, the same for all clients.
+    static var now: CoreInstant { CoreInstant(nanoseconds: lull_nanoseconds_since_boot()) }
+
+    func now() -> CoreInstant { Self.now }
+
+    func scheduleWakeUp(at instant: CoreInstant, stamp: UInt64, after source: WakeSource?) {
+        if scheduler.scheduleWakeUp(of: self, at: instant, stamp: stamp, after: source) { send() }
+    }
+
+    func removeClient() {
+        scheduler.remove(self)
+    }
+
+    /// Sends a block to the handler's queue, or a task, that advances the engine.
+    ///
+    /// `wake` holds the runtime weakly: if it is released meanwhile, that does not happen on the scheduler's queue.
+    func send() {
+        if let queue {
+            queue.async { [wake] in wake(.onQueue) }
+        } else {
+            Task.detached { [wake] in wake(.inTask) }
+        }
+    }
+}
+
+/// The continuous clock with a scheduler of its own, for tests that count wake-ups.
+struct ScheduledClock: Clock {
+    let scheduler = Scheduler()
+
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { ContinuousClock().minimumResolution }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        try await ContinuousClock().sleep(until: deadline, tolerance: tolerance)
+    }
+}

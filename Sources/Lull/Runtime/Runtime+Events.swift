@@ -1,0 +1,54 @@
+public import LullCore
+
+// Events of the engine other than a submit, a wake-up and the end of an execution.
+extension Runtime {
+    /// Passes an event at the present instant to the engine, and performs the answer.
+    @inlinable
+    func handle(_ event: (inout Engine<Key, Item>, CoreInstant) -> EngineActions) {
+        let now = clock.now()
+        handle { engine in ((), event(&engine, now)) }
+    }
+
+    /// Passes an event to the engine, performs the answer, and returns what else the event has found out.
+    @inlinable
+    func handle<R>(_ event: (inout Engine<Key, Item>) -> (R, EngineActions)) -> R {
+        lock.lock()
+        var (result, actions) = event(&engine)
+        let hasObservers = hasObservers
+        if hasObservers { record(actions.more[...], at: engine.now) }
+        let discarded = engine.takeDiscarded()
+        lock.unlock()
+        discarded.free()
+        perform(&actions)
+        if hasObservers { wakeObservers() }
+        return result
+    }
+
+    /// Passes an event to the engine, and waits until all executions of a key that run or wait after it have ended.
+    ///
+    /// Inside a handler of the same debouncer it does not wait: a handler cannot wait for its own end.
+    @usableFromInline
+    nonisolated(nonsending) func handleAndWait(
+        for key: Key, _ event: (inout Engine<Key, Item>, CoreInstant) -> EngineActions
+    ) async {
+        let waits = !isInsideHandler
+        let now = clock.now()
+        let promise = handle { engine -> (Promise<Void>?, EngineActions) in
+            let actions = event(&engine, now)
+            lastWaiter += 1
+            guard waits, engine.addWaiter(lastWaiter, for: key) else { return (nil, actions) }
+            let promise = Promise<Void>()
+            waiters[lastWaiter] = promise
+            return (promise, actions)
+        }
+        _ = await promise?.value(observer: workObserver)
+    }
+
+    /// Whether the caller is part of a run of the handler that has not ended. A task that the handler made is part of it until
+    /// the handler ends; a completion is not.
+    @usableFromInline
+    var isInsideHandler: Bool {
+        guard let run = Work.current?.run(of: number) else { return false }
+        return lock.withLock { engine.isRunning(run) }
+    }
+}

@@ -39,9 +39,9 @@ extension Help {
     static let work = """
         Usage: lull work --store sqlite:PATH [OPTION…] -- COMMAND [ARG…]
 
-        Runs COMMAND for what falls due in a store, until a signal ends it. Any number
-        of workers may share one file. Arguments and environment are as for lull run.
-        LULL_RUN is the same in every attempt at a run, and LULL_ATTEMPT counts the
+        Runs COMMAND for values that fall due in a store, until a signal ends it. Any
+        number of workers may share one file. Arguments and environment are as for lull
+        run. LULL_RUN is the same in every attempt at a run, and LULL_ATTEMPT counts the
         attempts. LULL_FENCE grows with each attempt, so that a stale attempt can be
         recognized. Each value on standard input has a terminator (a newline, or with
         --null a NUL byte), even if it was submitted without one; {value} is the exact
@@ -166,8 +166,8 @@ extension Help {
         and they can write in between. The command may be ended at any time.
 
         A file from before such small steps were possible is rewritten once. That needs
-        as much space again, and nobody else can write meanwhile: about a second for
-        each 100 MB in use.
+        as much space again, and no other process can write meanwhile: about a second
+        for each 100 MB in use.
 
         Example:
           lull compact --store sqlite:hooks.db

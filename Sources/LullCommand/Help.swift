@@ -18,7 +18,7 @@ enum Help {
           lull flush    --store URL [KEY…]         makes pending values due now
           lull cancel   --store URL [KEY…]         drops values not yet claimed
           lull dead     list|retry|discard …       handles runs that failed for good
-          lull compact  --store URL                returns unused space of a store
+          lull compact  --store URL                returns unused space to the system
           lull completions bash|zsh|fish           prints completions for a shell
           lull man [COMMAND]                       prints a page of the manual
           lull help [COMMAND]                      explains a command

@@ -76,9 +76,7 @@ enum Tool {
     }
 
     private static func show(_ page: String) throws(Failure) -> Int32 {
-        var output = OutputBuffer(STDOUT_FILENO)
-        output.bytes.append(string: page)
-        _ = try output.drain()
+        try OutputBuffer.print(page)
         return ExitStatus.success
     }
 

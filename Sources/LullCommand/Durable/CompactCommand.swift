@@ -13,9 +13,7 @@ enum CompactCommand {
         } catch {
             throw Failure(error, .compact)
         }
-        var output = OutputBuffer(STDOUT_FILENO)
-        output.bytes.append(string: line(sizes) + "\n")
-        _ = try output.drain()
+        try OutputBuffer.print(line(sizes) + "\n")
         return ExitStatus.success
     }
 

@@ -91,10 +91,7 @@ enum DeadCommand {
             case .busy: log.report("run \(run) was not retried: its key has another run")
             }
         }
-        var output = OutputBuffer(STDOUT_FILENO)
-        output.bytes.append(
-            string: "\(retries ? "retried" : "discarded") \(count) dead run\(count == 1 ? "" : "s")\n")
-        _ = try output.drain()
+        try OutputBuffer.print("\(retries ? "retried" : "discarded") \(count) dead run\(count == 1 ? "" : "s")\n")
         // A failure to write a message cannot be reported.
         _ = try? log.drain()
         return count == runs.count ? ExitStatus.success : ExitStatus.commandFailed

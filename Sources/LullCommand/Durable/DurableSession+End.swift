@@ -9,9 +9,8 @@ internal import LullSQLite
 extension DurableSession {
     /// Ends the input, and treats pending values as `--at-end` says.
     mutating func finish(at now: CoreInstant) {
-        guard !hasReadAll else { return }
-        isReading = false
-        hasReadAll = true
+        guard phase == .reading else { return }
+        phase = .awaiting
         do throws(DurableError) {
             switch settings.atEnd ?? .keep {
             case .keep: return stop(.draining, at: now)
@@ -27,13 +26,6 @@ extension DurableSession {
         }
         notifyWorker(.success(()), at: now)
         stopIfNothingIsAwaited(at: now)
-    }
-
-    /// Tells the worker to claim nothing more.
-    mutating func stop(_ how: Worker.Event, at now: CoreInstant) {
-        isStopping = true
-        listenDeadline = nil
-        drive(how, at: now)
     }
 
     /// - Returns: The number of mixed keys: other processes may have submitted to them too.
@@ -76,7 +68,7 @@ extension DurableSession {
 
     /// Stops the worker when the input has ended and what is awaited has been done, by this process or another.
     mutating func stopIfNothingIsAwaited(at now: CoreInstant) {
-        guard hasReadAll, !isStopping, mustClaimThrough == nil else { return }
+        guard phase == .awaiting, mustClaimThrough == nil else { return }
         // While there is work to claim, this worker may still claim what is awaited.
         guard awaited.isEmpty || listenDeadline != nil || nextAwaitedCheck <= now else { return }
         nextAwaitedCheck = now.advanced(by: Self.commitCheckInterval)

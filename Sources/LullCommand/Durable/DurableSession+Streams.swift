@@ -9,6 +9,7 @@ extension DurableSession {
     // MARK: - Input
 
     mutating func readRecords() {
+        guard phase == .reading else { return }
         do throws(Failure) {
             let filled = try input.fill()
             let now = clock.now
@@ -23,23 +24,28 @@ extension DurableSession {
     /// Submits everything that has been read to the store, in one transaction.
     mutating func takeRecords(at now: CoreInstant) {
         var submissions: [(line: Int, submission: DurableSubmission)] = []
-        reading: while isReading {
+        var isEnd = false
+        reading: while !isEnd {
             switch input.next(at: now, &streams) {
             case .incomplete: break reading
-            case .bad: isReading = false
+            case .bad: isEnd = true
             case .record(let record, let key):
                 let submission = DurableSubmission(
                     namespace: settings.namespace, key: key.bytes, value: Array(record), submitter: submitter)
                 submissions.append((input.line, submission))
             }
         }
-        submit(submissions, at: now)
+        if submit(submissions, at: now) { isEnd = true }
         input.writeRecording(&streams)
-        if !isReading { finish(at: now) }
+        if isEnd { finish(at: now) }
     }
 
-    private mutating func submit(_ submissions: [(line: Int, submission: DurableSubmission)], at now: CoreInstant) {
-        guard !submissions.isEmpty else { return }
+    /// - Returns: Whether the input ends here: under `--strict` at a bad record, or because the store has failed.
+    private mutating func submit(
+        _ submissions: [(line: Int, submission: DurableSubmission)], at now: CoreInstant
+    ) -> Bool {
+        guard !submissions.isEmpty else { return false }
+        var isEnd = false
         let batch = submissions.map(\.submission)
         do throws(DurableError) {
             let answers = try file.write { transaction throws(DurableError) in
@@ -55,18 +61,19 @@ extension DurableSession {
                 case .failure(let error):
                     var kind: String?
                     if case .tooLarge(_, let limit) = error { kind = "larger than \(limit) bytes" }
-                    if input.refuse(line, "\(error)", kind: kind, at: now, &streams) { isReading = false }
+                    if input.refuse(line, "\(error)", kind: kind, at: now, &streams) { isEnd = true }
                     streams.setStatus(Failure(error, subcommand).status)
                 }
             }
             notifyWorker(.success(()), at: now)
+            return isEnd
         } catch {
             // Earlier records stay in the store. These, and all that follow, were not submitted.
             let count = submissions.count == 1 ? "1 record" : "\(submissions.count) records"
             streams.fail(
                 Failure(
                     status: ExitStatus.inputOutput, message: "\(count) from line \(submissions[0].line) on: \(error)"))
-            finish(at: now)
+            return true
         }
     }
 
@@ -88,7 +95,7 @@ extension DurableSession {
     /// Stops: nobody reads the output any more. What was not written goes back to the store.
     private mutating func closeOutput() {
         streams.output.clear()
-        abandonInput(stopping: .stopped, at: clock.now)
+        stop(.stopped, at: clock.now)
     }
 
     /// Writes the remaining output and messages, and blocks until that is done. A second signal ends the program nevertheless.

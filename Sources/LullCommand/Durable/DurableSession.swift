@@ -8,6 +8,14 @@ internal import LullSQLite
 /// It is the loop of ``Session``, with the pending values in a file. The session submits the records of one read to the store in one
 /// transaction. It claims what falls due, and completes it when it is written or its command has ended. If the program dies in
 /// between, that work may be done twice; it is never lost.
+///
+/// Its phases, in order:
+///
+/// - `reading`: there is input. Its end leads to `awaiting`, or with `--at-end keep` or `drop` to `stopping`.
+/// - `working`: `lull work`, which has no input. A signal leads to `stopping`.
+/// - `awaiting`: the input has ended; what `--at-end flush` or `wait` is to await is not done yet. When it is: `stopping`.
+/// - `stopping`: the worker claims nothing more; the session ends when the worker has finished. A failure of the output, of a
+///   command under `--fail-fast` or of all commands leads here at once.
 struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     let settings: Settings
     let subcommand: Subcommand
@@ -20,10 +28,11 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     var input: RecordInput
     var streams = StandardStreams()
 
-    /// Whether records may still come, from the descriptor or from the buffer.
-    var isReading: Bool
-    /// Whether the end of the input has been handled.
-    var hasReadAll = false
+    enum Phase {
+        case reading, working, awaiting, stopping
+    }
+
+    var phase: Phase
     /// The signal to end by when everything is done.
     var endingSignal: Int32?
     /// Whether an execution has failed.
@@ -48,8 +57,6 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     var mustClaimThrough: CoreInstant?
     /// When to ask the store next whether other processes have done what is awaited.
     var nextAwaitedCheck = CoreInstant.farPast
-    /// Whether the worker has been told to claim nothing more.
-    var isStopping = false
     /// Whether any record has been submitted.
     var hasSubmitted = false
 
@@ -66,7 +73,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         try settings.checkDurable(subcommand)
         let opened = try OpenedNamespace(settings, subcommand)
         var settings = settings
-        settings.combination = opened.rules.combination
+        settings.policy.combination = opened.rules.combination
         let handler = makeHandler(settings)
         let signals = try Signals()
         let clock = MonotonicClock()
@@ -79,7 +86,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         self.alarm = alarm
         file = opened.file
         self.handler = handler
-        isReading = subcommand != .work
+        phase = subcommand == .work ? .working : .reading
         // What only waits in the output can go back to the store at once; commands get time to end.
         let grace = CoreDuration.nanoseconds(handler.writesOutput ? 0 : settings.lease.nanoseconds / 2)
         worker = Worker(
@@ -119,7 +126,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     /// Waits for events and handles them.
     private mutating func iterate() {
         var interests = streams.interests(
-            signals: signals.descriptor, alarm: alarm.descriptor, input: isReading ? input.descriptor : -1,
+            signals: signals.descriptor, alarm: alarm.descriptor, input: phase == .reading ? input.descriptor : -1,
             watchesOutput: handler.writesOutput)
         let fixed = interests.count
         handler.addInterests(to: &interests, streams)
@@ -128,6 +135,9 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
 
         let now = clock.now
         if interests[1].revents != 0 { alarm.acknowledge() }
+        // The first signal is handled before ends of commands, after which the worker would claim more. A second one ends the
+        // program, so it is handled after them.
+        if interests[0].revents != 0, endingSignal == nil { handleSignals(at: now) }
         handleHandlerEvents(interests[fixed...], at: now)
         if interests[0].revents != 0 { handleSignals(at: now) }
         if handler.alarm <= now { handler.wake(at: now) }
@@ -144,7 +154,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         let ended = handler.reap(&streams)
         if let failure = handler.failure, streams.status == ExitStatus.success {
             streams.fail(failure)
-            abandonInput(stopping: .stopped, at: now)
+            stop(.stopped, at: now)
         }
         for (id, error) in ended { end(id, error, at: now) }
     }
@@ -155,7 +165,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
                 reportStatistics()
             } else if endingSignal == nil {
                 endingSignal = number
-                if isReading {
+                if phase == .reading {
                     input.finish()
                     takeRecords(at: now)
                     finish(at: now)
@@ -190,11 +200,11 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         drive(.heard(result), at: now)
     }
 
-    /// Reads nothing more, and leaves what is pending in the store.
-    mutating func abandonInput(stopping how: Worker.Event, at now: CoreInstant) {
-        isReading = false
-        hasReadAll = true
-        stop(how, at: now)
+    /// Enters `stopping`: tells the worker to claim nothing more, and leaves what is pending in the store.
+    mutating func stop(_ how: Worker.Event, at now: CoreInstant) {
+        phase = .stopping
+        listenDeadline = nil
+        drive(how, at: now)
     }
 
     // MARK: - The worker
@@ -306,7 +316,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     private mutating func end(_ run: Int64, _ error: String?, at now: CoreInstant) {
         if error != nil {
             hasFailed = true
-            if settings.failsFast { abandonInput(stopping: .draining, at: now) }
+            if settings.failsFast { stop(.draining, at: now) }
         }
         drive(.ended(run: run, error: error), at: now)
     }

@@ -19,17 +19,13 @@ enum KeysCommand {
             }
             return counts
         }
-        var output = OutputBuffer(STDOUT_FILENO)
         var log = OutputBuffer(STDERR_FILENO)
         let total = counts.reduce(0, +)
-        if settings.format == .json {
-            output.bytes.append(string: "{\"\(flushes ? "flushed" : "cancelled")\":\(total)}\n")
-        } else {
-            let unit = flushes ? "key" : "submit"
-            output.bytes.append(
-                string: "\(flushes ? "flushed" : "cancelled") \(total) \(unit)\(total == 1 ? "" : "s")\n")
-        }
-        _ = try output.drain()
+        let verb = flushes ? "flushed" : "cancelled"
+        let unit = flushes ? "key" : "submit"
+        let isObject = settings.format == .json
+        try OutputBuffer.print(
+            isObject ? "{\"\(verb)\":\(total)}\n" : "\(verb) \(total) \(unit)\(total == 1 ? "" : "s")\n")
         for (key, count) in zip(keys, counts) where count == 0 {
             if let key { log.report("the key \(Terminal.shown(key)) has nothing to \(subcommand.rawValue)") }
         }

@@ -9,53 +9,33 @@ internal import LullSQLite
 /// `--change-policy` is given.
 struct NamespacePolicy: Sendable {
     private let subcommand: Subcommand
-    private let wait: CoreDuration?
-    private let throttle: CoreDuration?
-    private let maxWait: CoreDuration?
-    private let maxCount: Int?
-    private let edges: Edges?
-    private let delayRule: DelayRule?
-    private let combination: Combination?
-    private let maxBatch: Int?
+    private let given: PolicyOptions
     private let changes: Bool
 
     init(_ settings: Settings, _ subcommand: Subcommand) throws(Failure) {
         self.subcommand = subcommand
-        wait = settings.wait
-        throttle = settings.throttle
-        maxWait = settings.maxWait
-        maxCount = settings.maxCount
-        edges = settings.edges
-        delayRule = settings.delayRule
-        combination = settings.combination
-        maxBatch = settings.maxBatch
+        given = settings.policy
         changes = settings.changesPolicy
-        if wait != nil, throttle != nil { throw .usage("--wait and --throttle exclude each other", subcommand) }
-        if changes, isEmpty { throw .usage("--change-policy needs the new policy", subcommand) }
-    }
-
-    /// Whether the options give no part of a policy.
-    private var isEmpty: Bool { !hasTiming && !hasOtherParts }
-    /// Whether they give enough for a new namespace.
-    private var hasTiming: Bool { wait != nil || throttle != nil }
-    private var hasOtherParts: Bool {
-        maxWait != nil || maxCount != nil || edges != nil || delayRule != nil || combination != nil || maxBatch != nil
+        if given.wait != nil, given.throttle != nil {
+            throw .usage("--wait and --throttle exclude each other", subcommand)
+        }
+        if changes, given.isEmpty { throw .usage("--change-policy needs the new policy", subcommand) }
     }
 
     // MARK: - Comparing with a store
 
     /// Returns the rules for a new namespace; nil if the options give none.
     func rulesForNewNamespace() throws(Failure) -> DurableRules? {
-        if isEmpty { return nil }
-        if !hasTiming { throw .usage("a new namespace needs --wait or --throttle", subcommand) }
-        return try rules(Settings())
+        if given.isEmpty { return nil }
+        if !given.hasTiming { throw .usage("a new namespace needs --wait or --throttle", subcommand) }
+        return try rules(given)
     }
 
     /// Returns the rules that replace those of a namespace; nil if they stay as they are.
     func rules(over stored: DurableRules, of name: String) throws(Failure) -> DurableRules? {
-        if isEmpty { return nil }
-        var base = Settings()
-        let isSameKind = stored.policy.kind == .debounce ? throttle == nil : wait == nil
+        if given.isEmpty { return nil }
+        var base = PolicyOptions()
+        let isSameKind = stored.policy.kind == .debounce ? given.throttle == nil : given.wait == nil
         if isSameKind {
             if stored.policy.kind == .debounce {
                 base.wait = stored.policy.wait
@@ -68,38 +48,27 @@ struct NamespacePolicy: Sendable {
             base.maxCount = stored.policy.maxCount
         }
         base.combination = stored.combination
-        base.maxBatch = (combination ?? stored.combination) == .collect ? stored.maxBatch : nil
-        let given = try rules(base)
-        if given == stored { return nil }
+        base.maxBatch = (given.combination ?? stored.combination) == .collect ? stored.maxBatch : nil
+        let new = try rules(given.completed(by: base))
+        if new == stored { return nil }
         let names = """
-            the namespace \(Terminal.shown(name)) has \(stored.options(besides: given)), \
-            not \(given.options(besides: stored))
+            the namespace \(Terminal.shown(name)) has \(stored.options(besides: new)), \
+            not \(new.options(besides: stored))
             """
-        guard isSameKind, given.policy.edges == stored.policy.edges, given.combination == stored.combination else {
+        guard isSameKind, new.policy.edges == stored.policy.edges, new.combination == stored.combination else {
             throw .usage(
                 "\(names): its kind, edges and combination cannot change; use another namespace", subcommand)
         }
         guard changes else {
             throw .usage("\(names): leave the policy out, or change it for all users with --change-policy", subcommand)
         }
-        return given
+        return new
     }
 
-    /// Returns the given parts, completed with those of other settings.
-    private func rules(_ others: Settings) throws(Failure) -> DurableRules {
-        var all = others
-        all.wait = wait ?? all.wait
-        all.throttle = throttle ?? all.throttle
-        all.maxWait = maxWait ?? all.maxWait
-        all.maxCount = maxCount ?? all.maxCount
-        all.edges = edges ?? all.edges
-        all.delayRule = delayRule ?? all.delayRule
-        all.combination = combination ?? all.combination
-        all.maxBatch = maxBatch ?? all.maxBatch
-        try all.checkCombination(for: subcommand)
-        let policy = try all.policy(for: subcommand)
+    private func rules(_ options: PolicyOptions) throws(Failure) -> DurableRules {
+        let policy = try options.policy(for: subcommand)
         do {
-            return try DurableRules(policy, combination: all.combination ?? .latest, maxBatch: all.maxBatch)
+            return try DurableRules(policy, combination: options.combination ?? .latest, maxBatch: options.maxBatch)
         } catch {
             throw .usage("\(error)", subcommand)
         }

@@ -97,14 +97,14 @@ struct Invocation {
         if option.needsStore { settings.storeOptions.append(option) }
         switch option {
         case .help: asksForHelp = true
-        case .wait: settings.wait = try duration(option, text)
-        case .throttle: settings.throttle = try duration(option, text)
-        case .maxWait: settings.maxWait = try duration(option, text)
-        case .maxCount: settings.maxCount = try number(option, text)
-        case .edges: settings.edges = try edges(text)
-        case .delayRule: settings.delayRule = try choice(option, text, OptionValues.delayRules)
-        case .combine: settings.combination = try choice(option, text, OptionValues.combinations)
-        case .maxBatch: settings.maxBatch = try number(option, text)
+        case .wait: settings.policy.wait = try duration(option, text)
+        case .throttle: settings.policy.throttle = try duration(option, text)
+        case .maxWait: settings.policy.maxWait = try duration(option, text)
+        case .maxCount: settings.policy.maxCount = try number(option, text)
+        case .edges: settings.policy.edges = try edges(text)
+        case .delayRule: settings.policy.delayRule = try choice(option, text, OptionValues.delayRules)
+        case .combine: settings.policy.combination = try choice(option, text, OptionValues.combinations)
+        case .maxBatch: settings.policy.maxBatch = try number(option, text)
         case .null: settings.terminator = 0
         case .keyField: settings.field = try number(option, text)
         case .delimiter: settings.delimiter = try delimiter(argument)

@@ -53,14 +53,7 @@ struct Settings {
         }
     }
 
-    var wait: CoreDuration?
-    var throttle: CoreDuration?
-    var maxWait: CoreDuration?
-    var maxCount: Int?
-    var edges: Edges?
-    var delayRule: DelayRule?
-    var combination: Combination?
-    var maxBatch: Int?
+    var policy = PolicyOptions()
 
     /// The byte that ends a record.
     var terminator = UInt8(ascii: "\n")
@@ -122,18 +115,21 @@ struct Settings {
     /// Returns the engine's setup for a subcommand; throws if options contradict each other.
     func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
         try checkRecords(for: subcommand)
-        try checkCombination(for: subcommand)
-        let policy = try policy(for: subcommand)
+        if policy.combination == .collect, whileRunning == .cancelRunning {
+            throw .usage(
+                "--while-running cancel would lose values of --combine collect: use --while-running queue, "
+                    + "or --combine latest", subcommand)
+        }
+        let runs = subcommand == .run
+        // Executions that take no time never overlap, but the parts of a batch come one after the other.
+        let usual: WhileRunning = runs || policy.maxBatch != nil ? .queue : .concurrent
         do {
-            // Executions that take no time never overlap, but the parts of a batch come one after the other.
-            guard subcommand == .run else {
-                return try Setup(
-                    policy, combination: combination ?? .latest, whileRunning: maxBatch == nil ? .concurrent : .queue,
-                    capacity: maxKeys, maxBatch: maxBatch)
-            }
             return try Setup(
-                policy, combination: combination ?? .latest, whileRunning: whileRunning ?? .queue,
-                maxConcurrent: jobs ?? Settings.cores, capacity: maxKeys, maxBatch: maxBatch)
+                policy.policy(for: subcommand), combination: policy.combination ?? .latest,
+                whileRunning: whileRunning ?? usual, maxConcurrent: runs ? jobs ?? Settings.cores : nil,
+                capacity: maxKeys, maxBatch: policy.maxBatch)
+        } catch let failure as Failure {
+            throw failure
         } catch {
             throw .usage("\(error)", subcommand)
         }
@@ -145,45 +141,5 @@ struct Settings {
         if recordsValues, recording == nil { throw .usage("--record-values needs --record", subcommand) }
         if hashesKeys, recording == nil { throw .usage("--hash-keys needs --record", subcommand) }
         if field != nil, pointer != nil { throw .usage("--key-field and --key-json exclude each other", subcommand) }
-    }
-
-    /// Throws if options do not fit the way in which values are combined.
-    func checkCombination(for subcommand: Subcommand) throws(Failure) {
-        if maxBatch != nil, combination != .collect {
-            throw .usage("--max-batch needs --combine collect: otherwise an execution gets one value", subcommand)
-        }
-        if combination == .collect, whileRunning == .cancelRunning {
-            throw .usage(
-                "--while-running cancel would lose values of --combine collect: use --while-running queue, "
-                    + "or --combine latest", subcommand)
-        }
-    }
-
-    /// Returns the policy; throws if its options contradict each other.
-    func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
-        do {
-            switch (wait, throttle) {
-            case (nil, nil):
-                throw Failure.usage("give a quiet period with --wait, or an interval with --throttle", subcommand)
-            case (_?, _?):
-                throw Failure.usage("--wait and --throttle exclude each other", subcommand)
-            case (let wait?, nil):
-                return try .debounce(
-                    wait: wait, maxWait: maxWait, edges: edges ?? .trailing, delayRule: delayRule ?? .restart,
-                    maxCount: maxCount)
-            case (nil, let interval?):
-                if maxWait != nil { throw Failure.usage("--max-wait has no meaning with --throttle", subcommand) }
-                if delayRule != nil { throw Failure.usage("--delay-rule has no meaning with --throttle", subcommand) }
-                return try .throttle(interval: interval, edges: edges ?? [.leading, .trailing], maxCount: maxCount)
-            }
-        } catch let failure as Failure {
-            throw failure
-        } catch PolicyError.maxWaitBelowWait(let maxWait, let wait) {
-            throw .usage("--max-wait is \(maxWait), but must be at least the --wait of \(wait)", subcommand)
-        } catch PolicyError.maxCountWithoutTrailing {
-            throw .usage("--max-count needs the trailing edge: without it nothing is ever pending", subcommand)
-        } catch {
-            throw .usage("\(error)", subcommand)
-        }
     }
 }

@@ -19,7 +19,7 @@ extension Completions {
             case .none: break
             case .file: specs.append("'1:trace:_files'")
             case .command: specs.append("'*::command: _normal'")
-            case .keywords(let names): specs.append("'1:what to do:(\(names.joined(separator: " ")))'")
+            case .keywords(let names): specs.append("'1:action:(\(names.joined(separator: " ")))'")
             }
             cases += "    \(subcommand.rawValue))\n        _arguments -S \\\n            "
             cases += specs.joined(separator: " \\\n            ") + "\n        ;;\n"

@@ -95,7 +95,7 @@ extension Completions {
                 local IFS=$' \\t\\n' word previous='' current='' command='' options='' words='' kind='' glued='' ended=0
                 local index value rest=0
                 COMPREPLY=()
-                # bash takes words apart at = and :, so they are put together again.
+                # bash splits words at = and :, so join them again.
                 for ((index = 1; index <= COMP_CWORD; index++)); do
                     word=${COMP_WORDS[index]}
                     case $word in
@@ -119,7 +119,7 @@ extension Completions {
                 done
                 word=${COMP_WORDS[COMP_CWORD]}
                 if ((ended)); then
-                    # After "--": a command and its arguments, or operands that look like options.
+                    # After "--": a command with its arguments, or operands that look like options.
                     case $command in
             \(Subcommand.allCases.filter { $0.operands == .command }.map(\.rawValue).joined(separator: " | "))) ;;
                     *) return ;;
@@ -156,7 +156,7 @@ extension Completions {
                     if [[ $value == *:* ]]; then
                         [[ $word == : ]] && word=''
                         _lull_files "${word#sqlite:}"
-                        # Not the files that a store keeps beside itself.
+                        # Leave out the files that belong to a store.
                         for index in "${!COMPREPLY[@]}"; do
                             case ${COMPREPLY[index]} in
                             *-wal | *-shm | *-want | *-write)

@@ -77,8 +77,8 @@ struct TraceExcerpt {
     private static func executions(of calls: [Sampler.Call], by policy: Policy) -> [Mark] {
         var gate = Gate()
         var marks: [Mark] = []
-        func add(_ ripe: Gate.Due?) {
-            if let ripe { marks.append(Mark(at: ripe.at, first: ripe.first)) }
+        func add(_ due: Gate.Due?) {
+            if let due { marks.append(Mark(at: due.at, first: due.first)) }
         }
         for call in calls {
             add(gate.settle(at: call.at, by: policy))
@@ -88,7 +88,7 @@ struct TraceExcerpt {
             case .submit:
                 switch gate.submit(at: call.at, wait: call.wait, by: policy) {
                 case .lead: marks.append(Mark(at: call.at, first: call.at))
-                case .complete(let ripe): add(ripe)
+                case .complete(let due): add(due)
                 case .join, .absorb: break
                 }
             }

@@ -5,11 +5,6 @@ internal import CLullSystem
 /// On Linux a process can become the parent of every orphan below it (a subreaper). Killing its children until none is left then
 /// reaches all descendants. Elsewhere orphans cannot be found, and killing the process groups has to do.
 enum Descendants {
-    /// Makes this process the parent of orphaned descendants, where the system supports that.
-    static func adoptOrphans() {
-        lull_adopt_orphans()
-    }
-
     /// Kills all descendants that can be found, and waits for their end.
     ///
     /// - Parameter groups: Process groups to kill as well, in case the system does not list the children.

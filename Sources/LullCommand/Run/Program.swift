@@ -17,7 +17,7 @@ enum Program {
         }
         var refusal: Int32?
         for candidate in candidates {
-            let code = CStrings.with([candidate]) { lull_obstacle($0[0]) }
+            let code = lull_obstacle(candidate.cString)
             if code == 0 { return candidate }
             if code != ENOENT, code != ENOTDIR { refusal = refusal ?? code }
         }

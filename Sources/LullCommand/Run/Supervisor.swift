@@ -68,7 +68,7 @@ struct Supervisor {
         close(writing)
         guard process > 0 else { throw .system("cannot start a process", code) }
         // If the supervisor alone is killed, its descendants become children of this process, which then kills them.
-        Descendants.adoptOrphans()
+        lull_adopt_orphans()
         // Each running command takes a descriptor here. The limit that the commands inherit stays as it was.
         lull_raise_descriptor_limit()
     }

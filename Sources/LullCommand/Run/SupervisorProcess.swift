@@ -24,7 +24,7 @@ struct SupervisorProcess {
     static func run(_ path: [UInt8], _ environment: [Argument], requests: Int32, answers: Int32) -> Never {
         setpgid(0, 0)
         lull_leave_terminal()
-        Descendants.adoptOrphans()
+        lull_adopt_orphans()
         lull_set_name("lull-supervisor")
         // Close the inherited standard input: its writer must see at once when the program ends.
         let nothing = lull_open("/dev/null", O_RDONLY)
@@ -113,9 +113,7 @@ struct SupervisorProcess {
             }
             let arguments = pointers[..<count] + [nil]
             let variables = environment + pointers[count...] + [nil]
-            return CStrings.with([path]) { path in
-                lull_spawn(&process, path[0], Array(arguments), Array(variables), input, errors)
-            }
+            return lull_spawn(&process, path.cString, Array(arguments), Array(variables), input, errors)
         }
     }
 

@@ -55,7 +55,7 @@ struct OutputBuffer {
         bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)
     }
 
-    /// Writes everything and blocks until that is done: for code that has installed no signal handlers.
+    /// Writes everything and blocks until that is done. For use where signals keep their default actions.
     mutating func drain() throws(Failure) -> WriteResult {
         while !isEmpty {
             var interest = pollfd(descriptor: descriptor, Int32(POLLOUT))
@@ -67,6 +67,13 @@ struct OutputBuffer {
 }
 
 extension OutputBuffer {
+    /// Prints a text on standard output.
+    static func print(_ text: String) throws(Failure) {
+        var output = OutputBuffer(STDOUT_FILENO)
+        output.bytes.append(string: text)
+        _ = try output.drain()
+    }
+
     /// The longest message, in columns: two lines of a screen, three of a narrow one.
     private static var messageLimit: Int { 240 }
     /// The longest word in a long message; such words are usually quoted from arguments or data.

@@ -12,7 +12,7 @@ struct RecordWriter: ExecutionHandler {
         format = settings.format ?? .lines
         terminator = settings.terminator
         keyRule = settings.keyRule
-        isCollecting = settings.combination == .collect
+        isCollecting = settings.policy.combination == .collect
     }
 
     mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> Ending? {

@@ -59,7 +59,7 @@ struct KeyTable: ~Copyable {
     struct Lookup {
         /// The JSON text; nil for a missing key, which equals `null`.
         private let text: ByteSlice?
-        /// Whether the text is canonical already: a number, a literal, or a string without escapes.
+        /// Whether the text is known to be canonical: a number, or a string without escapes.
         private let isCanonical: Bool
         fileprivate private(set) var hash: UInt32 = 0
 

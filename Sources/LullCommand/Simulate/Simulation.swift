@@ -29,7 +29,7 @@ struct Simulation: ~Copyable {
         sampler = settings.drawsExcerpt ? Sampler() : nil
         format = settings.format ?? .summary
         atEnd = settings.atEnd ?? .wait
-        isCollecting = settings.combination == .collect
+        isCollecting = settings.policy.combination == .collect
         engine = Engine(setup)
     }
 

@@ -10,8 +10,8 @@ struct ValueNumber {
 /// The values of a trace that may still be shown.
 ///
 /// The engine handles their numbers, which need no reference counting. A value lies in a slot of 16, 32, 64 … bytes; slots of one
-/// size are contiguous, and a free slot is reused for the next value of its size. The benchmark row "lull simulate as JSONL" pays
-/// for the unsafe memory.
+/// size are contiguous, and a free slot is reused for the next value of its size. The memory is unsafe for
+/// the benchmark row "lull simulate as JSONL".
 struct ValueTable: ~Copyable {
     /// The slots of one size.
     private struct SizeClass {

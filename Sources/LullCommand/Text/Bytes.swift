@@ -25,6 +25,9 @@ extension ByteSlice {
 }
 
 extension [UInt8] {
+    /// The bytes as a string for the C library.
+    var cString: [CChar] { map { CChar(bitPattern: $0) } + [0] }
+
     /// Appends the text.
     mutating func append(_ text: StaticString) {
         append(contentsOf: ByteSlice(start: text.utf8Start, count: text.utf8CodeUnitCount))

@@ -6,7 +6,7 @@ struct Candidate {
     /// The number of executions.
     private(set) var executions = 0
     /// Executions whose burst went on within the wait: their values did not last.
-    private(set) var premature = 0
+    var premature = 0
     /// The delay of an execution after the last submit behind it.
     private(set) var delayFromLast = Distribution(limit: 1 << 12, bucketBits: 8)
     /// The delay of an execution after the first submit behind it.
@@ -23,10 +23,6 @@ struct Candidate {
         executions += 1
         delayFromLast.add(last.duration(to: instant).nanoseconds)
         delayFromFirst.add(first.duration(to: instant).nanoseconds)
-    }
-
-    mutating func addPremature() {
-        premature += 1
     }
 }
 

@@ -100,7 +100,7 @@ private struct Cell {
     /// - Parameter last: The instant of the key's latest submit.
     @inline(__always)
     mutating func settle(at now: CoreInstant, last: CoreInstant, _ candidate: inout Candidate) {
-        if let ripe = gate.settle(at: now, by: candidate.policy) { execute(ripe, last: last, &candidate) }
+        if let due = gate.settle(at: now, by: candidate.policy) { execute(due, last: last, &candidate) }
     }
 
     @inline(__always)
@@ -109,19 +109,19 @@ private struct Cell {
     ) {
         settle(at: now, last: last, &candidate)
         if now < lastsUntil {
-            candidate.addPremature()
+            candidate.premature += 1
             lastsUntil = .farPast
         }
         switch gate.submit(at: now, wait: wait, by: candidate.policy) {
         case .join, .absorb: break
         case .lead: execute(Gate.Due(at: now, edge: .leading, count: 1, first: now), last: now, &candidate)
-        case .complete(let ripe): execute(ripe, last: now, &candidate)
+        case .complete(let due): execute(due, last: now, &candidate)
         }
     }
 
     mutating func flush(at now: CoreInstant, last: CoreInstant, _ candidate: inout Candidate) {
         settle(at: now, last: last, &candidate)
-        if let ripe = gate.flush(at: now) { execute(ripe, last: last, &candidate) }
+        if let due = gate.flush(at: now) { execute(due, last: last, &candidate) }
     }
 
     mutating func cancel(at now: CoreInstant, last: CoreInstant, _ candidate: inout Candidate) {
@@ -129,8 +129,8 @@ private struct Cell {
         gate.close()
     }
 
-    private mutating func execute(_ ripe: Gate.Due, last: CoreInstant, _ candidate: inout Candidate) {
-        candidate.add(at: ripe.at, first: ripe.first, last: last)
-        lastsUntil = ripe.at.advanced(by: candidate.policy.wait)
+    private mutating func execute(_ due: Gate.Due, last: CoreInstant, _ candidate: inout Candidate) {
+        candidate.add(at: due.at, first: due.first, last: last)
+        lastsUntil = due.at.advanced(by: candidate.policy.wait)
     }
 }

@@ -125,25 +125,20 @@ extension [Outcome] {
 extension Settings {
     /// Returns the policies to compare.
     fileprivate func candidates() throws(Failure) -> (debounces: [Policy], throttles: [Policy]) {
-        let waits = waits ?? WaitSeries.standard
+        var debounce = policy
+        var throttle = policy
+        throttle.maxWait = nil
+        throttle.delayRule = nil
         var debounces: [Policy] = []
         var throttles: [Policy] = []
-        do {
-            for wait in waits {
-                // A wait above the maximum makes no policy.
-                if wait <= maxWait ?? .infinite {
-                    debounces.append(
-                        try .debounce(
-                            wait: wait, maxWait: maxWait, edges: edges ?? .trailing, delayRule: delayRule ?? .restart,
-                            maxCount: maxCount))
-                }
-                throttles.append(
-                    try .throttle(interval: wait, edges: edges ?? [.leading, .trailing], maxCount: maxCount))
+        for wait in waits ?? WaitSeries.standard {
+            // A wait above the maximum makes no policy.
+            if wait <= policy.maxWait ?? .infinite {
+                debounce.wait = wait
+                debounces.append(try debounce.policy(for: .tune))
             }
-        } catch PolicyError.maxCountWithoutTrailing {
-            throw .usage("--max-count needs the trailing edge: without it nothing is ever pending", .tune)
-        } catch {
-            throw .usage("\(error)", .tune)
+            throttle.throttle = wait
+            throttles.append(try throttle.policy(for: .tune))
         }
         return (debounces, throttles)
     }

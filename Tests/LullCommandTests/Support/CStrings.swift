@@ -1,6 +1,6 @@
-internal import CLullSystem
+import CLullSystem
 
-/// Makes strings for the C library.
+/// Makes arrays of strings for the C library.
 enum CStrings {
     /// Calls `body` with pointers to null-terminated copies, which are valid during the call.
     static func with<Result>(_ strings: [[UInt8]], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result) -> Result {

@@ -37,8 +37,8 @@ final class Session {
 
     /// - Returns: Whether the execution exists.
     func ended(_ serial: UInt64, threw: Bool, _ out: inout Outbox) -> Bool {
-        guard let place = running.firstIndex(where: { $0.serial == serial }) else { return false }
-        let (verdict, actions) = core.ended(running.remove(at: place), threw ? .threw : .returned)
+        guard let index = running.firstIndex(where: { $0.serial == serial }) else { return false }
+        let (verdict, actions) = core.ended(running.remove(at: index), threw ? .threw : .returned)
         out.append(Record.verdict)
         out.append(Int64(serial))
         out.append(verdict.number)

@@ -13,7 +13,7 @@ typedef union header {
 } header;
 
 extern unsigned char __heap_base;
-static header *kept[classes];
+static header *free_blocks[classes];
 static size_t unused, end;
 
 static header *carve(size_t size) {
@@ -36,9 +36,9 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
     unsigned class = smallest;
     while (class < classes && ((size_t)1 << class) < size) class++;
     if (class == classes) return 12;  // ENOMEM
-    header *block = kept[class];
+    header *block = free_blocks[class];
     if (block) {
-        kept[class] = block->of.next;
+        free_blocks[class] = block->of.next;
     } else {
         block = carve(sizeof(header) + ((size_t)1 << class));
         if (!block) return 12;
@@ -51,8 +51,8 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
 void free(void *memory) {
     if (!memory) return;
     header *block = (header *)memory - 1;
-    block->of.next = kept[block->of.class];
-    kept[block->of.class] = block;
+    block->of.next = free_blocks[block->of.class];
+    free_blocks[block->of.class] = block;
 }
 
 // The seed for hashing. It is constant, as only the page itself chooses the keys.

@@ -45,25 +45,25 @@ function drawChart(result, width) {
         .map((row) => ({ x: x(delay(row)), y: y(row.saved), row }));
     series.forEach((kind, index) => {
         const colour = `var(--c${index})`;
-        const places = result[kind].map((row) => ({ x: x(delay(row)), y: y(row.saved), row }));
-        parts.push(`<path d="M${places.map((place) => `${place.x.toFixed(1)},${place.y.toFixed(1)}`).join("L")}"
+        const dots = result[kind].map((row) => ({ x: x(delay(row)), y: y(row.saved), row }));
+        parts.push(`<path d="M${dots.map((dot) => `${dot.x.toFixed(1)},${dot.y.toFixed(1)}`).join("L")}"
             fill="none" stroke="${colour}" stroke-width="2.25" stroke-linejoin="round"/>`);
-        for (const place of [...places].sort((one, other) => Boolean(other.row.reason) - Boolean(one.row.reason))) {
-            const [px, py] = [place.x.toFixed(1), place.y.toFixed(1)];
+        for (const dot of [...dots].sort((one, other) => Boolean(other.row.reason) - Boolean(one.row.reason))) {
+            const [px, py] = [dot.x.toFixed(1), dot.y.toFixed(1)];
             parts.push(index === 0
                 ? `<circle cx="${px}" cy="${py}" r="4.5" fill="${colour}" stroke="var(--paper)"/>`
-                : `<rect x="${place.x - 4}" y="${place.y - 4}" width="8" height="8" fill="${colour}"
+                : `<rect x="${dot.x - 4}" y="${dot.y - 4}" width="8" height="8" fill="${colour}"
                     stroke="var(--paper)"/>`);
-            if (place.row.reason) {
+            if (dot.row.reason) {
                 parts.push(`<circle cx="${px}" cy="${py}" r="9.5" fill="none" stroke="${colour}" stroke-width="2"/>`);
             }
-            const isClose = (other) => Math.abs(other.x - place.x) < 52 && Math.abs(other.y - place.y) < 22;
-            if (!place.row.reason && taken.some(isClose)) continue;
-            taken.push(place);
-            const isAbove = index === 0 || place.y > bottom - 24;
-            const isLeft = isAbove && place.x - left > 50;
-            text(durationText(place.row.wait), place.x + (isLeft ? -9 : 9), place.y + (isAbove ? -9 : 18),
-                isLeft ? "end" : "start", place.row.reason ? 'font-weight="600"' : 'class="faint"');
+            const isClose = (other) => Math.abs(other.x - dot.x) < 52 && Math.abs(other.y - dot.y) < 22;
+            if (!dot.row.reason && taken.some(isClose)) continue;
+            taken.push(dot);
+            const isAbove = index === 0 || dot.y > bottom - 24;
+            const isLeft = isAbove && dot.x - left > 50;
+            text(durationText(dot.row.wait), dot.x + (isLeft ? -9 : 9), dot.y + (isAbove ? -9 : 18),
+                isLeft ? "end" : "start", dot.row.reason ? 'font-weight="600"' : 'class="faint"');
         }
         if (!isNarrow) {
             text(kind, width - right + 14, ends[index] + 4.5, "start", `style="fill:${colour}" font-weight="600"`);

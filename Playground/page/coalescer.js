@@ -104,7 +104,7 @@ class Coalescer {
         try {
             while (this.#engine && this.#todo.length > 0) {
                 const { action, at, submit } = this.#todo.shift();
-                this.#perform1(action, at, submit);
+                this.#performOne(action, at, submit);
             }
         } finally {
             this.#isBusy = false;
@@ -112,7 +112,7 @@ class Coalescer {
         this.#setAlarm();
     }
 
-    #perform1(action, at, submit) {
+    #performOne(action, at, submit) {
         switch (action.do) {
         case "submitted": return this.#submitted(action, submit);
         case "start": return this.#start(action);

@@ -95,14 +95,14 @@ class Engine {
     actions() {
         const numbers = answer();
         const actions = [];
-        let place = 0;
-        const next = () => Number(numbers[place++]);
+        let index = 0;
+        const next = () => Number(numbers[index++]);
         const values = () => Array.from({ length: next() }, next);
-        while (place < numbers.length) {
+        while (index < numbers.length) {
             switch (next()) {
             case record.start: {
                 const [run, key, count, edge] = [next(), next(), next(), edges[next()]];
-                const [at, first] = [numbers[place++], numbers[place++]];
+                const [at, first] = [numbers[index++], numbers[index++]];
                 actions.push({ do: "start", run, key, count, edge, at, first, values: values() });
                 break;
             }

@@ -116,9 +116,9 @@ function connectVisits(stage, timeline) {
         }
         // Between lanes, selects the execution nearest in time; without a selection, the latest.
         const last = executions.length - 1;
-        let place = current ? Math.min(firstPlace(executions, "at", current.at), last) : executions.length;
-        if (step[1] === 0) place = Math.max(place + step[0], 0);
-        select(executions[Math.min(place, last)]);
+        let index = current ? Math.min(firstIndex(executions, "at", current.at), last) : executions.length;
+        if (step[1] === 0) index = Math.max(index + step[0], 0);
+        select(executions[Math.min(index, last)]);
     });
     canvas.addEventListener("click", (event) => {
         const execution = timeline.executionAt(event.offsetX, event.offsetY);

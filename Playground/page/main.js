@@ -27,9 +27,9 @@ function connectCounters() {
                 swatch.style.background = `var(--c${index})`;
                 row.cells[0].replaceChildren(swatch, name);
             }
-            columns.forEach((column, place) => {
+            columns.forEach((column, cell) => {
                 const text = String(shown[column]);
-                if (row.cells[place + 1].textContent !== text) row.cells[place + 1].textContent = text;
+                if (row.cells[cell + 1].textContent !== text) row.cells[cell + 1].textContent = text;
             });
         });
     };

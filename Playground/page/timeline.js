@@ -2,7 +2,7 @@
 // drawn once.
 
 /** Returns the first index in a list, ordered by a member, at which the member is at least `least`. */
-function firstPlace(list, member, least) {
+function firstIndex(list, member, least) {
     let [low, high] = [0, list.length];
     while (low < high) {
         const middle = (low + high) >> 1;
@@ -114,12 +114,12 @@ class Timeline {
         const { origin, clock } = this.#stage;
         for (let at = Math.ceil((left - origin) / step) * step; origin + at <= right; at += step) {
             if (at < 0) continue;
-            const place = Math.round(x(origin + at));
+            const px = Math.round(x(origin + at));
             context.fillStyle = theme.line;
-            context.fillRect(place, 0, 1, height - 20);
+            context.fillRect(px, 0, 1, height - 20);
             // Not where "now" stands.
-            if (Math.abs(place - x(this.#pausedAt ?? clock.now)) > 34) {
-                this.#text(`${at / 1000} s`, Math.max(12, place), height - 6, "center", theme.quiet);
+            if (Math.abs(px - x(this.#pausedAt ?? clock.now)) > 34) {
+                this.#text(`${at / 1000} s`, Math.max(12, px), height - 6, "center", theme.quiet);
             }
         }
     }
@@ -130,32 +130,32 @@ class Timeline {
         const y = Timeline.top - 15;
         let last = -Infinity;
         let lastText = -Infinity;
-        for (let index = firstPlace(submits, "at", left - 100); index < submits.length; index++) {
+        for (let index = firstIndex(submits, "at", left - 100); index < submits.length; index++) {
             const submit = submits[index];
-            const place = x(submit.at);
-            if (place - last < 1) continue;
+            const px = x(submit.at);
+            if (px - last < 1) continue;
             // Dense submits are drawn as a band, which costs less than many circles on top of each other.
             context.fillStyle = theme.ink;
-            if (place - last < 3) {
-                context.fillRect(last, y - 4.5, place - last, 9);
+            if (px - last < 3) {
+                context.fillRect(last, y - 4.5, px - last, 9);
             } else {
                 context.beginPath();
-                context.arc(place, y, 4.5, 0, 7);
+                context.arc(px, y, 4.5, 0, 7);
                 context.fill();
             }
-            last = place;
+            last = px;
             const { label } = submit;
             const next = submits[index + 1];
-            if (place - lastText >= 6 + 6 * label.length && (!next || x(next.at) - place >= 5)) {
-                lastText = place;
-                this.#text(label, place, y - 9, "center", theme.quiet);
+            if (px - lastText >= 6 + 6 * label.length && (!next || x(next.at) - px >= 5)) {
+                lastText = px;
+                this.#text(label, px, y - 9, "center", theme.quiet);
             }
         }
-        for (let index = firstPlace(marks, "at", left); index < marks.length; index++) {
-            const place = x(marks[index].at);
+        for (let index = firstIndex(marks, "at", left); index < marks.length; index++) {
+            const px = x(marks[index].at);
             context.fillStyle = theme.bad;
-            context.fillRect(place, 3, 1.5, Timeline.top - 10);
-            this.#text(marks[index].name, place + 4, 12, "left", theme.bad);
+            context.fillRect(px, 3, 1.5, Timeline.top - 10);
+            this.#text(marks[index].name, px + 4, 12, "left", theme.bad);
         }
         context.fillStyle = theme.base;
         context.fillRect(0, Timeline.top - 0.5, x(right), 1);
@@ -190,7 +190,7 @@ class Timeline {
     #drawExecutions(lane, colour, bar, view) {
         const context = this.#context;
         const { executions } = lane;
-        const start = firstPlace(executions, "startedAt", view.left - this.#stage.longestTakes - 100);
+        const start = firstIndex(executions, "startedAt", view.left - this.#stage.longestTakes - 100);
         const last = new Map();
         const lastText = new Map();
         for (let index = start; index < executions.length; index++) {
@@ -228,11 +228,11 @@ class Timeline {
         context.fillStyle = isSelected ? theme.ink : colour;
         let last = -Infinity;
         for (const submit of execution.behind) {
-            const place = view.x(submit.at);
-            if (place - last < 1.5) continue;
-            last = place;
-            context.fillRect(place - 0.75, y - 5, 1.5, 10);
-            if (isSelected) context.fillRect(place - 0.25, Timeline.top - 12, 1, y - Timeline.top + 7);
+            const px = view.x(submit.at);
+            if (px - last < 1.5) continue;
+            last = px;
+            context.fillRect(px - 0.75, y - 5, 1.5, 10);
+            if (isSelected) context.fillRect(px - 0.25, Timeline.top - 12, 1, y - Timeline.top + 7);
         }
     }
 
@@ -271,13 +271,13 @@ class Timeline {
     /** Draws submits that were not executed, except those that a later one superseded. */
     #drawDrops(lane, bar, { left, x }) {
         let last = -Infinity;
-        for (let index = firstPlace(lane.drops, "at", left); index < lane.drops.length; index++) {
+        for (let index = firstIndex(lane.drops, "at", left); index < lane.drops.length; index++) {
             const drop = lane.drops[index];
-            const place = x(drop.at);
-            if (place - last < 4) continue;
-            last = place;
+            const px = x(drop.at);
+            if (px - last < 4) continue;
+            last = px;
             const colour = drop.fate === "absorbed" ? theme.quiet : theme.bad;
-            this.#text("×", place, bar(drop.key).y + 4, "center", colour, "600");
+            this.#text("×", px, bar(drop.key).y + 4, "center", colour, "600");
         }
     }
 
@@ -305,9 +305,9 @@ class Timeline {
         const { left, right } = this.bounds;
         const instant = left + (x / this.#canvas.clientWidth) * (right - left);
         const near = (12 / this.#canvas.clientWidth) * (right - left);
-        const place = firstPlace(lane.executions, "startedAt", instant - near - this.#stage.longestTakes);
+        const index = firstIndex(lane.executions, "startedAt", instant - near - this.#stage.longestTakes);
         let best = null;
-        for (const execution of lane.executions.slice(place, place + 500)) {
+        for (const execution of lane.executions.slice(index, index + 500)) {
             if (execution.first - near > instant || execution.at + near < instant) continue;
             if (!best || Math.abs(execution.at - instant) < Math.abs(best.at - instant)) best = execution;
         }

@@ -31,8 +31,8 @@ function tuneOutcomes(submits, { saving, delay }) {
     const numbers = answer().map(Number);
     const reasons = [null, "knee", "most", "target", "nearest"];
     const rows = { debounce: [], throttle: [] };
-    for (let place = 0; place < numbers.length; place += 13) {
-        const row = numbers.slice(place, place + 13);
+    for (let index = 0; index < numbers.length; index += 13) {
+        const row = numbers.slice(index, index + 13);
         const times = row.map((number) => number / 1e6);
         rows[row[0] === 0 ? "debounce" : "throttle"].push({
             wait: times[1], executions: row[2], premature: row[3], afterLast: times.slice(4, 7),

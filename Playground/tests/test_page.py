@@ -49,7 +49,7 @@ class EverybodyTest(PageTest):
                 const style = getComputedStyle(document.documentElement);
                 const light = (name) => {
                     const text = style.getPropertyValue(`--${name}`).trim();
-                    const parts = [1, 3, 5].map((place) => parseInt(text.slice(place, place + 2), 16) / 255)
+                    const parts = [1, 3, 5].map((index) => parseInt(text.slice(index, index + 2), 16) / 255)
                         .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
                     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
                 };

@@ -31,11 +31,11 @@ class SceneTest(PageTest):
             return document.querySelector(`#scene-${arguments[0]} [data-fact=${arguments[1]}]`).textContent;
         """, scene, name)
 
-    def events(self, scene, place=0):
+    def events(self, scene, index=0):
         return self.browser.run("""
             const list = document.querySelectorAll(`#scene-${arguments[0]} .events`)[arguments[1]];
             return [...list.children].map((item) => item.textContent);
-        """, scene, place)
+        """, scene, index)
 
     def test_the_stepper_sends_the_device_one_request(self):
         self.press("stepper", "[data-do=more]", 7)

@@ -15,7 +15,7 @@ public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendab
     @usableFromInline package final let runtime: Runtime<Key, Value, Output>
 
     init(
-        _ settings: Settings, _ clock: any Clock<Duration>, _ onFailure: (@Sendable (any Error, Key) async -> Void)?,
+        _ settings: Settings, _ clock: any Clock<Duration>, _ onFailure: FailureHandler<Key>?,
         _ site: SourceSite, _ handler: Runtime<Key, Value, Output>.Handler
     ) {
         runtime = Runtime(settings, clock: clock, onFailure: onFailure, madeAt: site, handler: handler)
@@ -121,10 +121,11 @@ public enum AtEnd: Hashable, Sendable {
     case drop
 }
 
+/// What is called when a handler throws, on the actor of the closure.
+@usableFromInline typealias FailureHandler<Key> = @Sendable @isolated(any) (any Error, Key) async -> Void
+
 /// Adapts a failure handler to a key that it does not take.
-func ignoringKey(
-    _ onFailure: (@Sendable (any Error) async -> Void)?
-) -> (@Sendable (any Error, NoKey) async -> Void)? {
+func ignoringKey(_ onFailure: (@Sendable @isolated(any) (any Error) async -> Void)?) -> FailureHandler<NoKey>? {
     guard let onFailure else { return nil }
     return { error, _ in await onFailure(error) }
 }

@@ -28,6 +28,12 @@ public final class Debouncer<Value: Sendable, Output: Sendable>:
         runtime.submit(value, for: NoKey(), wait: CoreDuration(delay), promise: nil)
     }
 
+    /// Submits a value with a delay for this call, as ``submit(_:after:)`` does: `save(draft, after: .seconds(5))`.
+    @inlinable
+    public func callAsFunction(_ value: Value, after delay: Duration) {
+        submit(value, after: delay)
+    }
+
     /// Submits a value with a delay for this call, and passes its outcome to a completion.
     ///
     /// - Parameters:
@@ -73,8 +79,9 @@ extension Debouncer {
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
-    ///   - onFailure: Called with the error of every execution whose handler throws. Without it, an error that no
-    ///     awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - onFailure: Called with the error of every execution whose handler throws, on the actor of the closure.
+    ///     Without it, an error that no awaiting caller or completion receives is written to standard error, with
+    ///     `fileID` and `line`.
     ///   - fileID: The file that this message names; leave it out.
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles the value. It may throw, and may call anything on the same debouncer.
@@ -82,7 +89,8 @@ extension Debouncer {
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
@@ -108,15 +116,17 @@ extension Debouncer {
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
-    ///   - onFailure: Called with the error of every execution whose handler throws. Without it, an error that no
-    ///     awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - onFailure: Called with the error of every execution whose handler throws, on the actor of the closure.
+    ///     Without it, an error that no awaiting caller or completion receives is written to standard error, with
+    ///     `fileID` and `line`.
     ///   - fileID: The file that this message names; leave it out.
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles the value. It may throw, and may call anything on the same debouncer.
     public convenience init(
         policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
@@ -134,7 +144,8 @@ extension Debouncer {
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable (Value) throws -> Output
     ) {
         self.init(
@@ -158,7 +169,8 @@ extension Debouncer {
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
-        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Output
     ) {
@@ -174,7 +186,8 @@ extension Debouncer {
     public convenience init(
         collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
-        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable ([Value]) throws -> Output
     ) {
@@ -192,7 +205,8 @@ extension Debouncer where Value == Void {
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Output
     ) {
         self.init(
@@ -207,7 +221,8 @@ extension Debouncer where Value == Void {
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
-        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable () throws -> Output
     ) {

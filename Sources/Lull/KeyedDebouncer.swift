@@ -84,8 +84,9 @@ extension KeyedDebouncer {
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
-    ///   - onFailure: Called with the error and the key of every execution whose handler throws. Without it, an error
-    ///     that no awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - onFailure: Called with the error and the key of every execution whose handler throws, on the actor of the
+    ///     closure. Without it, an error that no awaiting caller or completion receives is written to standard error,
+    ///     with `fileID` and `line`.
     ///   - fileID: The file that this message names; leave it out.
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same debouncer.
@@ -93,7 +94,8 @@ extension KeyedDebouncer {
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
@@ -115,15 +117,17 @@ extension KeyedDebouncer {
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
-    ///   - onFailure: Called with the error and the key of every execution whose handler throws. Without it, an error
-    ///     that no awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - onFailure: Called with the error and the key of every execution whose handler throws, on the actor of the
+    ///     closure. Without it, an error that no awaiting caller or completion receives is written to standard error,
+    ///     with `fileID` and `line`.
     ///   - fileID: The file that this message names; leave it out.
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same debouncer.
     public convenience init(
         policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
@@ -141,7 +145,8 @@ extension KeyedDebouncer {
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line,
         handler: @escaping @Sendable (Key, Value) throws -> Output
     ) {
@@ -161,7 +166,8 @@ extension KeyedDebouncer {
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Output
     ) {
@@ -178,7 +184,8 @@ extension KeyedDebouncer {
         collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line,
         handler: @escaping @Sendable (Key, [Value]) throws -> Output
     ) {

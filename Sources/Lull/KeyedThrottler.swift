@@ -37,8 +37,9 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
-    ///   - onFailure: Called with the error and the key of every execution whose handler throws. Without it, an error
-    ///     that no awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - onFailure: Called with the error and the key of every execution whose handler throws, on the actor of the
+    ///     closure. Without it, an error that no awaiting caller or completion receives is written to standard error,
+    ///     with `fileID` and `line`.
     ///   - fileID: The file that this message names; leave it out.
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same throttler.
@@ -46,7 +47,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         every interval: Duration, edges: Edges = [.leading, .trailing], combining: Combining<Value> = .latest,
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
@@ -68,15 +70,17 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
-    ///   - onFailure: Called with the error and the key of every execution whose handler throws. Without it, an error
-    ///     that no awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - onFailure: Called with the error and the key of every execution whose handler throws, on the actor of the
+    ///     closure. Without it, an error that no awaiting caller or completion receives is written to standard error,
+    ///     with `fileID` and `line`.
     ///   - fileID: The file that this message names; leave it out.
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same throttler.
     public convenience init(
         policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
@@ -94,7 +98,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line,
         handler: @escaping @Sendable (Key, Value) throws -> Output
     ) {
@@ -114,7 +119,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Output
     ) {
@@ -131,7 +137,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error, Key) async -> Void)? = nil, fileID: StaticString = #fileID,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line,
         handler: @escaping @Sendable (Key, [Value]) throws -> Output
     ) {

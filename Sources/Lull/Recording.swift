@@ -1,4 +1,4 @@
-internal import LullCore
+public import LullCore
 
 /// The instants and keys of the newest submits of a debouncer or throttler: a trace for `lull tune`, which suggests a
 /// wait.
@@ -86,13 +86,14 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
 }
 
 /// The newest submits of a debouncer. Guarded by the runtime's lock.
+@usableFromInline
 final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: only the runtime touches it, under its lock.
-    typealias Entry = (at: CoreInstant, key: Key)
+    @usableFromInline typealias Entry = (at: CoreInstant, key: Key)
 
-    let limit: Int
-    var entries: Chunks<Entry>
-    var lost = 0
+    @usableFromInline let limit: Int
+    @usableFromInline var entries: Chunks<Entry>
+    @usableFromInline var lost = 0
 
     init(limit: Int) {
         self.limit = limit
@@ -100,6 +101,7 @@ final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
     }
 
     /// - Returns: Whether the caller has to release used-up chunks, without the lock.
+    @inlinable
     func add(_ key: Key, at instant: CoreInstant) -> Bool {
         entries.append((instant, key))
         if entries.count > limit {

@@ -33,15 +33,17 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
-    ///   - onFailure: Called with the error of every execution whose handler throws. Without it, an error that no
-    ///     awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - onFailure: Called with the error of every execution whose handler throws, on the actor of the closure.
+    ///     Without it, an error that no awaiting caller or completion receives is written to standard error, with
+    ///     `fileID` and `line`.
     ///   - fileID: The file that this message names; leave it out.
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles the value. It may throw, and may call anything on the same throttler.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], combining: Combining<Value> = .latest,
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
-        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
@@ -68,15 +70,17 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
-    ///   - onFailure: Called with the error of every execution whose handler throws. Without it, an error that no
-    ///     awaiting caller or completion receives is written to standard error, with `fileID` and `line`.
+    ///   - onFailure: Called with the error of every execution whose handler throws, on the actor of the closure.
+    ///     Without it, an error that no awaiting caller or completion receives is written to standard error, with
+    ///     `fileID` and `line`.
     ///   - fileID: The file that this message names; leave it out.
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles the value. It may throw, and may call anything on the same throttler.
     public convenience init(
         policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
@@ -94,7 +98,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable (Value) throws -> Output
     ) {
         self.init(
@@ -112,7 +117,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
-        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Output
     ) {
@@ -128,7 +134,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     public convenience init(
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
-        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable ([Value]) throws -> Output
     ) {
@@ -146,7 +153,8 @@ extension Throttler where Value == Void {
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], whileRunning: WhileRunning = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        onFailure: (@Sendable (any Error) async -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Output
     ) {
         self.init(
@@ -161,7 +169,8 @@ extension Throttler where Value == Void {
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
-        clock: any Clock<Duration> = ContinuousClock(), onFailure: (@Sendable (any Error) async -> Void)? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable () throws -> Output
     ) {

@@ -1,7 +1,7 @@
 /// How the values behind one execution become one (<doc:Semantics>, section 8).
 ///
-/// For a debouncer in memory, `Lull` has `Combining`, which can also merge: that is `collect`, folded by the shell when
-/// the execution starts. User code never runs inside the engine.
+/// `Lull` has `Combining` for debouncers in memory, which can also merge: that is `collect`, folded when the execution
+/// starts. User code never runs inside the engine.
 @frozen
 public enum Combination: Hashable, Sendable {
     /// The handler gets the last value.
@@ -17,10 +17,10 @@ public enum Combination: Hashable, Sendable {
 public struct Batch<Value> {
     /// The only value, or the last one.
     public var value: Value
-    /// The values before it. No allocation while empty.
+    /// The values before it. Empty costs no allocation.
     public var earlier: [Value]
 
-    /// Makes a batch of one value.
+    /// Creates a batch of one value.
     @inlinable
     public init(_ value: Value) {
         self.value = value
@@ -35,7 +35,7 @@ public struct Batch<Value> {
     @inlinable
     public var values: [Value] { earlier.isEmpty ? [value] : earlier + [value] }
 
-    /// Adds a value, and returns the one that lost its place, if one did.
+    /// Adds a value, and returns the one that it displaces, if any.
     @inlinable
     @inline(__always)
     package mutating func add(_ other: consuming Value, by combination: Combination) -> Value? {
@@ -61,15 +61,15 @@ public struct Batch<Value> {
     }
 
     /// Adds the values of a later batch behind the others.
-    @inlinable
+    @usableFromInline
     mutating func append(_ later: Batch) {
         earlier.append(value)
         earlier.append(contentsOf: later.earlier)
         value = later.value
     }
 
-    /// Adds the values of a later execution, and returns the ones that lost their place, if any did.
-    @inlinable
+    /// Adds the values of a later execution, and returns those that are displaced, if any.
+    @usableFromInline
     package mutating func add(_ later: Batch, by combination: Combination) -> Batch? {
         switch combination {
         case .latest:

@@ -1,23 +1,23 @@
-/// How many submits there were, and what has become of each (<doc:Semantics>, section 6): the answer of
+/// How many submits there were, and what has become of each (<doc:Semantics>, section 6): the result of
 /// `debouncer.counters`.
 ///
-/// All counts are of submits, not of executions, and none is ever lost: at every instant ``submitted`` is the sum of
-/// the others.
+/// All counts are of submits, not of executions. None is ever lost: at every instant ``submitted`` is the sum of the
+/// others.
 @frozen
 public struct Counters: Hashable, Sendable {
     /// All submits so far.
     public var submitted = 0
-    /// Submits whose value a later one of the key has replaced: while it waited, or under `.cancelRunning` while it
+    /// Submits whose value was replaced by a later one of the key: while it waited, or under `.cancelRunning` while it
     /// ran.
     public var superseded = 0
-    /// Submits that a handler has handled, alone or combined with others, and returned.
+    /// Submits whose handler returned, alone or combined with others.
     public var executed = 0
     /// Submits that another value stood for: they came in a leading-only window, fell due under `.skip` while a handler
     /// was running, or came later under `.first`.
     public var absorbed = 0
-    /// Submits dropped by a cancel, a shut-down or the end of the debouncer, or whose execution a cancel has stopped.
+    /// Submits dropped by a cancel, a shut-down or the end of the debouncer, or whose execution was stopped by a cancel.
     public var cancelled = 0
-    /// Submits not taken, after a shut-down or over capacity.
+    /// Submits refused after a shut-down or over capacity.
     public var rejected = 0
     /// Submits whose handler threw.
     public var failed = 0
@@ -26,12 +26,11 @@ public struct Counters: Hashable, Sendable {
     /// Submits whose handler is running.
     public var running = 0
 
-    /// Makes counters that are all zero.
+    /// Creates counters that are all zero.
     @inlinable
     public init() {}
 
     /// Whether ``submitted`` is the sum of the others: true at every instant, for tests to assert.
-    @inlinable
     public var addUp: Bool {
         submitted == executed + superseded + absorbed + cancelled + rejected + failed + pending + running
     }

@@ -1,117 +1,103 @@
 extension DeadlineQueue {
     /// When to look at a gate.
-    @frozen
     @usableFromInline
     struct Entry {
-        /// When to look, in nanoseconds.
+        /// The instant, in nanoseconds.
         @usableFromInline var at: Int64
-        /// At which gate.
+        /// The slot of the gate.
         @usableFromInline var slot: UInt32
-        /// The order in which bursts began, modulo 2³²: it breaks ties, and tells a slot's present burst from an
+        /// The number of the gate's burst, modulo 2³²: it breaks ties, and tells the present burst of a slot from an
         /// earlier one.
-        @usableFromInline var birth: UInt32
+        @usableFromInline var burst: UInt32
 
         @inlinable
-        init(at: CoreInstant, slot: UInt32, birth: UInt64) {
+        init(at: CoreInstant, slot: UInt32, burst: UInt64) {
             self.at = at.nanoseconds
             self.slot = slot
-            self.birth = UInt32(truncatingIfNeeded: birth)
+            self.burst = UInt32(truncatingIfNeeded: burst)
         }
 
         /// Whether this entry's burst began before the other's; right for bursts less than 2³¹ apart.
-        @inlinable
-        func isOlder(than other: Entry) -> Bool {
-            Int32(bitPattern: birth &- other.birth) < 0
-        }
+        func isOlder(than other: Entry) -> Bool { isOlder(than: other.burst) }
+
+        /// Whether this entry's burst began before the one with this number; right for bursts less than 2³¹ apart.
+        func isOlder(than other: UInt32) -> Bool { Int32(bitPattern: burst &- other) < 0 }
     }
 
-    /// Some entries in memory of their own, and the chunk before it in a chain.
+    /// A handle on memory for some entries, and the next chunk of a chain.
     ///
-    /// A chain grows by chunks that never move, so that adding an entry copies no others. In arrays, besides, each move of an
-    /// entry asked whether its array was shared, which made it all take twice as long.
-    @frozen
+    /// This type alone touches that memory; whoever holds the handle deallocates it. A chain grows by chunks that never
+    /// move, so that adding an entry copies no others. Arrays checked at each move of an entry whether they were shared,
+    /// which doubled the time of the row `due`.
     @usableFromInline
     struct Chunk {
-        @frozen
-        @usableFromInline
-        struct Header {
-            @usableFromInline var next: UnsafeMutablePointer<Header>?
-            @usableFromInline var count: UInt32
-            @usableFromInline var capacity: UInt32
-
-            @inlinable
-            init(capacity: Int, next: UnsafeMutablePointer<Header>?) {
-                self.next = next
-                count = 0
-                self.capacity = UInt32(capacity)
-            }
+        private struct Header {
+            var next: Chunk?
+            var count: UInt32
+            let capacity: UInt32
         }
 
-        @usableFromInline let header: UnsafeMutablePointer<Header>
+        private let header: UnsafeMutablePointer<Header>
 
-        @inlinable
-        init(_ header: UnsafeMutablePointer<Header>) {
-            self.header = header
-        }
-
-        @inlinable
-        init(capacity: Int, next: UnsafeMutablePointer<Header>?) {
-            // The entries come after the header, at a multiple of their own size.
+        /// Allocates an empty chunk.
+        init(capacity: Int, next: Chunk?) {
+            // The entries follow the header at a multiple of their own size.
             let size = MemoryLayout<Entry>.stride
             let memory = UnsafeMutableRawPointer.allocate(
                 byteCount: (capacity + 1) * size, alignment: MemoryLayout<Entry>.alignment)
             (memory + size).bindMemory(to: Entry.self, capacity: capacity)
             header = memory.bindMemory(to: Header.self, capacity: 1)
-            header.initialize(to: Header(capacity: capacity, next: next))
+            header.initialize(to: Header(next: next, count: 0, capacity: UInt32(capacity)))
         }
 
-        /// The number of entries of the smallest chunks, and of the largest ones.
-        @inlinable
-        static var smallest: Int { 4 }
-        @inlinable
-        static var largest: Int { 256 }
-
-        /// The capacity of a chunk that follows one of this capacity.
-        @inlinable
-        static func capacity(after capacity: UInt32) -> Int { min(Int(capacity) * 4, largest) }
-
-        @inlinable
         func deallocate() { UnsafeMutableRawPointer(header).deallocate() }
 
-        @inlinable
-        var memory: UnsafeMutablePointer<Entry> {
+        /// Deallocates a chunk and all that follow it.
+        static func deallocate(chain: Chunk?) {
+            var rest = chain
+            while let chunk = rest {
+                rest = chunk.next
+                chunk.deallocate()
+            }
+        }
+
+        /// The capacity of the smallest chunks, and of the largest ones.
+        static let smallest = 4
+        static let largest = 256
+
+        /// The capacity of the chunk that is put before this one when it is full.
+        var nextCapacity: Int { min(capacity * 4, Self.largest) }
+
+        /// The next chunk of the chain.
+        var next: Chunk? {
+            get { header.pointee.next }
+            nonmutating set { header.pointee.next = newValue }
+        }
+
+        var capacity: Int { Int(header.pointee.capacity) }
+        var count: Int { Int(header.pointee.count) }
+        var isEmpty: Bool { header.pointee.count == 0 }
+        var isFull: Bool { header.pointee.count == header.pointee.capacity }
+
+        private var memory: UnsafeMutablePointer<Entry> {
             (UnsafeMutableRawPointer(header) + MemoryLayout<Entry>.stride).assumingMemoryBound(to: Entry.self)
         }
 
-        @inlinable
-        var entries: UnsafeMutableBufferPointer<Entry> {
-            UnsafeMutableBufferPointer(start: memory, count: Int(header.pointee.count))
-        }
+        var entries: UnsafeMutableBufferPointer<Entry> { UnsafeMutableBufferPointer(start: memory, count: count) }
 
-        @inlinable
-        var isEmpty: Bool { header.pointee.count == 0 }
+        /// The last entry. The chunk must not be empty.
+        var last: Entry { memory[count - 1] }
 
-        @inlinable
-        var isFull: Bool { header.pointee.count == header.pointee.capacity }
-
-        /// The last entry of a chunk that has one.
-        @inlinable
-        var last: Entry { memory[Int(header.pointee.count) - 1] }
-
-        /// Adds an entry to a chunk that is not full.
-        @inlinable
-        @inline(__always)
+        /// Adds an entry. The chunk must not be full.
         func append(_ entry: Entry) {
-            (memory + Int(header.pointee.count)).initialize(to: entry)
+            (memory + count).initialize(to: entry)
             header.pointee.count += 1
         }
 
-        /// Takes the last entry of a chunk that has one.
-        @inlinable
-        @inline(__always)
+        /// Removes and returns the last entry. The chunk must not be empty.
         func removeLast() -> Entry {
             header.pointee.count -= 1
-            return memory[Int(header.pointee.count)]
+            return memory[count]
         }
     }
 }

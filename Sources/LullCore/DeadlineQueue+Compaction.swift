@@ -1,24 +1,41 @@
-// How entries that no longer hold are found: the queue hands out its entries, a caller puts back those that hold.
+// Stale entries are found by handing entries out: the caller pushes those that are current again.
 extension DeadlineQueue {
     /// Whether entries have been handed out and more are to come.
-    @inlinable
+    @usableFromInline
     var isCompacting: Bool { uncompacted != 0 || detached != nil }
 
-    /// Begins to hand out all entries, but not those that are about to be popped.
+    /// Checks some entries, and drops those that are not to be kept.
     ///
-    /// It goes from the lowest bucket upwards: entries only ever move down, so that none is handed out twice. One that is dealt
-    /// out meanwhile may be missed, which cannot happen more than 64 times in a row. Every pass has another number than the
-    /// ones before it, from 1 on; after 127, what a slot has bits for, they begin anew.
-    @inlinable
-    mutating func beginCompaction() {
+    /// - Parameters:
+    ///   - limit: How many entries are checked.
+    ///   - keeps: Whether to keep an entry that this pass of compaction has come to. Each pass has another number than
+    ///     those before it, from 1 to 127, what a slot has bits for; then they begin anew. An entry that was detached
+    ///     outside a pass comes with 0, since a pass may have come to it before.
+    @usableFromInline
+    mutating func compact(limit: Int, keeping keeps: (_ entry: Entry, _ pass: UInt8) -> Bool) {
+        // An interrupted redistribution would be no part of the pass, and must not be missed for ever.
+        if redistributing != nil, let buckets {
+            var budget = limit
+            redistributing = redistribute(redistributing, into: buckets, &budget)
+        }
+        if !isCompacting, redistributing == nil { beginPass() }
+        for _ in 0..<limit {
+            guard let entry = nextToCompact() else { return }
+            if keeps(entry, isDetachedToCompact ? pass : 0) { push(entry) }
+        }
+    }
+
+    /// Begins to hand out all entries but those that are about to be popped.
+    ///
+    /// A pass goes from the lowest bucket upwards: entries only ever move down, so that none is handed out twice. One that is
+    /// redistributed meanwhile may be missed, which cannot happen more than 64 times in a row.
+    mutating func beginPass() {
         uncompacted = .max
         pass = pass == 127 ? 1 : pass + 1
     }
 
-    /// Takes the next entry of a pass of compaction, or of what has been detached otherwise; nil if the pass has ended. An entry that holds
-    /// is pushed again.
-    @inlinable
-    mutating func takeToCompact() -> Entry? {
+    /// Removes and returns the next entry of a pass, or of what has been detached otherwise; nil if the pass has ended.
+    mutating func nextToCompact() -> Entry? {
         if detached == nil {
             let left = occupied & uncompacted
             guard left != 0 else {
@@ -30,57 +47,47 @@ extension DeadlineQueue {
             detach(bucket: number)
             isDetachedToCompact = true
         }
-        return takeDetached()
+        return popDetached()
     }
 
-    /// Takes an entry of what is detached, if there is one.
-    @inlinable
-    mutating func takeDetached() -> Entry? {
-        guard let header = detached else { return nil }
-        let entry = Chunk(header).removeLast()
-        if Chunk(header).isEmpty {
-            detached = header.pointee.next
-            recycle(header)
+    /// Removes and returns an entry of what is detached, if there is one.
+    @usableFromInline
+    mutating func popDetached() -> Entry? {
+        guard let chunk = detached else { return nil }
+        let entry = chunk.removeLast()
+        if chunk.isEmpty {
+            detached = chunk.next
+            recycle(chunk)
         }
-        count -= 1
-        if count == 0 { trim() }
+        noteRemoval()
         return entry
     }
 
-    /// An entry at the earliest instant of those that are not about to be popped, nor detached.
-    @inlinable
+    /// An entry at the earliest instant of those that are neither about to be popped nor detached.
+    @usableFromInline
     var frontEntry: Entry? {
         guard let buckets else { return count > 0 ? only : nil }
-        guard ties.count == 0, moving == nil, occupied != 0 else { return nil }
-        return buckets[occupied.trailingZeroBitCount + 1].front
+        guard ties.count == 0, redistributing == nil, occupied != 0 else { return nil }
+        return buckets[frontBucket].front
     }
 
-    /// Detaches the bucket of ``frontEntry``, to be looked through with ``takeDetached()``.
-    @inlinable
+    /// Detaches the bucket of ``frontEntry``, to be checked with ``popDetached()``.
+    @usableFromInline
     mutating func detachFront() {
-        if buckets == nil, count > 0 { makeBuckets() }
+        if buckets == nil, count > 0 { _ = makeBuckets() }
         guard detached == nil, occupied != 0 else { return }
-        detach(bucket: occupied.trailingZeroBitCount + 1)
+        detach(bucket: frontBucket)
         isDetachedToCompact = false
     }
 
-    @inlinable
-    mutating func detach(bucket number: Int) {
+    private mutating func detach(bucket number: Int) {
         guard let buckets else { return }
         detachedFront = buckets[number].front.at
-        detached = detach(buckets + number)
+        detached = removeChain(of: number, buckets)
     }
 
-    /// Goes on dealing out, if that has been interrupted.
-    @inlinable
-    mutating func deal(atMost limit: Int) {
-        guard moving != nil, let buckets else { return }
-        var budget = limit
-        moving = deal(moving, buckets, &budget)
-    }
-
-    /// Drops all entries and gives their memory back.
-    @inlinable
+    /// Removes all entries and deallocates their memory.
+    @usableFromInline
     mutating func removeAll() {
         let (last, pass) = (last, pass)
         self = DeadlineQueue()

@@ -1,185 +1,159 @@
-/// The instants at which gates want to be looked at: a priority queue for times that never run backwards.
+/// The instants at which gates have to be looked at: a priority queue for times that never run backwards.
 ///
-/// It is a radix heap. An entry lies in the bucket that is numbered by the highest bit in which its instant differs
-/// from the last instant popped, so that adding one costs the same however many there are and however far they lie
-/// apart; when the front bucket is reached its entries are dealt out to the buckets below, each entry at most once a
-/// bit. Entries are written and read in sequence, which is what makes it faster than a binary heap with its jumps
-/// through memory.
+/// It is a radix heap. The highest bit in which an entry's instant differs from the last instant popped is the number of
+/// its bucket, so that adding an entry costs the same however many there are and however far they lie apart. When the front
+/// bucket is reached, its entries are redistributed to the buckets below, each entry at most once a bit. Entries are
+/// written and read in sequence, which makes it faster than a binary heap with its jumps through memory.
 ///
-/// No call does more than it is told to: a bucket is a chain of chunks, and dealing one out can be interrupted.
+/// No call exceeds its budget: a bucket is a chain of chunks, and redistributing one can be interrupted.
 ///
-/// An entry cannot be taken back: a caller that pops one asks whether it still holds.
-@frozen
+/// An entry cannot be removed before it is popped: the caller checks whether it is still current.
+///
+/// The unsafe memory, chunks and buckets, pays in the rows `due` and `growth`: arrays checked at each move of an entry
+/// whether they were shared.
 @usableFromInline
 struct DeadlineQueue: ~Copyable {
-    @frozen
-    @usableFromInline
     struct Bucket {
-        /// Entries in any order. Only the first chunk is not full. Nil if there are none.
-        @usableFromInline var chain: UnsafeMutablePointer<Chunk.Header>?
+        /// Entries in any order. Only the first chunk has room. Nil if there are no entries.
+        var chain: Chunk?
         /// An entry at the earliest instant, if there are any.
-        @usableFromInline var front: Entry
-
-        @inlinable
-        init() {
-            front = Entry(at: .farFuture, slot: .max, birth: 0)
-        }
+        var front = Entry(at: .farFuture, slot: .max, burst: 0)
     }
 
-    /// Bucket `b` holds the entries whose highest bit that differs from `last` is `b - 1`; bucket 0 is `ties`. Nil as long as
-    /// there has been no more than one entry at a time.
-    @usableFromInline var buckets: UnsafeMutablePointer<Bucket>?
-    /// The only entry, if there is one and no bucket: a debouncer with one key needs no more.
-    @usableFromInline var only: Entry
+    /// Bucket `b` holds the entries whose highest bit that differs from `last` is `b - 1`; `ties` stands for bucket 0. Nil
+    /// until there is more than one entry at a time.
+    var buckets: UnsafeMutablePointer<Bucket>?
+    /// The only entry, if there is one and there are no buckets: a debouncer with one key needs no more.
+    var only = Entry(at: .farFuture, slot: .max, burst: 0)
     /// A bit for every bucket but the first that is not empty.
-    @usableFromInline var occupied: UInt64
-    /// Nothing earlier than this is ever added.
-    @usableFromInline var last: Int64
-    /// The entries at `last` itself, unless some of them are still to be dealt out.
-    @usableFromInline var ties: TieQueue
-    /// A chain that is being dealt out, since `last` has come to it.
-    @usableFromInline var moving: UnsafeMutablePointer<Chunk.Header>?
-    /// A chain whose entries a caller looks at, one by one, to put back those that hold.
-    @usableFromInline var detached: UnsafeMutablePointer<Chunk.Header>?
+    var occupied: UInt64 = 0
+    /// The last instant popped. Nothing earlier is ever added.
+    var last = Int64.min
+    /// The entries at `last` itself, unless some of them are still to be redistributed.
+    @usableFromInline var ties = TieQueue()
+    /// A chain that is being redistributed, since `last` has come to it.
+    var redistributing: Chunk?
+    /// A chain whose entries the caller checks one by one, and pushes again if they are current.
+    var detached: Chunk?
     /// No detached entry is earlier.
-    @usableFromInline var detachedFront: Int64
-    /// Whether a pass of compaction has detached them.
-    @usableFromInline var isDetachedToCompact: Bool
+    var detachedFront = Int64.max
+    /// Whether a pass of compaction has detached the chain.
+    var isDetachedToCompact = false
     /// A bit for every bucket but the first that a pass of compaction has yet to come to.
-    @usableFromInline var uncompacted: UInt64
+    var uncompacted: UInt64 = 0
     /// The number of the latest pass of compaction.
-    @usableFromInline var pass: UInt8
+    var pass: UInt8 = 0
     /// Empty chunks of the smallest size, for the next buckets.
-    @usableFromInline var spares: UnsafeMutablePointer<Chunk.Header>?
-    @usableFromInline var spareCount: Int
+    var spares: Chunk?
+    var spareCount = 0
     /// The number of entries.
-    @usableFromInline var count: Int
+    @usableFromInline var count = 0
 
     /// The number of buckets.
-    @inlinable
-    static var width: Int { 65 }
+    static let width = 65
 
-    @inlinable
-    init() {
-        only = Entry(at: .farFuture, slot: .max, birth: 0)
-        occupied = 0
-        last = .min
-        ties = TieQueue()
-        detachedFront = .max
-        isDetachedToCompact = false
-        uncompacted = 0
-        pass = 0
-        spareCount = 0
-        count = 0
-    }
+    @usableFromInline
+    init() {}
 
+    // Inlinable, or the compiler (6.3) crashes in Embedded Swift where it inlines the deinit into generic code.
     @inlinable
-    deinit {
-        Self.deallocate(moving)
-        Self.deallocate(detached)
-        Self.deallocate(spares)
+    deinit { deallocate() }
+
+    @usableFromInline
+    func deallocate() {
+        Chunk.deallocate(chain: redistributing)
+        Chunk.deallocate(chain: detached)
+        Chunk.deallocate(chain: spares)
         guard let buckets else { return }
-        for number in 0..<Self.width { Self.deallocate(buckets[number].chain) }
+        for number in 0..<Self.width { Chunk.deallocate(chain: buckets[number].chain) }
         buckets.deallocate()
     }
 
-    @inlinable
-    static func deallocate(_ chain: UnsafeMutablePointer<Chunk.Header>?) {
-        var chain = chain
-        while let header = chain {
-            chain = header.pointee.next
-            Chunk(header).deallocate()
-        }
-    }
-
-    /// The earliest instant there is; perhaps an earlier one, but not than what has been popped, while chains are being looked
-    /// through.
-    @inlinable
+    /// The earliest instant; while chains are checked possibly an earlier one, but not earlier than what has been popped.
+    @usableFromInline
     var next: CoreInstant? {
         count > 0 ? CoreInstant(nanoseconds: min(front, detached == nil ? .max : detachedFront)) : nil
     }
 
     /// The earliest instant of what is not detached; the far future if there is nothing.
-    @inlinable
-    var front: Int64 {
+    private var front: Int64 {
         guard let buckets else { return count > 0 ? only.at : .max }
-        if ties.count > 0 || moving != nil { return last }
+        if ties.count > 0 || redistributing != nil { return last }
         guard occupied != 0 else { return .max }
-        return buckets[occupied.trailingZeroBitCount + 1].front.at
+        return buckets[frontBucket].front.at
     }
+
+    /// The number of the lowest bucket that is not empty. There must be one.
+    var frontBucket: Int { occupied.trailingZeroBitCount + 1 }
+
+    /// The bucket in which an instant belongs.
+    func bucketNumber(of instant: Int64) -> Int { 64 - (instant ^ last).leadingZeroBitCount }
 
     // MARK: - Adding
 
-    /// Adds an entry at `last` or later.
-    @inlinable
+    /// Adds an entry at the last instant popped or later.
+    @usableFromInline
     mutating func push(_ entry: Entry) {
         assert(entry.at >= last, "an entry was added before the last instant popped: time ran backwards")
         count += 1
-        if buckets == nil {
-            if count == 1 {
-                only = entry
-                return
-            }
-            makeBuckets()
+        if buckets == nil, count == 1 {
+            only = entry
+        } else {
+            insert(entry, into: buckets ?? makeBuckets())
         }
-        // Proof: they have just been made if there were none.
-        place(entry, in: buckets.unsafelyUnwrapped)
     }
 
-    /// Makes the buckets, for the only entry and others.
-    @inlinable
+    /// Allocates the buckets, and moves the only entry there.
     @inline(never)
-    mutating func makeBuckets() {
+    mutating func makeBuckets() -> UnsafeMutablePointer<Bucket> {
         let made = UnsafeMutablePointer<Bucket>.allocate(capacity: Self.width)
         made.initialize(repeating: Bucket(), count: Self.width)
         buckets = made
-        place(only, in: made)
+        insert(only, into: made)
+        return made
     }
 
-    /// Puts an entry where it belongs seen from the last instant popped.
-    @inlinable
-    @inline(__always)
-    mutating func place(_ entry: Entry, in buckets: UnsafeMutablePointer<Bucket>) {
-        let number = 64 - (entry.at ^ last).leadingZeroBitCount
+    /// Adds an entry to its bucket.
+    private mutating func insert(_ entry: Entry, into buckets: UnsafeMutablePointer<Bucket>) {
+        let number = bucketNumber(of: entry.at)
         guard number > 0 else { return ties.push(entry) }
         let bucket = buckets + number
-        if let chain = bucket.pointee.chain {
+        if let chunk = bucket.pointee.chain {
             if entry.at < bucket.pointee.front.at { bucket.pointee.front = entry }
-            if !Chunk(chain).isFull { return Chunk(chain).append(entry) }
+            if !chunk.isFull { return chunk.append(entry) }
         } else {
             occupied |= 1 << UInt64(number - 1)
             bucket.pointee.front = entry
         }
-        lengthen(bucket).append(entry)
+        addChunk(to: bucket).append(entry)
     }
 
-    /// Gives a bucket one more chunk.
-    @inlinable
+    /// Puts one more chunk at the front of a bucket's chain.
     @inline(never)
-    mutating func lengthen(_ bucket: UnsafeMutablePointer<Bucket>) -> Chunk {
+    private mutating func addChunk(to bucket: UnsafeMutablePointer<Bucket>) -> Chunk {
         let chunk: Chunk
         if let first = bucket.pointee.chain {
-            chunk = Chunk(capacity: Chunk.capacity(after: first.pointee.capacity), next: first)
+            chunk = Chunk(capacity: first.nextCapacity, next: first)
         } else if let spare = spares {
-            spares = spare.pointee.next
+            spares = spare.next
             spareCount -= 1
-            spare.pointee.next = nil
-            chunk = Chunk(spare)
+            spare.next = nil
+            chunk = spare
         } else {
             chunk = Chunk(capacity: Chunk.smallest, next: nil)
         }
-        bucket.pointee.chain = chunk.header
+        bucket.pointee.chain = chunk
         return chunk
     }
 
-    // MARK: - Taking
+    // MARK: - Removing
 
-    /// Takes the earliest entry, if it is not later than `now`; of several at one instant the one whose burst is
-    /// oldest.
+    /// Removes and returns the earliest entry, if it is not later than `now`; of several at one instant the one whose burst
+    /// is oldest.
     ///
-    /// - Parameter budget: How many entries may be dealt out; what is left of it afterwards. When it is used up there may be no
-    ///   answer yet, and ``next`` is not later than `now`: call again.
-    @inlinable
+    /// - Parameter budget: How many entries may be redistributed; afterwards what is left of it. Once it is used up there
+    ///   may be no answer yet, and ``next`` is not later than `now`: call again.
+    @usableFromInline
     mutating func pop(notAfter now: CoreInstant, budget: inout Int) -> Entry? {
         guard count > 0 else { return nil }
         guard let buckets else {
@@ -189,94 +163,88 @@ struct DeadlineQueue: ~Copyable {
             return only
         }
         while true {
-            if moving != nil {
-                moving = deal(moving, buckets, &budget)
-                if moving != nil { return nil }
+            if redistributing != nil {
+                redistributing = redistribute(redistributing, into: buckets, &budget)
+                if redistributing != nil { return nil }
             }
             if detached != nil, detachedFront <= front {
                 guard detachedFront <= now.nanoseconds else { return nil }
-                if detachedFront > last { reach(detachedFront, buckets) }
-                detached = deal(detached, buckets, &budget)
+                if detachedFront > last { advance(to: detachedFront, buckets) }
+                detached = redistribute(detached, into: buckets, &budget)
                 if detached != nil { return nil }
                 continue
             }
             guard front <= now.nanoseconds else { return nil }
             if let entry = ties.pop() {
-                count -= 1
-                if count == 0 { trim() }
+                noteRemoval()
                 return entry
             }
             guard occupied != 0 else { return nil }
-            let bucket = buckets + occupied.trailingZeroBitCount + 1
-            last = bucket.pointee.front.at
-            let chain = detach(bucket)
-            // An only entry needs not be dealt out.
-            if chain.pointee.count == 1, chain.pointee.next == nil {
-                let entry = Chunk(chain).removeLast()
-                count -= 1
-                recycle(chain)
-                if count == 0 { trim() }
+            let number = frontBucket
+            last = buckets[number].front.at
+            let chunk = removeChain(of: number, buckets)
+            // A single entry need not be redistributed.
+            if chunk.count == 1, chunk.next == nil {
+                let entry = chunk.removeLast()
+                recycle(chunk)
+                noteRemoval()
                 return entry
             }
-            moving = chain
+            redistributing = chunk
         }
     }
 
-    /// Lets time come to the front of what is detached; a bucket of the same range has to be dealt out then.
-    @inlinable
-    mutating func reach(_ instant: Int64, _ buckets: UnsafeMutablePointer<Bucket>) {
-        let number = 64 - (instant ^ last).leadingZeroBitCount
+    /// Moves `last` to the front of what is detached; a bucket of the same range has to be redistributed then.
+    private mutating func advance(to instant: Int64, _ buckets: UnsafeMutablePointer<Bucket>) {
+        let number = bucketNumber(of: instant)
         last = instant
-        if occupied & (1 << UInt64(number - 1)) != 0 { moving = detach(buckets + number) }
+        if occupied & (1 << UInt64(number - 1)) != 0 { redistributing = removeChain(of: number, buckets) }
     }
 
-    /// Takes the chain out of a bucket that is not empty.
-    @inlinable
-    mutating func detach(_ bucket: UnsafeMutablePointer<Bucket>) -> UnsafeMutablePointer<Chunk.Header> {
-        guard let buckets, let chain = bucket.pointee.chain else {
+    /// Removes and returns the chain of a bucket that is not empty.
+    mutating func removeChain(of number: Int, _ buckets: UnsafeMutablePointer<Bucket>) -> Chunk {
+        guard let chain = buckets[number].chain else {
             preconditionFailure("a bucket without entries was detached: this is a bug in LullCore")
         }
-        bucket.pointee.chain = nil
-        occupied &= ~(1 << UInt64(bucket - buckets - 1))
+        buckets[number].chain = nil
+        occupied &= ~(1 << UInt64(number - 1))
         return chain
     }
 
     /// Moves entries of a chain to where they belong seen from the last instant popped.
     ///
     /// - Returns: What is left of the chain when the budget is used up.
-    @inlinable
-    mutating func deal(
-        _ chain: UnsafeMutablePointer<Chunk.Header>?, _ buckets: UnsafeMutablePointer<Bucket>, _ budget: inout Int
-    ) -> UnsafeMutablePointer<Chunk.Header>? {
-        var chain = chain
-        while let header = chain {
-            // From the end on: then the oldest bursts come last, as they mostly have to.
-            while budget > 0, !Chunk(header).isEmpty {
+    mutating func redistribute(
+        _ chain: Chunk?, into buckets: UnsafeMutablePointer<Bucket>, _ budget: inout Int
+    ) -> Chunk? {
+        var rest = chain
+        while let chunk = rest {
+            // From the end: the oldest bursts then come last, where they mostly have to be.
+            while budget > 0, !chunk.isEmpty {
                 budget -= 1
-                place(Chunk(header).removeLast(), in: buckets)
+                insert(chunk.removeLast(), into: buckets)
             }
-            guard Chunk(header).isEmpty else { return chain }
-            chain = header.pointee.next
-            recycle(header)
+            guard chunk.isEmpty else { return chunk }
+            rest = chunk.next
+            recycle(chunk)
         }
         return nil
     }
 
-    /// Keeps an empty chunk for the next bucket, or gives it back.
-    @inlinable
-    mutating func recycle(_ header: UnsafeMutablePointer<Chunk.Header>) {
-        guard header.pointee.capacity == Chunk.smallest, spareCount < 32 else { return Chunk(header).deallocate() }
-        header.pointee.next = spares
-        spares = header
-        spareCount += 1
+    /// Counts an entry as removed. With no entry left, one spare chunk is kept.
+    mutating func noteRemoval() {
+        count -= 1
+        guard count == 0, spareCount > 1, let first = spares else { return }
+        Chunk.deallocate(chain: first.next)
+        first.next = nil
+        spareCount = 1
     }
 
-    /// With no entry left, keeps no more memory than one needs.
-    @inlinable
-    mutating func trim() {
-        guard spareCount > 1, let first = spares else { return }
-        Self.deallocate(first.pointee.next)
-        first.pointee.next = nil
-        spareCount = 1
+    /// Keeps an empty chunk for the next bucket, or deallocates it.
+    mutating func recycle(_ chunk: Chunk) {
+        guard chunk.capacity == Chunk.smallest, spareCount < 32 else { return chunk.deallocate() }
+        chunk.next = spares
+        spares = chunk
+        spareCount += 1
     }
 }

@@ -1,15 +1,14 @@
-/// Memory that an ``Engine`` no longer needs, for its shell to free where it holds no lock.
+/// Memory that an ``Engine`` no longer needs, to be freed by the driver while it holds no lock.
 ///
-/// To free a small block can take long: it may be all that has kept half a gigabyte beside it from going back to the system.
-/// The blocks are linked through their own first words, so adding one costs nothing. A shell that never takes them leaves no
-/// more than 16 of them behind.
+/// Freeing a small block can take long: it may be all that has kept half a gigabyte beside it from going back to the system
+/// (rows `holds` and `stalls`). The blocks are linked through their own first words, so that adding one costs nothing. A driver
+/// that never takes them leaves at most 16 of them behind.
 @frozen
 public struct Discarded: ~Copyable {
     @usableFromInline var first: UnsafeMutableRawPointer?
     @usableFromInline var count: Int
 
-    @inlinable
-    static var limit: Int { 16 }
+    static let limit = 16
 
     @inlinable
     init() {
@@ -26,7 +25,7 @@ public struct Discarded: ~Copyable {
     public consuming func free() {}
 
     /// Adds a block of at least a word, aligned to it.
-    @inlinable
+    @usableFromInline
     mutating func add(_ block: UnsafeMutableRawPointer) {
         if count == Self.limit { self = Discarded() }
         block.storeBytes(of: first, as: UnsafeMutableRawPointer?.self)
@@ -42,12 +41,12 @@ public struct Discarded: ~Copyable {
         return all
     }
 
-    @inlinable
+    @usableFromInline
     @inline(never)
-    static func free(_ chain: UnsafeMutableRawPointer?) {
-        var chain = chain
-        while let block = chain {
-            chain = block.load(as: UnsafeMutableRawPointer?.self)
+    static func free(_ blocks: UnsafeMutableRawPointer?) {
+        var next = blocks
+        while let block = next {
+            next = block.load(as: UnsafeMutableRawPointer?.self)
             block.deallocate()
         }
     }

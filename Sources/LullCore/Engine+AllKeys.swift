@@ -1,107 +1,88 @@
 // Calls for all keys, at once or in portions: section 5 of the semantics.
 extension Engine {
     /// Executes what is pending under every key now, in the order in which the bursts began.
-    @inlinable
     public mutating func flush(at instant: CoreInstant) -> Actions<Key, Value> {
         sweep(.flush, at: instant)
     }
 
     /// Drops what is pending or waiting under every key, and makes all gates idle.
     ///
-    /// With `running` the running executions are told to stop as well.
-    @inlinable
+    /// With `running`, cancels the running executions too.
     public mutating func cancel(running: Bool = false, at instant: CoreInstant) -> Actions<Key, Value> {
         sweep(.cancel(running: running), at: instant)
     }
 
-    /// Takes no more submits, and flushes or drops what is pending.
+    /// Refuses submits from now on, and flushes or drops what is pending.
     ///
     /// What is waiting, being due already, is executed after a flush and dropped otherwise. Repeating the call is
     /// harmless.
-    @inlinable
     public mutating func shutDown(flushing: Bool, at instant: CoreInstant) -> Actions<Key, Value> {
         close()
         return flushing ? flush(at: instant) : cancel(at: instant)
     }
 
-    /// Takes no more submits from now on.
-    @inlinable
+    /// Refuses submits from now on.
     public mutating func close() {
         isClosed = true
-        needsLongWay = true
+        needsSlowPath = true
     }
 
-    /// Carries out a call for all keys at once. What ``flush(at:)`` and ``cancel(running:at:)`` do.
-    @inlinable
+    /// Carries out a call for all keys at once.
     public mutating func sweep(_ kind: Sweep.Kind, at instant: CoreInstant) -> Actions<Key, Value> {
-        let now = tick(instant)
+        let now = advanceNow(to: instant)
         var actions = advance(to: now)
-        endSweeps(&actions)
-        for place in placesInOrder() where slots.contains(place) { carryOut(kind, at: place, now, &actions) }
-        grantSlots(&actions)
+        finishSweeps(&actions)
+        for index in slotsByBurst() where slots.contains(index) { apply(kind, to: index, at: now, &actions) }
+        startWaiting(&actions)
         guard kind != .dropUnreachable else { return actions }
-        // With no gate open any more, no entry holds.
+        // With no gate open any more, no entry is current.
         deadlines.removeAll()
         idleQueue.removeAll()
-        ring = .farFuture
+        nextAlarm = .farFuture
         return actions
     }
 
-    @inlinable
-    mutating func carryOut(
-        _ kind: Sweep.Kind, at place: UInt32, _ now: CoreInstant, _ actions: inout Actions<Key, Value>
-    ) {
-        switch kind {
-        case .flush: flush(place, at: now, &actions)
-        case .cancel(let running): cancel(place, running, at: now, &actions)
-        case .dropUnreachable: dropUnreachable(place, &actions)
-        }
-    }
-
-    /// The places of all keys, in the order in which their bursts began.
-    @inlinable
-    func placesInOrder() -> [UInt32] {
-        var places: [(birth: UInt64, place: UInt32)] = []
-        slots.forEach { place, slot in places.append((slot.pointee.birth, place)) }
-        places.sort { $0.birth < $1.birth }
-        return places.map { $0.place }
+    /// The slots of all keys, in the order in which their bursts began.
+    func slotsByBurst() -> [UInt32] {
+        var found: [(burst: UInt64, slot: UInt32)] = []
+        slots.forEach { index, slot in found.append((slot.pointee.burst, index)) }
+        found.sort { $0.burst < $1.burst }
+        return found.map { $0.slot }
     }
 
     // MARK: - In portions
 
-    /// Begins a call for all keys, which counts as of this instant. It is carried out by ``continueSweep(_:limit:)``.
+    /// Begins a call for all keys, which counts as of this instant. ``continueSweep(_:limit:)`` carries it out.
     ///
-    /// So that keys come in the order in which they were due, ``advance(to:limit:)`` has done what was due by then.
+    /// Call ``advance(to:limit:)`` first until it has done what was due by then, so that keys come in the order in which they
+    /// were due.
     ///
     /// - Parameters:
     ///   - kind: What is done at every key.
-    ///   - instant: When that is.
-    ///   - ticket: Waits for what runs and waits at every key when the call has reached it. ``Action/resume(_:)`` comes for it
-    ///     once, not before the call is done. Not for ``Sweep/Kind/dropUnreachable``, which does not look at every key.
-    @inlinable
-    public mutating func beginSweep(
-        _ kind: Sweep.Kind, at instant: CoreInstant, waiter ticket: WaiterID? = nil
-    ) -> Sweep {
-        let now = tick(instant)
+    ///   - instant: The instant of the call.
+    ///   - waiter: A caller that waits for what runs and waits at every key once the call has been applied to it.
+    ///     ``Action/resume(_:)`` is returned for it once, not before the call is done. Not for ``Sweep/Kind/dropUnreachable``,
+    ///     which does not visit every key.
+    public mutating func beginSweep(_ kind: Sweep.Kind, at instant: CoreInstant, waiter: WaiterID? = nil) -> Sweep {
+        let now = advanceNow(to: instant)
         sweepNumber &+= 1
-        sweeps.append(Sweep.Mark(number: sweepNumber, kind: kind, at: now, ticket: ticket))
-        needsLongWay = true
-        if let ticket { tickets[ticket] = 1 }
+        sweeps.append(Sweep.Mark(number: sweepNumber, kind: kind, at: now, waiter: waiter))
+        needsSlowPath = true
+        if let waiter { waiters[waiter] = 1 }
         var sweep = Sweep(number: sweepNumber, blocks: 0..<slots.blockCount)
-        // To grow it later would take longer than a lock may be held.
+        // Growing it later would take longer than a lock may be held.
         if kind != .dropUnreachable { sweep.found.reserveCapacity(slots.count) }
         return sweep
     }
 
-    /// Carries out a portion of a call for all keys: looks at about 16 times `limit` of them, or changes `limit`.
+    /// Carries out a portion of a call for all keys: visits about 16 times `limit` of them, or changes `limit`.
     ///
     /// What other calls at the same time have left to do at a key is done as well.
-    @inlinable
     public mutating func continueSweep(_ sweep: inout Sweep, limit: Int) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
         guard let mark = sweeps.first(where: { $0.number == sweep.number }) else {
-            // Another call has reached every key on behalf of this one.
-            sweep.hasReachedAll = true
+            // Another call has applied this one to every key.
+            sweep.isDone = true
             return actions
         }
         if !sweep.blocks.isEmpty {
@@ -112,120 +93,124 @@ extension Engine {
         sweep.sortIfNeeded()
         let end = sweep.position + min(limit, sweep.found.count - sweep.position)
         while sweep.position < end {
-            let place = sweep.found[sweep.position].place
-            if slots.contains(place) { _ = reach(place, &actions) }
+            let index = sweep.found[sweep.position].slot
+            if slots.contains(index) { _ = applyPendingSweeps(to: index, &actions) }
             sweep.position += 1
         }
         if sweep.position == sweep.found.count {
-            sweep.hasReachedAll = true
+            sweep.isDone = true
             finish(mark, &actions)
         }
-        // An end of an execution may have left this to us.
-        grantSlots(&actions)
+        // The end of an execution may have left this to the sweep.
+        startWaiting(&actions)
         return actions
     }
 
-    @inlinable
-    func gather(_ sweep: inout Sweep, _ kind: Sweep.Kind, until end: Int) {
+    /// Collects the keys of some blocks that the call matters to.
+    private func gather(_ sweep: inout Sweep, _ kind: Sweep.Kind, until end: Int) {
         var found = sweep.found
         sweep.found = []
-        slots.forEach(inBlocks: sweep.blocks.lowerBound..<min(end, slots.blockCount)) { place, slot in
-            let matters =
-                kind != .dropUnreachable
-                || slot.pointee.batch != nil && slot.pointee.gate.pendingDue(by: setup.policy) == .farFuture
-            if matters, slot.pointee.isBehind(sweep.number) { found.append((slot.pointee.birth, place)) }
+        slots.forEach(inBlocks: sweep.blocks.lowerBound..<min(end, slots.blockCount)) { index, slot in
+            let matters = kind != .dropUnreachable || isUnreachable(slot)
+            if matters, slot.pointee.isBehind(sweep.number) { found.append((slot.pointee.burst, index)) }
         }
         sweep.found = found
         sweep.blocks = end..<sweep.blocks.upperBound
     }
 
-    @inlinable
-    mutating func finish(_ mark: Sweep.Mark, _ actions: inout Actions<Key, Value>) {
+    private mutating func finish(_ mark: Sweep.Mark, _ actions: inout Actions<Key, Value>) {
         sweeps.removeAll { $0.number == mark.number }
-        needsLongWay = isClosed || !sweeps.isEmpty
-        if let ticket = mark.ticket { redeem([ticket], &actions) }
+        needsSlowPath = isClosed || !sweeps.isEmpty
+        if let waiter = mark.waiter { noteEnd(for: [waiter], &actions) }
     }
 
-    /// Lets the calls that are under way reach every key, which ends them.
-    @inlinable
-    mutating func endSweeps(_ actions: inout Actions<Key, Value>) {
+    /// Applies the calls that are under way to every key, which ends them.
+    mutating func finishSweeps(_ actions: inout Actions<Key, Value>) {
         guard !sweeps.isEmpty else { return }
-        for place in placesInOrder() where slots.contains(place) { _ = reach(place, &actions) }
+        for index in slotsByBurst() where slots.contains(index) { _ = applyPendingSweeps(to: index, &actions) }
         for mark in sweeps { finish(mark, &actions) }
-        grantSlots(&actions)
+        startWaiting(&actions)
     }
 
-    // MARK: - Reaching a key
+    // MARK: - One key
 
-    /// Whether a call for all keys is under way and has not reached a key.
+    /// Whether a call for all keys is under way and has not been applied to a key.
     @inlinable
     @inline(__always)
-    func isBehind(_ place: UInt32) -> Bool {
-        !sweeps.isEmpty && slots[place].pointee.isBehind(sweepNumber)
+    func isAwaitingSweep(_ index: UInt32) -> Bool {
+        !sweeps.isEmpty && slots[index].pointee.isBehind(sweepNumber)
     }
 
-    /// Lets the calls for all keys that are under way reach a key, as of their instants.
+    /// Applies the calls for all keys that are under way to a key, as of their instants.
     ///
     /// - Returns: Whether the key is still there.
     @inlinable
     @inline(__always)
-    mutating func reach(_ place: UInt32, _ actions: inout Actions<Key, Value>) -> Bool {
-        isBehind(place) ? carryOut(at: place, &actions) : true
+    mutating func applyPendingSweeps(to index: UInt32, _ actions: inout Actions<Key, Value>) -> Bool {
+        isAwaitingSweep(index) ? applySweeps(to: index, &actions) : true
     }
 
-    @inlinable
+    @usableFromInline
     @inline(never)
-    mutating func carryOut(at place: UInt32, _ actions: inout Actions<Key, Value>) -> Bool {
+    mutating func applySweeps(to index: UInt32, _ actions: inout Actions<Key, Value>) -> Bool {
         for mark in sweeps {
-            let slot = slots[place]
+            let slot = slots[index]
             guard slot.pointee.isBehind(mark.number) else { continue }
             slot.pointee.sweep = mark.number
-            carryOut(mark.kind, at: place, mark.at, &actions)
-            guard slots.contains(place) else { return false }
-            if let ticket = mark.ticket, slots[place].pointee.lane != .max {
-                tickets[ticket, default: 0] += add(ticket, to: lanes[slots[place].pointee.lane])
+            apply(mark.kind, to: index, at: mark.at, &actions)
+            guard slots.contains(index) else { return false }
+            if let waiter = mark.waiter, let executions = executions(of: slots[index]) {
+                waiters[waiter, default: 0] += executions.pointee.add(waiter)
             }
         }
-        // Those that have ended meanwhile had no business here.
-        let slot = slots[place]
+        // Those that have ended meanwhile had nothing to do here.
+        let slot = slots[index]
         slot.pointee.sweep = sweepNumber
         return true
     }
 
-    @inlinable
-    mutating func dropUnreachable(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
-        settle(place, at: now, &actions)
-        let slot = slots[place]
-        if slot.pointee.batch != nil, slot.pointee.gate.pendingDue(by: setup.policy) == .farFuture {
+    private mutating func apply(
+        _ kind: Sweep.Kind, to index: UInt32, at now: CoreInstant, _ actions: inout Actions<Key, Value>
+    ) {
+        switch kind {
+        case .flush: flush(index, at: now, &actions)
+        case .cancel(let running): cancel(index, running, at: now, &actions)
+        case .dropUnreachable: dropUnreachable(index, &actions)
+        }
+    }
+
+    private mutating func dropUnreachable(_ index: UInt32, _ actions: inout Actions<Key, Value>) {
+        settle(index, at: now, &actions)
+        let slot = slots[index]
+        if isUnreachable(slot) {
             slot.pointee.gate.close()
             drop(takeBatch(slot), of: slot.pointee.key, .cancelled, &actions)
         }
         // Something pending has its entry in the queue already.
-        if slot.pointee.batch == nil { rest(place, &actions) }
+        if slot.pointee.batch == nil { forgetWhenIdle(index, &actions) }
+    }
+
+    private func isUnreachable(_ slot: UnsafeMutablePointer<Slot>) -> Bool {
+        slot.pointee.batch != nil && slot.pointee.gate.pendingDue(by: setup.policy) == .farFuture
     }
 
     /// Whether a call that is under way leaves nothing pending at a key.
-    @inlinable
-    func willBeIdle(_ place: UInt32) -> Bool {
-        isBehind(place)
-            && sweeps.contains { mark in
-                slots[place].pointee.isBehind(mark.number) && mark.kind != .dropUnreachable
-            }
+    @usableFromInline
+    func willBeIdle(_ index: UInt32) -> Bool {
+        sweeps.contains { slots[index].pointee.isBehind($0.number) && $0.kind != .dropUnreachable }
     }
 
     /// Whether a call that is under way drops what is pending or waiting at a key.
-    @inlinable
-    func willBeCancelled(_ place: UInt32) -> Bool {
-        isBehind(place)
-            && sweeps.contains { mark in
-                guard case .cancel = mark.kind else { return false }
-                return slots[place].pointee.isBehind(mark.number)
-            }
+    func willBeCancelled(_ index: UInt32) -> Bool {
+        sweeps.contains { mark in
+            guard case .cancel = mark.kind else { return false }
+            return slots[index].pointee.isBehind(mark.number)
+        }
     }
 }
 
 extension Engine.Slot {
-    /// Whether a call for all keys has not reached this one. Numbers wrap around; few calls are under way at once.
+    /// Whether a call for all keys has not been applied to this one. Numbers wrap around; few calls are under way at once.
     @inlinable
     func isBehind(_ number: UInt16) -> Bool { Int16(bitPattern: number &- sweep) > 0 }
 }

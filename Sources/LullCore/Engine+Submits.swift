@@ -1,72 +1,74 @@
 // Submitting: sections 3 and 4 of the semantics.
 extension Engine {
-    /// Offers a value under a key (<doc:Semantics>, sections 3 and 4).
+    /// Submits a value under a key (<doc:Semantics>, sections 3 and 4).
     ///
     /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it.
     @inlinable
     public mutating func submit(
         _ value: consuming Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
     ) -> Actions<Key, Value> {
-        let place = slotIndex(of: key)
-        switch submitFastPath(&value, at: place, at: instant, wait: wait) {
+        let index = slotIndex(of: key)
+        switch submitFastPath(&value, at: index, at: instant, wait: wait) {
         case .displaced(let fate): return Actions(displaced: value, fate)
         case .collected: return Actions()
-        case .needsSlowPath: return submitSlowPath(value, for: key, at: place, at: instant, wait: wait)
+        case .needsSlowPath: return submitSlowPath(value, for: key, at: index, at: instant, wait: wait)
         }
     }
 
-    /// What the short way of a submit has come to.
+    // MARK: - The fast path
+
+    /// The result of the fast path of a submit.
     @frozen
     @usableFromInline
     package enum FastPathResult {
-        /// A value has lost its place, and this becomes of it.
+        /// A value was displaced, with this fate.
         case displaced(Fate)
         /// The value is kept beside the others.
         case collected
-        /// Nothing has been done: it is a case for ``Engine/submitSlowPath(_:for:at:at:wait:)``.
+        /// Nothing was done: call ``Engine/submitSlowPath(_:for:at:at:wait:)``.
         case needsSlowPath
     }
 
-    /// The short way of a submit: a burst goes on, and all that is left to do is to release a value.
+    /// Submits a value where a burst goes on, and all that is left to do is to release a value.
     ///
-    /// By far the most frequent case. It has no ``Actions``: to make them, look through them and release them took a quarter
-    /// of a submit.
+    /// By far the most frequent case. It makes no ``Actions``: to make, inspect and release them took a quarter of a submit
+    /// (row `hot`).
     ///
     /// - Parameters:
-    ///   - value: What is submitted; afterwards the one that lost its place, to be released outside the shell's lock.
-    ///   - place: What ``slotIndex(of:)`` says of the key.
+    ///   - value: What is submitted; afterwards the displaced value, to be released outside the driver's lock.
+    ///   - index: The result of ``slotIndex(of:)`` for the key.
     @inlinable
     @inline(__always)
     package mutating func submitFastPath(
-        _ value: inout Value, at place: UInt32, at instant: CoreInstant, wait: CoreDuration?
+        _ value: inout Value, at index: UInt32, at instant: CoreInstant, wait: CoreDuration?
     ) -> FastPathResult {
-        let now = tick(instant)
-        guard place != .max, !needsLongWay else { return .needsSlowPath }
-        let slot = slots[place]
+        let now = advanceNow(to: instant)
+        guard index != .max, !needsSlowPath else { return .needsSlowPath }
+        let slot = slots[index]
         guard slot.pointee.isOpen(beyond: now) else { return .needsSlowPath }
-        // A copy decides, since it may turn out not to be as simple as that.
+        // A copy decides, since the case may turn out not to be that simple.
         var gate = slot.pointee.gate
         let decision = gate.submit(at: now, wait: wait, by: setup.policy)
         guard gate.quiet >= slot.pointee.scheduled else { return .needsSlowPath }
-        let exchange: FastPathResult
+        let result: FastPathResult
         switch decision {
         case .join where gate.count > 1 && setup.combination == .latest:
             // Proof: another submit has joined before, so there is a batch.
             swap(&slot.pointee.batch!.value, &value)
             tally.superseded += 1
-            exchange = .displaced(.superseded)
+            result = .displaced(.superseded)
         case .join where gate.count > 1 && setup.combination == .collect:
             collect(value, into: slot)
-            exchange = .collected
+            result = .collected
         case .join where gate.count > 1, .absorb:
             tally.absorbed += 1
-            exchange = .displaced(.absorbed)
+            result = .displaced(.absorbed)
         default:
             return .needsSlowPath
         }
         slot.pointee.gate = gate
         tally.submitted += 1
-        return exchange
+        return result
     }
 
     @inlinable
@@ -76,61 +78,92 @@ extension Engine {
         _ = slot.pointee.batch?.add(value, by: .collect)
     }
 
-    /// The long way of a submit, which every case may go.
+    // MARK: - The slow path
+
+    /// Submits a value in any case.
     ///
-    /// - Parameter found: What ``slotIndex(of:)`` says of the key.
+    /// - Parameter found: The result of ``slotIndex(of:)`` for the key.
     @inlinable
     @inline(never)
     package mutating func submitSlowPath(
         _ value: consuming Value, for key: Key, at found: UInt32, at instant: CoreInstant, wait: CoreDuration?
     ) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
-        let now = tick(instant)
+        let now = advanceNow(to: instant)
         tally.submitted += 1
         guard !isClosed else {
             reject(value, .shutDown, &actions)
             return actions
         }
-        var place = found == .max || reach(found, &actions) ? found : .max
-        if place == .max || slots[place].pointee.gate.nextChangeOrIdle(by: setup.policy) <= now {
-            place = beginBurst(key, place, now, &actions)
+        var index = found == .max || applyPendingSweeps(to: found, &actions) ? found : .max
+        if index == .max || slots[index].pointee.gate.nextChangeOrIdle(by: setup.policy) <= now {
+            index = beginBurst(key, index, now, &actions)
             actions.dueBeforeCall = UInt32(clamping: actions.more.count)
-            guard place != .max else {
+            guard index != .max else {
                 reject(value, .overCapacity, &actions)
                 return actions
             }
         }
-        let slot = slots[place]
+        let slot = slots[index]
         let decision = slot.pointee.gate.submit(at: now, wait: wait, by: setup.policy)
-        take(value, decision, place, &actions)
+        apply(decision, to: value, at: index, &actions)
         return actions
+    }
+
+    /// Settles the gate of a key that has none, or whose gate changes at `now`, so that it is open or a submit opens it.
+    ///
+    /// - Returns: The slot of the key, or `UInt32.max` if there is no room for it.
+    @inlinable
+    @inline(never)
+    mutating func beginBurst(
+        _ key: Key, _ found: UInt32, _ now: CoreInstant, _ actions: inout Actions<Key, Value>
+    ) -> UInt32 {
+        var index = found
+        if index != .max {
+            settle(index, at: now, &actions)
+            if slots[index].pointee.gate.isOpen { return index }
+        }
+        if !hasRoom(for: index) {
+            index = makeRoom(for: key, index, now, &actions)
+            guard hasRoom(for: index) else { return .max }
+        }
+        forgetIdle(at: now, steps: 3 * Self.stepsPerKey, &actions)
+        if index == .max { index = addSlot(for: key) }
+        let slot = slots[index]
+        burstCount += 1
+        slot.pointee.burst = burstCount
+        if !slot.pointee.isCounted {
+            slot.pointee.isCounted = true
+            openCount += 1
+        }
+        return index
     }
 
     /// Does with a value what its gate has decided.
     @inlinable
-    mutating func take(
-        _ value: consuming Value, _ decision: Gate.Decision, _ place: UInt32, _ actions: inout Actions<Key, Value>
+    mutating func apply(
+        _ decision: Gate.Decision, to value: consuming Value, at index: UInt32, _ actions: inout Actions<Key, Value>
     ) {
-        let slot = slots[place]
+        let slot = slots[index]
         switch decision {
         case .join:
             let isFirst = slot.pointee.batch == nil
             combine(value, into: slot, &actions)
-            if isFirst || slot.pointee.gate.quiet < slot.pointee.scheduled { schedule(place, &actions) }
+            if isFirst || slot.pointee.gate.quiet < slot.pointee.scheduled { schedule(index, &actions) }
         case .absorb:
             tally.absorbed += 1
             actions.displaced = value
             actions.fate = .absorbed
-            if slot.pointee.gate.quiet < slot.pointee.scheduled { rest(place, &actions) }
+            if slot.pointee.gate.quiet < slot.pointee.scheduled { forgetWhenIdle(index, &actions) }
         case .lead:
             tally.pending += 1
-            let ripe = Gate.Due(at: now, edge: .leading, count: 1, first: now)
-            fallDue(place, Batch(value), ripe, &actions)
-            rest(place, &actions)
-        case .complete(let ripe):
+            let due = Gate.Due(at: now, edge: .leading, count: 1, first: now)
+            fallDue(index, Batch(value), due, &actions)
+            forgetWhenIdle(index, &actions)
+        case .complete(let due):
             combine(value, into: slot, &actions)
-            fallDue(place, takeBatch(slot), ripe, &actions)
-            rest(place, &actions)
+            fallDue(index, takeBatch(slot), due, &actions)
+            forgetWhenIdle(index, &actions)
         }
     }
 
@@ -153,7 +186,7 @@ extension Engine {
         actions.fate = setup.combination.fateOfDisplaced
     }
 
-    @inlinable
+    @usableFromInline
     @inline(never)
     mutating func reject(_ value: consuming Value, _ why: Rejection, _ actions: inout Actions<Key, Value>) {
         tally.rejected += 1

@@ -1,38 +1,41 @@
+// What falls due in the course of time: section 2 of the semantics.
 extension Engine {
     /// Does everything that was due at `instant` or before, in the order of due instants, and sets ``alarm`` anew.
     ///
-    /// A shell that calls this under a lock gives a `limit`: the call stops after so many executions or keys forgotten, or
+    /// A driver that calls this under a lock gives a `limit`: the call stops after this many executions or keys forgotten, or
     /// sixteen times as many steps of keeping the queues, or a mixture of both. Then ``alarm`` may be at `instant` or before,
-    /// whether or not anything has been executed: call again.
+    /// whether or not anything was executed: call again.
     @inlinable
     public mutating func advance(to instant: CoreInstant, limit: Int = .max) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
-        let now = tick(instant)
+        let now = advanceNow(to: instant)
         var budget = limit.multipliedReportingOverflow(by: Self.stepsPerKey).overflow ? .max : limit * Self.stepsPerKey
         while budget > 0, let entry = deadlines.pop(notAfter: now, budget: &budget) {
-            guard holds(entry, pending: true) else {
+            guard slots.isCurrent(entry, pending: true) else {
                 budget -= 1
                 continue
             }
-            if isBehind(entry.slot) {
+            if isAwaitingSweep(entry.slot) {
                 budget -= Self.stepsPerKey
-                guard reach(entry.slot, &actions), holds(entry, pending: true) else { continue }
+                guard applyPendingSweeps(to: entry.slot, &actions), slots.isCurrent(entry, pending: true) else {
+                    continue
+                }
             }
             let slot = slots[entry.slot]
             if slot.pointee.gate.pendingDue(by: setup.policy).nanoseconds > entry.at {
-                enter(entry.slot, slot)
+                queueDeadline(entry.slot, slot)
                 budget -= 1
             } else {
                 settle(entry.slot, at: now, &actions)
-                rest(entry.slot, &actions)
+                forgetWhenIdle(entry.slot, &actions)
                 budget -= Self.stepsPerKey
             }
         }
         forgetIdle(at: now, steps: budget, &actions)
-        ring = deadlines.next ?? .farFuture
-        // Nobody is woken to forget, but who is awake is asked to come back for the rest.
-        if let idle = idleQueue.next, idle <= now { ring = min(ring, now) }
-        actions.movesAlarm = ring != .farFuture
+        nextAlarm = deadlines.next ?? .farFuture
+        // No wake-up is made to forget keys, but one that happens anyway is asked to come back for the rest.
+        if let idle = idleQueue.next, idle <= now { nextAlarm = min(nextAlarm, now) }
+        actions.movesAlarm = nextAlarm != .farFuture
         return actions
     }
 
@@ -40,117 +43,38 @@ extension Engine {
     @inlinable
     static var stepsPerKey: Int { 16 }
 
-    /// The instant at which a call is handled: time never runs backwards.
+    /// Queues a gate that has become due earlier, and moves the alarm forward if need be.
     @inlinable
-    mutating func tick(_ instant: CoreInstant) -> CoreInstant {
-        if instant > now { now = instant }
-        return now
-    }
-
-    /// The place of a key, or `UInt32.max`.
-    @inlinable
-    @inline(__always)
-    package mutating func slotIndex(of key: Key) -> UInt32 {
-        recent != .max && slots[recent].pointee.key == key ? recent : lookUp(key)
-    }
-
-    @inlinable
-    @inline(never)
-    mutating func lookUp(_ key: Key) -> UInt32 {
-        let found = index.find(KeyIndex.hash(key)) { slots[$0].pointee.key == key } ?? .max
-        if found != .max { recent = found }
-        return found
-    }
-
-    /// Whether an entry of the deadlines (`pending`) or of the idle queue is the one that its gate believes in.
-    @inlinable
-    func holds(_ entry: DeadlineQueue.Entry, pending: Bool) -> Bool {
-        guard slots.contains(entry.slot) else { return false }
-        let slot = slots[entry.slot]
-        return slot.pointee.gate.isOpen && (slot.pointee.batch != nil) == pending
-            && slot.pointee.scheduled.nanoseconds == entry.at
-            && UInt32(truncatingIfNeeded: slot.pointee.birth) == entry.birth
-    }
-
-    /// Queues a gate that has become due earlier, and moves the alarm if it must ring earlier now.
-    @inlinable
-    mutating func schedule(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
-        let slot = slots[place]
-        enter(place, slot)
-        if slot.pointee.scheduled < ring {
-            ring = slot.pointee.scheduled
+    mutating func schedule(_ index: UInt32, _ actions: inout Actions<Key, Value>) {
+        let slot = slots[index]
+        queueDeadline(index, slot)
+        if slot.pointee.scheduled < nextAlarm {
+            nextAlarm = slot.pointee.scheduled
             actions.movesAlarm = true
         }
         compactQueues()
     }
 
+    /// Adds the entry of a gate that has something pending.
     @inlinable
-    mutating func enter(_ place: UInt32, _ slot: UnsafeMutablePointer<Slot>) {
+    mutating func queueDeadline(_ index: UInt32, _ slot: UnsafeMutablePointer<Slot>) {
         let due = slot.pointee.gate.pendingDue(by: setup.policy)
         slot.pointee.scheduled = due
         slot.pointee.compactionPass = 0
-        deadlines.push(DeadlineQueue.Entry(at: due, slot: place, birth: slot.pointee.birth))
-    }
-
-    /// Gives the gate of a key that has none, or whose gate changes at `now`, to a submit: settled, and open or about
-    /// to be.
-    ///
-    /// - Returns: The place of the key, or `UInt32.max` if there is no room for it.
-    @inlinable
-    @inline(never)
-    mutating func beginBurst(
-        _ key: Key, _ found: UInt32, _ now: CoreInstant, _ actions: inout Actions<Key, Value>
-    ) -> UInt32 {
-        var place = found
-        if place != .max {
-            settle(place, at: now, &actions)
-            if slots[place].pointee.gate.isOpen { return place }
-        }
-        if !hasRoom(for: place) {
-            // Whether there is room is a question of what is due by now, not of when a timer got round to it.
-            if place != .max { rest(place, &actions) }
-            let earlier = advance(to: now)
-            actions.more += earlier.more
-            actions.movesAlarm = actions.movesAlarm || earlier.movesAlarm
-            endSweeps(&actions)
-            place = slotIndex(of: key)
-            guard hasRoom(for: place) else { return .max }
-        }
-        forgetIdle(at: now, steps: 3 * Self.stepsPerKey, &actions)
-        if place == .max {
-            place = slots.insert(Slot(key: key, sweep: sweepNumber))
-            addToIndex(key, place)
-            recent = place
-            // Here rather than when the value is due: then somebody waits for it.
-            lanes.prepare()
-        }
-        let slot = slots[place]
-        births += 1
-        slot.pointee.birth = births
-        if !slot.pointee.isCounted {
-            slot.pointee.isCounted = true
-            openCount += 1
-        }
-        return place
-    }
-
-    /// Whether a key, perhaps a new one, may be open.
-    @inlinable
-    func hasRoom(for place: UInt32) -> Bool {
-        openCount < setup.capacity || (place != .max && slots[place].pointee.isCounted)
+        deadlines.push(DeadlineQueue.Entry(at: due, slot: index, burst: slot.pointee.burst))
     }
 
     /// Does what the gate of one key had due at `now` or before.
     @inlinable
-    mutating func settle(_ place: UInt32, at now: CoreInstant, _ actions: inout Actions<Key, Value>) {
-        let slot = slots[place]
-        if let ripe = slot.pointee.gate.settle(at: now, by: setup.policy) {
-            fallDue(place, takeBatch(slot), ripe, &actions)
+    mutating func settle(_ index: UInt32, at now: CoreInstant, _ actions: inout Actions<Key, Value>) {
+        let slot = slots[index]
+        if let due = slot.pointee.gate.settle(at: now, by: setup.policy) {
+            fallDue(index, takeBatch(slot), due, &actions)
         }
-        recount(place)
+        updateOpenCount(index)
     }
 
-    /// Takes what is pending out of a slot whose gate had a count.
+    /// Removes and returns what is pending in a slot whose gate had a count.
     @inlinable
     mutating func takeBatch(_ slot: UnsafeMutablePointer<Slot>) -> Batch<Value> {
         guard let batch = slot.pointee.batch.take() else {
@@ -158,59 +82,29 @@ extension Engine {
         }
         return batch
     }
+}
 
-    /// Keeps the number of keys that are open or have a value waiting.
+extension Slab {
+    /// Whether an entry of the deadlines (`pending`) or of the idle queue is the current one of its gate.
     @inlinable
-    mutating func recount(_ place: UInt32) {
-        let slot = slots[place]
-        let lane = slot.pointee.lane
-        let counts = slot.pointee.gate.isOpen || (lane != .max && lanes[lane].pointee.isWaiting)
-        guard counts != slot.pointee.isCounted else { return }
-        slot.pointee.isCounted = counts
-        openCount += counts ? 1 : -1
+    func isCurrent<Key, Value>(_ entry: DeadlineQueue.Entry, pending: Bool) -> Bool
+    where Element == Engine<Key, Value>.Slot {
+        guard contains(entry.slot) else { return false }
+        let slot = self[entry.slot]
+        return slot.pointee.gate.isOpen && (slot.pointee.batch != nil) == pending
+            && slot.pointee.scheduled.nanoseconds == entry.at
+            && UInt32(truncatingIfNeeded: slot.pointee.burst) == entry.burst
     }
 
-    /// Called when nothing is pending at a key: it is forgotten now, or when its gate is idle and its last run has
-    /// ended.
+    /// Whether an entry is current, and the pass of compaction has not seen another one like it: a gate that is postponed to where
+    /// it was before has two. Outside a pass, `pass` is 0.
     @inlinable
-    mutating func rest(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
-        recount(place)
-        let slot = slots[place]
-        if slot.pointee.gate.isOpen {
-            slot.pointee.scheduled = slot.pointee.gate.quiet
-            slot.pointee.compactionPass = 0
-            idleQueue.push(DeadlineQueue.Entry(at: slot.pointee.gate.quiet, slot: place, birth: slot.pointee.birth))
-            compactQueues()
-        } else if slot.pointee.lane == .max {
-            forget(place, &actions)
-        }
-    }
-
-    /// Gives back what is kept for a key.
-    @inlinable
-    mutating func forget(_ place: UInt32, _ actions: inout Actions<Key, Value>) {
-        if recent == place { recent = .max }
-        let slot = slots.remove(place)
-        let hash = KeyIndex.hash(slot.key)
-        if index.remove(hash, place: place) { shrinkIndex(near: hash) }
-        if !_isPOD(Key.self) { actions.more.append(.release(slot.key)) }
-        compactQueues()
-    }
-
-    /// Forgets keys whose gates have become idle with nothing pending.
-    @inlinable
-    mutating func forgetIdle(at now: CoreInstant, steps: Int, _ actions: inout Actions<Key, Value>) {
-        var budget = steps
-        while budget > 0, let entry = idleQueue.pop(notAfter: now, budget: &budget) {
-            budget -= 1
-            guard holds(entry, pending: false) else { continue }
-            if isBehind(entry.slot) {
-                guard reach(entry.slot, &actions), holds(entry, pending: false) else { continue }
-            }
-            let slot = slots[entry.slot]
-            _ = slot.pointee.gate.settle(at: now, by: setup.policy)
-            if !slot.pointee.gate.isOpen { budget -= Self.stepsPerKey - 1 }
-            rest(entry.slot, &actions)
-        }
+    func keeps<Key, Value>(_ entry: DeadlineQueue.Entry, pending: Bool, pass: UInt8) -> Bool
+    where Element == Engine<Key, Value>.Slot {
+        guard isCurrent(entry, pending: pending) else { return false }
+        let slot = self[entry.slot]
+        guard pass == 0 || slot.pointee.compactionPass != pass else { return false }
+        slot.pointee.compactionPass = pass
+        return true
     }
 }

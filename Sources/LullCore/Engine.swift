@@ -1,34 +1,37 @@
-/// The whole decision logic of debouncing and throttling over any number of keys, as a value that knows no clock, no
-/// lock and no task.
+/// The whole decision logic of debouncing and throttling over any number of keys, as a value without a clock, a lock or a
+/// task.
 ///
-/// A shell reports what happens, with the instant at which it happened, and does what the returned ``Actions`` say. The
-/// same calls at the same instants always have the same answers (<doc:Semantics>, section 2). An instant that is
-/// earlier than the last one handled counts as that one.
+/// A driver reports each event with its instant, and does what the returned ``Actions`` say. The same calls at the same
+/// instants always have the same results (<doc:Semantics>, section 2). An instant earlier than the last one handled counts
+/// as that one.
 ///
-/// A submit costs the same whatever the number of keys: a hash look-up, or none at all for the key of the submit
-/// before; and now and then an entry in a radix heap. Neither grows by more than a small piece at a time. A key's memory is
-/// given back when its gate is idle and none of its executions is running.
+/// A submit costs the same whatever the number of keys: a hash look-up, or none for the key of the previous submit; and now
+/// and then an entry in a radix heap. Neither grows by more than a small piece at a time. A key's memory is given back when
+/// its gate is idle and none of its executions is running.
+///
+/// What is inlinable lies on the path of a submit (rows `hot`, `keyed` and `growth`), of a due execution (row `due`) or of
+/// a call for all keys (row `holds`): generic code that is called unspecialised from another module takes several times as
+/// long.
 @frozen
 public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// What is kept for one key.
-    @frozen
     @usableFromInline
     struct Slot {
         @usableFromInline var key: Key
         /// What is pending, exactly if the gate's count is not zero.
         @usableFromInline var batch: Batch<Value>?
         @usableFromInline var gate: Gate
-        /// Whether the key counts towards the capacity, and the pass of compaction: see below.
+        /// Both ``isCounted`` and ``compactionPass``: one byte more would make a slot eight bytes larger (row `memory`).
         @usableFromInline var flags: UInt8
-        /// The last call for all keys that has reached this one.
+        /// The last call for all keys that has been applied to this one.
         @usableFromInline var sweep: UInt16
-        /// The place of the key's lane, or `none`.
-        @usableFromInline var lane: UInt32
+        /// The index of the key's executions; `UInt32.max` for none.
+        @usableFromInline var executions: UInt32
         /// The instant of an open gate's entry: in `deadlines` while something is pending, and in `idleQueue` otherwise. It
-        /// is never later than the gate's next change, and put off only when it has come.
+        /// is never later than the gate's next change, and postponed only when it has come.
         @usableFromInline var scheduled: CoreInstant
         /// The number of the burst, in the order in which bursts began.
-        @usableFromInline var birth: UInt64
+        @usableFromInline var burst: UInt64
 
         @inlinable
         init(key: Key, sweep: UInt16) {
@@ -36,12 +39,10 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
             gate = Gate()
             flags = 0
             self.sweep = sweep
-            lane = .max
+            executions = .max
             scheduled = .farPast
-            birth = 0
+            burst = 0
         }
-
-        // In one byte: a byte more here makes eight of a slot.
 
         /// Whether the key counts towards the capacity.
         @inlinable
@@ -62,94 +63,101 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         func isOpen(beyond now: CoreInstant) -> Bool { gate.isOpen && now < scheduled }
     }
 
-    // First of all, and close together, what every submit writes: whoever submits from another thread waits for these lines
-    // of memory to come over.
+    // What every submit writes comes first, and close together: a thread that submits after another one waits for these
+    // cache lines.
 
     /// The last instant handled.
     @usableFromInline package var now: CoreInstant
     /// The slot of the last submit: a burst at one key needs no hashing. `UInt32.max` for none.
-    @usableFromInline var recent: UInt32
-    /// Whether no submit may take the short way: after a shut-down, and while a call for all keys is under way.
-    @usableFromInline var needsLongWay: Bool
+    @usableFromInline var recentSlot: UInt32
+    /// Whether no submit may take the fast path: after a shut-down, and while a call for all keys is under way.
+    @usableFromInline var needsSlowPath: Bool
     @usableFromInline var tally: Counters
 
-    /// What the engine was set up with.
+    /// The settings.
     public let setup: Setup
     /// What became of the submits so far.
     @inlinable
     public var counters: Counters { tally }
-    /// The instant at which ``advance(to:limit:)`` wants to be called next; ``CoreInstant/farFuture`` for never.
+    /// The instant at which ``advance(to:limit:)`` is to be called next; ``CoreInstant/farFuture`` for never.
     ///
-    /// It may come before anything is due: a submit that only puts something off leaves it where it is.
+    /// It may come before anything is due: a submit that only postpones something leaves it where it is.
     @inlinable
-    public var alarm: CoreInstant { ring }
+    public var alarm: CoreInstant { nextAlarm }
     /// Whether ``shutDown(flushing:at:)`` has been called.
     @inlinable
     public var isShutDown: Bool { isClosed }
 
     @usableFromInline var isClosed: Bool
 
-    // Behind the property above: inlined code can set this from another module.
-    @usableFromInline var ring: CoreInstant
+    // Inlined code cannot set a public property that is read-only for others, so that `alarm` reads this one.
+    @usableFromInline var nextAlarm: CoreInstant
     @usableFromInline var slots: Slab<Slot>
-    @usableFromInline var index: KeyIndex
+    @usableFromInline var keyIndex: KeyIndex
     /// When pending values fall due.
     @usableFromInline var deadlines: DeadlineQueue
-    /// When gates that have nothing pending may be forgotten. Nobody is woken for it.
+    /// When gates that have nothing pending may be forgotten. No wake-up is made for it.
     @usableFromInline var idleQueue: DeadlineQueue
     /// The number of bursts begun.
-    @usableFromInline var births: UInt64
+    @usableFromInline var burstCount: UInt64
     /// The number of keys with an open gate or a waiting value.
     @usableFromInline var openCount: Int
 
-    @usableFromInline var lanes: Slab<Lane<Value>>
+    @usableFromInline var keyExecutions: Slab<KeyExecutions<Value>>
     /// The number of submits that are due and wait to start.
-    @usableFromInline var backlog: Int
+    @usableFromInline var waitingSubmits: Int
     /// The number of executions running.
-    @usableFromInline var active: Int
+    @usableFromInline var runningCount: Int
     /// The number of executions started.
-    @usableFromInline var serials: UInt64
-    @usableFromInline var slotQueue: SlotQueue
-    /// Whether slots are being given at this moment.
-    @usableFromInline var isGrantingSlots: Bool
+    @usableFromInline var startCount: UInt64
+    @usableFromInline var startQueue: StartQueue
+    /// Whether ``startWaiting(_:)`` is running.
+    @usableFromInline var isStartingWaiting: Bool
     /// The number of values that have fallen due.
-    @usableFromInline var turns: UInt64
-    /// How many executions each ticket still waits for.
-    @usableFromInline var tickets: [WaiterID: Int]
+    @usableFromInline var dueCount: UInt64
+    /// How many executions each caller still waits for.
+    @usableFromInline var waiters: [WaiterID: Int]
     /// The calls for all keys that are under way, the oldest first.
     @usableFromInline var sweeps: [Sweep.Mark]
     /// The number of the last of them that began, modulo 2¹⁶.
     @usableFromInline var sweepNumber: UInt16
 
-    /// Makes an engine with nothing pending.
-    @inlinable
+    /// Creates an engine with nothing pending.
     public init(_ setup: Setup) {
         self.setup = setup
         tally = Counters()
-        ring = .farFuture
+        nextAlarm = .farFuture
         isClosed = false
-        needsLongWay = false
+        needsSlowPath = false
         now = .farPast
         slots = Slab()
-        index = KeyIndex()
-        recent = .max
+        keyIndex = KeyIndex()
+        recentSlot = .max
         deadlines = DeadlineQueue()
         idleQueue = DeadlineQueue()
-        births = 0
+        burstCount = 0
         openCount = 0
-        lanes = Slab()
-        backlog = 0
-        active = 0
-        serials = 0
-        slotQueue = SlotQueue()
-        isGrantingSlots = false
-        turns = 0
-        tickets = [:]
+        keyExecutions = Slab()
+        waitingSubmits = 0
+        runningCount = 0
+        startCount = 0
+        startQueue = StartQueue()
+        isStartingWaiting = false
+        dueCount = 0
+        waiters = [:]
         sweeps = []
         sweepNumber = 0
     }
 
-    /// Hands memory that is no longer needed to the caller, to be freed where it holds no lock.
+    /// Moves ``now`` forward to the instant of a call, never backwards, and returns it: the instant at which the call is
+    /// handled.
+    @inlinable
+    mutating func advanceNow(to instant: CoreInstant) -> CoreInstant {
+        if instant > now { now = instant }
+        return now
+    }
+
+    /// Hands memory that is no longer needed to the caller, which frees it while it holds no lock.
     @inlinable
     public mutating func takeDiscarded() -> Discarded { slots.discarded.take() }
 }

@@ -1,17 +1,24 @@
-/// The state kept for one key: it decides when what was submitted falls due, and knows nothing of the values
-/// themselves.
+/// The state of one key: it decides when what was submitted falls due, and knows nothing of the values.
 ///
-/// A gate is idle, or *open* until an instant; an open gate may have submits *pending*. Each event is a mutating
-/// function that takes the instant and says what is to be done with the value. Before any other event at `now`,
-/// ``settle(at:by:)`` does what was due by then: that is what makes the answers a function of the timestamps alone
+/// It is a state machine with three states, by ``isOpen`` and ``count``:
+/// - *idle*: a submit opens it.
+/// - *open*, with nothing pending: it becomes idle at ``quiet``. A submit keeps it open, and with the trailing edge makes it
+///   pending.
+/// - *pending*: open, and ``count`` is not zero. When what is pending falls due or completes `maxCount`, the gate becomes
+///   open again, or idle if `quiet` has passed and in a debounce with the trailing edge alone. A flush makes it idle.
+///
+/// ``close()`` makes it idle from any state.
+///
+/// Each event is a mutating function that takes the instant and returns what is to be done with the value. Before any other
+/// event at `now`, ``settle(at:by:)`` does what was due by then: that makes the results a function of the timestamps alone
 /// (<doc:Semantics>, sections 2 to 5).
 @frozen
 public struct Gate: Hashable, Sendable {
-    /// Until when the gate is open: a debounce's `quiet`, the end of a throttle's window. Meaningless while idle.
+    /// The instant until which the gate is open: a debounce's `quiet`, the end of a throttle's window. Meaningless while idle.
     public var quiet: CoreInstant
 
-    /// While something is pending, the instant of the oldest submit behind it. A debounce on the leading edge alone
-    /// never has anything pending and keeps its latest execution here.
+    /// While something is pending, the instant of the oldest submit behind it. A debounce on the leading edge alone never
+    /// has anything pending and keeps its latest execution here.
     public var anchor: CoreInstant
 
     /// The number of submits behind what is pending; zero when nothing is.
@@ -20,7 +27,7 @@ public struct Gate: Hashable, Sendable {
     /// Whether the gate is open.
     public var isOpen: Bool
 
-    /// Makes an idle gate.
+    /// Creates an idle gate.
     @inlinable
     public init() {
         quiet = .origin
@@ -38,23 +45,23 @@ public struct Gate: Hashable, Sendable {
         case lead
         /// Combine it with what is pending, and execute that at once: `maxCount` has been reached.
         case complete(Due)
-        /// Drop it: the burst is another value's.
+        /// Drop it: the burst belongs to another value.
         case absorb
     }
 
-    /// What an execution is told of the submits behind it.
+    /// A batch of submits that has fallen due: when and why, how many they are, and since when they wait.
     @frozen
     public struct Due: Hashable, Sendable {
         /// When it was due.
         public var at: CoreInstant
         /// Why it was due.
         public var edge: Edge
-        /// How many submits are behind it.
+        /// The number of submits.
         public var count: Int
         /// The instant of the oldest of them.
         public var first: CoreInstant
 
-        /// Makes what an execution is told; for engines that keep values elsewhere.
+        /// Creates a batch from its parts; for engines that keep values elsewhere.
         @inlinable
         public init(at: CoreInstant, edge: Edge, count: Int, first: CoreInstant) {
             self.at = at
@@ -70,19 +77,19 @@ public struct Gate: Hashable, Sendable {
         count == 0 ? nil : pendingDue(by: policy)
     }
 
-    /// The same where it is known that something is pending.
+    /// When what is pending falls due. Something must be pending.
     @inlinable
     func pendingDue(by policy: Policy) -> CoreInstant {
         policy.kind == .throttle ? quiet : min(quiet, anchor.advanced(by: policy.longestWait))
     }
 
-    /// When the gate changes by itself: it executes what is pending, or becomes idle.
+    /// When the gate changes by itself: it executes what is pending, or becomes idle. It must be open.
     @inlinable
     package func nextChange(by policy: Policy) -> CoreInstant {
         count == 0 ? quiet : pendingDue(by: policy)
     }
 
-    /// The same, and the far past for a gate that is idle.
+    /// When the gate changes by itself; the far past for a gate that is idle.
     @inlinable
     func nextChangeOrIdle(by policy: Policy) -> CoreInstant {
         isOpen ? nextChange(by: policy) : .farPast
@@ -96,20 +103,19 @@ public struct Gate: Hashable, Sendable {
             isOpen = false
             return nil
         }
-        let due = pendingDue(by: policy)
-        let ripe = Due(at: due, edge: due == quiet ? .trailing : .maxWait, count: count, first: anchor)
+        let instant = pendingDue(by: policy)
+        let due = Due(at: instant, edge: instant == quiet ? .trailing : .maxWait, count: count, first: anchor)
         count = 0
         if policy.kind == .throttle {
-            quiet = due.advanced(by: policy.wait)
+            quiet = instant.advanced(by: policy.wait)
         } else if !policy.edges.contains(.leading) {
             isOpen = false
         }
         if quiet <= now { isOpen = false }
-        return ripe
+        return due
     }
 
-    // All that a submit comes through is always inlined: calls, with a copy of the policy for each, took as long as the
-    // work.
+    // The path of a submit is always inlined: calls, with a copy of the policy for each, took as long as the work (row `hot`).
 
     /// Takes a submit at `now`, after ``settle(at:by:)`` at the same instant.
     ///
@@ -159,21 +165,21 @@ public struct Gate: Hashable, Sendable {
         if count == 0 { anchor = now }
         count += 1
         guard count >= policy.largestCount else { return .join }
-        let ripe = Due(at: now, edge: .maxCount, count: count, first: anchor)
+        let due = Due(at: now, edge: .maxCount, count: count, first: anchor)
         count = 0
         if policy.kind == .debounce, !policy.edges.contains(.leading) { isOpen = false }
-        return .complete(ripe)
+        return .complete(due)
     }
 
     /// Makes the gate idle, after ``settle(at:by:)``; what was pending is to be executed on the edge `flush`.
     @inlinable
     public mutating func flush(at now: CoreInstant) -> Due? {
-        let ripe = count == 0 ? nil : Due(at: now, edge: .flush, count: count, first: anchor)
+        let due = count == 0 ? nil : Due(at: now, edge: .flush, count: count, first: anchor)
         close()
-        return ripe
+        return due
     }
 
-    /// Makes the gate idle and forgets what was pending.
+    /// Makes the gate idle and drops what was pending.
     @inlinable
     public mutating func close() {
         isOpen = false

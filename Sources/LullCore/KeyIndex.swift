@@ -1,112 +1,120 @@
-/// Finds the place of a key in a slab: extendible hashing, with open addressing over four bytes a place in each segment.
+/// Finds the slot of a key: extendible hashing, with open addressing in each segment and four bytes an entry.
 ///
-/// An entry holds a place, and beside it as many bits of the key's hash as the places leave room for (15 with 100,000 keys), so
-/// that other keys are hardly ever compared. Half the size of an entry with the whole hash: with 100,000 keys at random a
-/// submit takes 0.86 times as long, since the index stays in the cache. What it costs is that an entry does not say where it
-/// wants to be: to move entries takes the keys.
+/// An entry holds a slot index, and beside it as many bits of the key's hash as the index leaves room for (15 with 100,000
+/// keys), so that other keys are hardly ever compared. It is half the size of an entry with the whole hash: the index of
+/// 100,000 keys stays in the cache, and a submit at random takes 0.86 times as long. In return an entry does not say where
+/// it belongs: moving entries takes their keys.
 ///
 /// So no call moves many. Keys lie in segments of up to 512 entries; a directory, indexed by other bits of the hash, says
-/// which. A segment that is full is split in two, two that are nearly empty become one again, and the directory doubles and
-/// halves with them. Only a segment whose keys have hashes that are too much alike grows beyond that. A small index
-/// is one small segment.
-@frozen
+/// which. A full segment is split in two, two that are nearly empty are merged, and the directory doubles and halves with
+/// them. Only a segment whose keys have hashes that are too much alike grows beyond that. A small index is one small
+/// segment.
+///
+/// The segments are unsafe memory, and ``find(_:matches:)`` is inlined, for the sake of the rows `keyed` and `growth`.
 @usableFromInline
 struct KeyIndex: ~Copyable {
-    /// Where a segment is, and what a search in it needs to know.
-    @frozen
+    /// A handle on the memory of a segment, with what a search in it needs to know.
     @usableFromInline
     struct Segment {
-        /// The entries: the lower bits are the place plus one, the upper ones a part of the hash; zero is empty. Before them lies
-        /// the segment's header.
+        /// The entries: the lower bits are the slot index plus one, the upper ones a part of the hash; zero is empty. The
+        /// segment's header lies before them.
         @usableFromInline let entries: UnsafeMutablePointer<UInt32>
         /// The number of entries less one.
         @usableFromInline let mask: UInt32
-        /// The bits that are the place plus one. Never all.
-        @usableFromInline var placeMask: UInt32
+        /// The bits that are the slot index plus one. Never all.
+        @usableFromInline var slotMask: UInt32
 
-        /// An empty segment.
-        @inlinable
-        init(capacity: Int, depth: UInt32, places: UInt32) {
+        /// Allocates an empty segment.
+        ///
+        /// - Parameter slots: The number of slots that its entries have bits for.
+        init(capacity: Int, depth: UInt32, slots: UInt32) {
             let words = capacity + Self.headerWords
             let memory = UnsafeMutablePointer<UInt32>.allocate(capacity: words)
             memory.initialize(repeating: 0, count: words)
             entries = memory + Self.headerWords
             mask = UInt32(capacity - 1)
-            placeMask = Self.mask(forPlaces: places)
+            slotMask = Self.mask(forSlots: slots)
             self.depth = depth
         }
 
-        @inlinable
-        static var headerWords: Int { 4 }
+        static let headerWords = 4
 
-        /// The bits for places up to this number, and for some 60 at least.
-        @inlinable
-        static func mask(forPlaces places: UInt32) -> UInt32 { .max >> UInt32(max(places, 63).leadingZeroBitCount) }
+        /// The bits for this number of slots, and for some 60 at least.
+        static func mask(forSlots slots: UInt32) -> UInt32 { .max >> UInt32(max(slots, 63).leadingZeroBitCount) }
 
-        @inlinable
         func deallocate() { (entries - Self.headerWords).deallocate() }
 
-        @inlinable
         var capacity: Int { Int(mask) + 1 }
 
         /// The number of keys.
-        @inlinable
-        var live: UInt32 {
+        var keyCount: UInt32 {
             get { entries[-1] }
             nonmutating set { entries[-1] = newValue }
         }
 
-        /// The number of entries that are not empty: keys, and what removed ones have left.
-        @inlinable
-        var used: UInt32 {
+        /// The number of entries that are not empty: keys and tombstones.
+        var usedCount: UInt32 {
             get { entries[-2] }
             nonmutating set { entries[-2] = newValue }
         }
 
         /// How many bits of the number in the directory are the same for all keys of the segment.
-        @inlinable
         var depth: UInt32 {
             get { entries[-3] }
             nonmutating set { entries[-3] = newValue }
         }
 
         /// What a removed key leaves where a search has to go on.
-        @inlinable
-        var tombstone: UInt32 { ~placeMask }
+        var tombstone: UInt32 { ~slotMask }
 
         /// Whether four fifths of the entries are in use.
-        @inlinable
-        var isFull: Bool { (Int(used) + 1) * 5 > capacity * 4 }
+        var isFull: Bool { (Int(usedCount) + 1) * 5 > capacity * 4 }
 
-        /// Stores a place where a search for its hash will find it.
-        @inlinable
-        func store(_ hash: UInt, _ place: UInt32) {
+        /// Stores a slot where a search for its hash finds it.
+        func store(_ hash: UInt, _ slot: UInt32) {
             let hash = UInt32(truncatingIfNeeded: hash)
             var position = hash & mask
             while entries[Int(position)] != 0, entries[Int(position)] != tombstone { position = (position + 1) & mask }
-            if entries[Int(position)] == 0 { used += 1 }
-            entries[Int(position)] = hash & ~placeMask | (place + 1)
-            live += 1
+            if entries[Int(position)] == 0 { usedCount += 1 }
+            entries[Int(position)] = hash & ~slotMask | (slot + 1)
+            keyCount += 1
+        }
+
+        /// Calls `body` with every slot.
+        func forEach(_ body: (UInt32) -> Void) {
+            for position in 0..<capacity {
+                let slot = entries[position] & slotMask
+                if slot != 0 { body(slot - 1) }
+            }
+        }
+
+        /// The greatest slot index plus one; zero for none.
+        var slotBound: UInt32 {
+            var bound: UInt32 = 0
+            for position in 0..<capacity { bound = max(bound, entries[position] & slotMask) }
+            return bound
         }
     }
 
     /// The segments, each of them once for every number that ends in its bits. Nil before the first key.
     @usableFromInline var directory: UnsafeMutablePointer<Segment>?
-    /// How many bits of the hash the directory is chosen from by.
-    @usableFromInline var depth: UInt32
+    /// How many bits of a hash choose from the directory.
+    @usableFromInline var depth: UInt32 = 0
     /// The number of segments of each depth, once there are two of them.
-    @usableFromInline var levels: UnsafeMutablePointer<UInt32>?
+    var levels: UnsafeMutablePointer<UInt32>?
 
-    /// An index without keys, and without memory.
-    @inlinable
-    init() {
-        depth = 0
-    }
+    /// Creates an index without keys and without memory.
+    @usableFromInline
+    init() {}
 
+    // Inlinable, or the compiler (6.3) crashes in Embedded Swift where it inlines the deinit into generic code.
     @inlinable
-    deinit {
+    deinit { deallocate() }
+
+    @usableFromInline
+    func deallocate() {
         guard let directory else { return }
-        // From the end on: a segment goes with its lowest number, when it has been asked for its depth for the last time.
+        // From the end: a segment is deallocated with its lowest number, when its depth has been read for the last time.
         for number in (0..<directoryCount).reversed() where number & ~(-1 << Int(directory[number].depth)) == number {
             directory[number].deallocate()
         }
@@ -120,56 +128,75 @@ struct KeyIndex: ~Copyable {
         UInt(bitPattern: key.hashValue)
     }
 
+    /// The directory, where the caller knows that there is one.
+    var segments: UnsafeMutablePointer<Segment> { directory.unsafelyUnwrapped }
+
     /// The number of entries in the directory, if there is one.
-    @inlinable
     var directoryCount: Int { 1 << Int(depth) }
 
-    /// The bits of a hash that choose from the directory: the upper half's. With an `Int` of 32 bits an entry of a segment has
-    /// them as well, which tells fewer keys apart and does no harm.
+    /// The bits of a hash that choose from the directory: the upper half. With an `Int` of 32 bits an entry of a segment
+    /// has them as well, which tells fewer keys apart and does no harm.
     @inlinable
     static func bits(_ hash: UInt) -> Int { Int(truncatingIfNeeded: hash >> UInt(UInt.bitWidth / 2)) }
 
+    /// The number of a hash in the directory.
     @inlinable
     func number(_ hash: UInt) -> Int { Self.bits(hash) & ~(-1 &<< Int(depth)) }
 
-    /// The place that was stored under a hash and that `matches` confirms.
+    /// Returns the slot that was stored under a hash and that `matches` confirms.
     @inlinable
     func find(_ hash: UInt, matches: (UInt32) -> Bool) -> UInt32? {
         guard let directory else { return nil }
         let segment = directory[number(hash)]
         let hash = UInt32(truncatingIfNeeded: hash)
-        let wanted = hash & ~segment.placeMask
+        let wanted = hash & ~segment.slotMask
         var position = hash & segment.mask
         while true {
             let entry = segment.entries[Int(position)]
             if entry == 0 { return nil }
-            // With the same part of the hash only the place is left. A tombstone has none, which becomes the greatest of all.
-            let place = (entry ^ wanted) &- 1
-            if place < segment.placeMask, matches(place) { return place }
+            // With the same part of the hash only the slot is left. A tombstone has none, which wraps around to the greatest.
+            let slot = (entry ^ wanted) &- 1
+            if slot < segment.slotMask, matches(slot) { return slot }
             position = (position + 1) & segment.mask
         }
     }
 
-    /// Stores the place of a key that is not there yet, unless there is no room: ``makeRoom(for:place:hashOf:)`` makes it.
-    @inlinable
-    mutating func insert(_ hash: UInt, place: UInt32) -> Bool {
-        guard let directory else { return false }
-        let segment = directory[number(hash)]
-        guard !segment.isFull, place < segment.placeMask else { return false }
-        segment.store(hash, place)
-        return true
+    /// Stores the slot of a key that is not there yet.
+    ///
+    /// - Parameter hashOf: Returns the hash of the key of a slot. Making room moves the keys of one full segment at most:
+    ///   410, if no more than a few hashes are alike.
+    @usableFromInline
+    mutating func insert(_ hash: UInt, slot: UInt32, hashOf: (UInt32) -> UInt) {
+        if !hasRoom(for: hash, slot: slot) {
+            makeRoom(for: hash, slot: slot, hashOf: hashOf)
+            precondition(hasRoom(for: hash, slot: slot), "the index has no room for a key: this is a bug in LullCore")
+        }
+        segments[number(hash)].store(hash, slot)
     }
 
-    /// Removes the entry of a place.
+    private func hasRoom(for hash: UInt, slot: UInt32) -> Bool {
+        guard let directory else { return false }
+        let segment = directory[number(hash)]
+        return !segment.isFull && slot < segment.slotMask
+    }
+
+    /// Removes the entry of a slot. Where that leaves few keys, memory is given back.
     ///
-    /// - Returns: Whether ``giveBack(near:hashOf:)`` finds memory to give back.
-    @inlinable
-    mutating func remove(_ hash: UInt, place: UInt32) -> Bool {
-        guard let directory else { preconditionFailure("a key that was open is not in the index") }
+    /// - Parameter hashOf: Returns the hash of the key of a slot. Giving memory back moves 96 keys at most.
+    @usableFromInline
+    mutating func remove(_ hash: UInt, slot: UInt32, hashOf: (UInt32) -> UInt) {
+        guard directory != nil else { preconditionFailure("a key that was open is not in the index") }
         let number = number(hash)
-        let segment = directory[number]
+        removeEntry(hash, slot, from: segments[number])
+        let segment = segments[number]
+        if segment.keyCount <= UInt32(Self.mergeBound), depth > 0 || segment.capacity > 64, isSparse(number) {
+            giveBack(near: hash, hashOf: hashOf)
+        }
+    }
+
+    private func removeEntry(_ hash: UInt, _ slot: UInt32, from segment: Segment) {
         let hash = UInt32(truncatingIfNeeded: hash)
-        let wanted = hash & ~segment.placeMask | (place + 1)
+        let wanted = hash & ~segment.slotMask | (slot + 1)
         let (entries, mask) = (segment.entries, segment.mask)
         var position = hash & mask
         while entries[Int(position)] != wanted {
@@ -177,15 +204,14 @@ struct KeyIndex: ~Copyable {
             position = (position + 1) & mask
         }
         entries[Int(position)] = segment.tombstone
-        segment.live -= 1
+        segment.keyCount -= 1
         // A search that would end behind it may as well end here.
         if entries[Int((position + 1) & mask)] == 0 {
             while entries[Int(position)] == segment.tombstone {
                 entries[Int(position)] = 0
-                segment.used -= 1
+                segment.usedCount -= 1
                 position = (position &- 1) & mask
             }
         }
-        return segment.live <= UInt32(Self.mergeBound) && (depth > 0 || segment.capacity > 64) && isSparse(number)
     }
 }

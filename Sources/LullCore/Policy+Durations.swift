@@ -1,9 +1,8 @@
 // Policies in the durations of the standard library.
 
 extension CoreDuration {
-    /// Makes it from a standard duration, in whole nanoseconds, rounded towards zero; what is too long to count becomes
-    /// ``infinite``.
-    @inlinable
+    /// Creates a duration from a standard one, in whole nanoseconds, rounded towards zero; what is too long to count
+    /// becomes ``infinite``.
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -13,8 +12,8 @@ extension CoreDuration {
 }
 
 extension Policy {
-    /// Checks the settings of a debounce (<doc:Semantics>, section 3): for settings from a file or a server, before
-    /// they are given to a debouncer.
+    /// Returns a debounce with these settings (<doc:Semantics>, section 3), or throws: checks settings that come from a file
+    /// or a server before a debouncer gets them.
     ///
     /// ```swift
     /// do {
@@ -28,9 +27,9 @@ extension Policy {
     /// - Parameters:
     ///   - wait: The quiet period, zero or more.
     ///   - maxWait: No value waits longer than this; at least `wait`.
-    ///   - edges: Where in a burst values are executed.
+    ///   - edges: The ends of a burst at which values are executed.
     ///   - delayRule: Whether a shorter delay of a single call replaces a longer one that is running.
-    ///   - maxCount: This many submits are executed at once; at least 1, and only with the trailing edge.
+    ///   - maxCount: Executes at once when this many submits are pending; at least 1, and only with the trailing edge.
     /// - Throws: ``PolicyError`` naming the value and the rule that it breaks.
     public static func debounce(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
@@ -41,13 +40,13 @@ extension Policy {
             maxCount: maxCount)
     }
 
-    /// Checks the settings of a throttle (<doc:Semantics>, section 4): for settings from a file or a server, before
-    /// they are given to a throttler.
+    /// Returns a throttle with these settings (<doc:Semantics>, section 4), or throws: checks settings that come from a file
+    /// or a server before a throttler gets them.
     ///
     /// - Parameters:
     ///   - interval: The length of a window, zero or more.
-    ///   - edges: Whether a window executes at its beginning, at its end, or at both.
-    ///   - maxCount: This many submits are executed at once; at least 1, and only with the trailing edge.
+    ///   - edges: Whether values are executed at the beginning of a window, at its end, or at both.
+    ///   - maxCount: Executes at once when this many submits are pending; at least 1, and only with the trailing edge.
     /// - Throws: ``PolicyError`` naming the value and the rule that it breaks.
     public static func throttle(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil

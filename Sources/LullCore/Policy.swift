@@ -1,11 +1,11 @@
 /// When the values of one key fall due: a debounce or a throttle, with its options (<doc:Semantics>, sections 3 and 4).
 ///
-/// A policy that exists is valid: the functions that make one throw a ``PolicyError`` for settings that break a rule.
-/// So make one from settings that come from a file or a server, and give it to `Debouncer(policy:)`,
-/// `Throttler(policy:)` or one of their keyed and durable forms.
+/// A policy is always valid: the functions that create one throw a ``PolicyError`` for settings that break a rule. Create
+/// one from settings that come from a file or a server, and pass it to `Debouncer(policy:)`, `Throttler(policy:)` or one of
+/// their keyed and durable forms.
 @frozen
 public struct Policy: Hashable, Sendable {
-    /// Whether a policy waits for rest, or limits how often it executes.
+    /// Whether a policy waits for a pause, or limits how often it executes.
     @frozen
     public enum Kind: Hashable, Sendable {
         /// Execute when no submit has come for the length of the wait.
@@ -14,16 +14,16 @@ public struct Policy: Hashable, Sendable {
         case throttle
     }
 
-    /// Whether it is a debounce or a throttle: what a debouncer and a throttler check.
+    /// Whether this is a debounce or a throttle; debouncers and throttlers check it.
     public let kind: Kind
     /// The quiet period of a debounce, the interval of a throttle.
     public let wait: CoreDuration
     /// The ends of a burst or window at which values are executed; never empty.
     public let edges: Edges
-    /// What the delay of a later submit does to one that is running. A throttle has no use for it.
+    /// What the delay of a later submit does to one that is running. A throttle ignores it.
     public let delayRule: DelayRule
 
-    // The two limits are stored so that their absence needs no branch when a value is submitted.
+    // Stored so that the absence of a limit needs no branch in a submit.
     @usableFromInline package let longestWait: CoreDuration
     @usableFromInline let largestCount: Int
 
@@ -31,12 +31,11 @@ public struct Policy: Hashable, Sendable {
     @inlinable
     public var maxWait: CoreDuration? { longestWait == .infinite ? nil : longestWait }
 
-    /// How many pending submits are executed at once, without further waiting; nil if there is no limit.
+    /// The number of pending submits that executes them without further waiting; nil if there is no limit.
     @inlinable
     public var maxCount: Int? { largestCount == .max ? nil : largestCount }
 
-    @inlinable
-    init(
+    private init(
         kind: Kind, wait: CoreDuration, maxWait: CoreDuration?, edges: Edges, delayRule: DelayRule, maxCount: Int?
     ) throws(PolicyError) {
         guard wait >= .zero else { throw kind == .debounce ? .negativeWait(wait) : .negativeInterval(wait) }
@@ -63,26 +62,25 @@ public struct Policy: Hashable, Sendable {
         largestCount = other.largestCount
     }
 
-    /// The same throttle with another interval.
+    /// Returns the same throttle with another interval.
     package func changed(wait: CoreDuration) -> Policy {
         Policy(self, wait: wait, longestWait: longestWait)
     }
 
-    /// The same debounce with another longest wait.
+    /// Returns the same debounce with another longest wait.
     package func changed(longestWait: CoreDuration) -> Policy {
         Policy(self, wait: wait, longestWait: longestWait)
     }
 
-    /// Executes the values of a key when no submit has come for `wait` (<doc:Semantics>, section 3).
+    /// Returns a policy that executes the values of a key when no submit has come for `wait` (<doc:Semantics>, section 3).
     ///
     /// - Parameters:
     ///   - wait: The quiet period, zero or more. With zero nothing is coalesced.
     ///   - maxWait: No value waits longer than this; at least `wait`.
-    ///   - edges: Where in a burst values are executed.
+    ///   - edges: The ends of a burst at which values are executed.
     ///   - delayRule: Whether a shorter delay of a single call replaces a longer one that is running.
-    ///   - maxCount: This many submits are executed at once; at least 1, and only with the trailing edge.
+    ///   - maxCount: Executes at once when this many submits are pending; at least 1, and only with the trailing edge.
     /// - Throws: ``PolicyError`` naming the value and the rule that it breaks.
-    @inlinable
     public static func debounce(
         wait: CoreDuration, maxWait: CoreDuration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
         maxCount: Int? = nil
@@ -91,14 +89,13 @@ public struct Policy: Hashable, Sendable {
             kind: .debounce, wait: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount)
     }
 
-    /// Executes the values of a key at most once an interval (<doc:Semantics>, section 4).
+    /// Returns a policy that executes the values of a key at most once an interval (<doc:Semantics>, section 4).
     ///
     /// - Parameters:
     ///   - interval: The length of a window, zero or more.
-    ///   - edges: Whether a window executes at its beginning, at its end, or at both.
-    ///   - maxCount: This many submits are executed at once; at least 1, and only with the trailing edge.
+    ///   - edges: Whether values are executed at the beginning of a window, at its end, or at both.
+    ///   - maxCount: Executes at once when this many submits are pending; at least 1, and only with the trailing edge.
     /// - Throws: ``PolicyError`` naming the value and the rule that it breaks.
-    @inlinable
     public static func throttle(
         interval: CoreDuration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil
     ) throws(PolicyError) -> Policy {
@@ -113,7 +110,7 @@ public struct Edges: OptionSet, Hashable, Sendable {
     /// The bits of the ends: 1 for ``leading``, 2 for ``trailing``.
     public let rawValue: UInt8
 
-    /// Makes the set of the ends whose bits are set; usually written `[.leading, .trailing]`.
+    /// Creates the set of the ends whose bits are set; usually written `[.leading, .trailing]`.
     @inlinable
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
@@ -123,12 +120,12 @@ public struct Edges: OptionSet, Hashable, Sendable {
     @inlinable
     public static var leading: Edges { Edges(rawValue: 1) }
 
-    /// What is pending is executed when the burst has come to rest.
+    /// What is pending is executed when the burst pauses.
     @inlinable
     public static var trailing: Edges { Edges(rawValue: 2) }
 }
 
-/// What a submit with a delay of its own does to a delay that is already running (<doc:Semantics>, section 3).
+/// What the delay of a single submit does to a delay that is already running (<doc:Semantics>, section 3).
 @frozen
 public enum DelayRule: Hashable, Sendable {
     /// The delay of the latest submit counts, whether that makes the value due earlier or later.
@@ -137,12 +134,12 @@ public enum DelayRule: Hashable, Sendable {
     case extend
 }
 
-/// Why a value fell due, as events, traces and durable executions tell it.
+/// Why a value fell due, as reported in events, traces and durable executions.
 @frozen
 public enum Edge: Hashable, Sendable {
     /// It was the first of its burst or window.
     case leading
-    /// The burst came to rest, or the window ended.
+    /// The burst paused, or the window ended.
     case trailing
     /// It had waited for `maxWait`.
     case maxWait
@@ -152,7 +149,6 @@ public enum Edge: Hashable, Sendable {
     case flush
 
     /// The name of the edge as traces, the command and stores write it, such as `maxWait`.
-    @inlinable
     public var name: StaticString {
         switch self {
         case .leading: "leading"

@@ -1,5 +1,5 @@
 /// A setting that breaks a rule (<doc:Semantics>, section 10). Its ``description`` says what was given and what is
-/// allowed, and can be shown to the author of the setting.
+/// allowed, for the author of the setting.
 @nonexhaustive
 public enum PolicyError: Error, Hashable, Sendable {
     /// The wait of a debounce is negative.
@@ -27,7 +27,7 @@ public enum PolicyError: Error, Hashable, Sendable {
 }
 
 extension PolicyError: CustomStringConvertible {
-    /// What was given and what is allowed, in one line: `the maxWait is 1s, but must be at least the wait of 2s`.
+    /// The value given and the rule, in one line: `the maxWait is 1s, but must be at least the wait of 2s`.
     public var description: String {
         switch self {
         case .negativeWait(let wait):
@@ -60,7 +60,7 @@ extension PolicyError: CustomStringConvertible {
 }
 
 extension CoreDuration: CustomStringConvertible {
-    /// The duration in the largest unit that writes it without a fraction: `1500ms`, `2s`, `250us`.
+    /// The duration in the largest unit that needs no fraction: `1500ms`, `2s`, `250us`.
     public var description: String {
         if self == .infinite { return "forever" }
         if nanoseconds % 1_000_000_000 == 0 { return "\(nanoseconds / 1_000_000_000)s" }

@@ -1,23 +1,23 @@
-/// The settings of an ``Engine``: a checked policy, and what else debouncers and throttlers can be told.
+/// The settings of an ``Engine``: a valid policy, and the other options of debouncers and throttlers.
 @frozen
 public struct Setup: Hashable, Sendable {
     /// When values fall due.
     public let policy: Policy
     /// How the values behind one execution become one.
     public let combination: Combination
-    /// What becomes of a value that falls due while its key is busy.
+    /// What becomes of a value that falls due while an execution of its key is running.
     public let whileRunning: WhileRunning
-    /// How many executions may run at once; `Int.max` for no limit.
+    /// The greatest number of executions that run at once; `Int.max` for no limit.
     public let maxConcurrent: Int
-    /// How many keys may be open or waiting at once; `Int.max` for no limit.
+    /// The greatest number of keys that are open or waiting at once; `Int.max` for no limit.
     public let capacity: Int
-    /// How many values one execution gets at most; `Int.max` for no limit (<doc:Semantics>, section 8).
+    /// The greatest number of values that one execution gets; `Int.max` for no limit (<doc:Semantics>, section 8).
     public let maxBatch: Int
 
-    /// Makes a setup from settings that obey the rules (<doc:Semantics>, section 10); nil stands for no limit.
+    /// Creates a setup from settings that obey the rules (<doc:Semantics>, section 10); nil stands for no limit.
     ///
-    /// - Throws: ``PolicyError`` if a bound is less than 1, or if what is to be combined would be lost.
-    @inlinable
+    /// - Throws: ``PolicyError`` if a limit is less than 1, if `maxBatch` is given where an execution gets one value, or if
+    ///   cancelling would lose values that are collected.
     public init(
         _ policy: Policy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
         maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil
@@ -38,8 +38,8 @@ public struct Setup: Hashable, Sendable {
     }
 }
 
-/// What becomes of a value that falls due while an earlier execution of its key is running (<doc:Semantics>, section
-/// 7).
+/// What becomes of a value that falls due while an earlier execution of its key is running (<doc:Semantics>,
+/// section 7).
 ///
 /// How to choose: <doc:WhileAHandlerRuns>.
 @frozen
@@ -47,7 +47,7 @@ public enum WhileRunning: Hashable, Sendable {
     /// The value waits, at most one for each key, and starts when the running execution has ended.
     case queue
     /// The task of the running execution is cancelled and awaited, then the value starts: no stale answer comes last.
-    /// Refused where values are collected or merged, since those of the cancelled execution would be lost.
+    /// Not allowed where values are collected or merged, since those of the cancelled execution would be lost.
     case cancelRunning
     /// The value starts beside the running execution.
     case concurrent

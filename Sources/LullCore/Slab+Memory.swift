@@ -1,64 +1,65 @@
-// The memory of a slab: what is got and given back. None of it copies or frees more than one segment's blocks.
+// The memory of a slab. No call copies or frees more than one segment's blocks.
+//
+// None of it is inlined: it runs once for 64 elements or fewer.
 extension Slab {
-    @inlinable
+    @usableFromInline
     @inline(never)
     mutating func addSegment() {
         precondition(segmentCount < (1 << 15) - 1, "more than two billion keys")
-        if segmentCount == segmentCapacity { moveSegments(room: max(segmentCapacity * 2, 1)) }
-        // Proof: there is room for one more, as was just seen to.
+        if segmentCount == segmentCapacity { moveSegments(capacity: max(segmentCapacity * 2, 1)) }
+        // Proof: there is room for one more.
         (segments.unsafelyUnwrapped + segmentCount).initialize(to: Segment(nextVacant: firstVacant))
         firstVacant = UInt32(segmentCount)
         segmentCount += 1
     }
 
-    /// Moves the segments, 32 bytes for 65,536 places each, to where there is room for so many.
-    @inlinable
-    mutating func moveSegments(room: Int) {
-        let memory = UnsafeMutablePointer<Segment>.allocate(capacity: room)
+    /// Moves the segments, 32 bytes for 65,536 elements each, to memory for this many.
+    private mutating func moveSegments(capacity: Int) {
+        let memory = UnsafeMutablePointer<Segment>.allocate(capacity: capacity)
         if let segments {
             memory.moveInitialize(from: segments, count: segmentCount)
             discarded.add(segments)
         }
         segments = memory
-        segmentCapacity = room
+        segmentCapacity = capacity
     }
 
-    /// Takes one more block of a segment in use.
-    @inlinable
+    /// Takes one more block of a segment into use.
+    @usableFromInline
     @inline(never)
     mutating func addBlock(to segment: UnsafeMutablePointer<Segment>) {
         if segment.pointee.blockCount == segment.pointee.capacity {
             let isFirst = segment == segments
-            moveBlocks(of: segment, room: isFirst ? max(Int(segment.pointee.capacity) * 2, 1) : Self.blocksPerSegment)
+            let capacity = isFirst ? max(Int(segment.pointee.capacity) * 2, 1) : Self.blocksPerSegment
+            moveBlocks(of: segment, capacity: capacity)
         }
         let number = segment.pointee.blockCount
-        // Proof: there is room for one more, as was just seen to.
+        // Proof: there is room for one more.
         (segment.pointee.blocks.unsafelyUnwrapped + Int(number)).initialize(
             to: Block(nextVacant: segment.pointee.firstVacant))
         segment.pointee.firstVacant = number
         segment.pointee.blockCount += 1
     }
 
-    /// Moves the blocks of a segment to where there is room for so many.
-    @inlinable
-    mutating func moveBlocks(of segment: UnsafeMutablePointer<Segment>, room: Int) {
-        let memory = UnsafeMutablePointer<Block>.allocate(capacity: room)
+    /// Moves the blocks of a segment to memory for this many.
+    private mutating func moveBlocks(of segment: UnsafeMutablePointer<Segment>, capacity: Int) {
+        let memory = UnsafeMutablePointer<Block>.allocate(capacity: capacity)
         if let blocks = segment.pointee.blocks {
             memory.moveInitialize(from: blocks, count: Int(segment.pointee.blockCount))
             discarded.add(blocks)
         }
         segment.pointee.blocks = memory
-        segment.pointee.capacity = UInt32(room)
+        segment.pointee.capacity = UInt32(capacity)
     }
 
-    /// Gives a block memory for more places: the first block a few at a time, all others at once.
-    @inlinable
+    /// Gives a block memory for more elements: the first block a few at a time, all others at once.
+    @usableFromInline
     @inline(never)
     mutating func grow(_ block: UnsafeMutablePointer<Block>, isFirst: Bool) {
         let capacity = isFirst ? max(1, min(block.pointee.capacity * 4, 64)) : 64
         let memory = UnsafeMutablePointer<Element>.allocate(capacity: Int(capacity))
         if let old = block.pointee.memory {
-            // All of its places are taken, and so all of them are initialised.
+            // A block without room is full, so that all of it is initialised.
             memory.moveInitialize(from: old, count: Int(block.pointee.capacity))
             old.deallocate()
         }
@@ -66,8 +67,18 @@ extension Slab {
         block.pointee.capacity = capacity
     }
 
+    @usableFromInline
+    @inline(never)
+    mutating func allocateFirst() {
+        if segmentCount == 0 { addSegment() }
+        // Proof: there is a first segment, and it gets a first block.
+        let segment = segments.unsafelyUnwrapped
+        if segment.pointee.blockCount == 0 { addBlock(to: segment) }
+        grow(segment.pointee.blocks.unsafelyUnwrapped, isFirst: true)
+    }
+
     /// Gives back the memory of an empty block.
-    @inlinable
+    @usableFromInline
     @inline(never)
     mutating func giveBack(_ block: UnsafeMutablePointer<Block>) {
         if let memory = block.pointee.memory { discarded.add(memory) }
@@ -76,7 +87,7 @@ extension Slab {
     }
 
     /// Gives back the blocks of a segment without elements: none of them has memory any more.
-    @inlinable
+    @usableFromInline
     @inline(never)
     mutating func giveBack(_ segment: UnsafeMutablePointer<Segment>) {
         if let blocks = segment.pointee.blocks { discarded.add(blocks) }
@@ -86,19 +97,19 @@ extension Slab {
         segment.pointee.firstVacant = .max
     }
 
-    /// With no element left, forgets all blocks but the first.
-    @inlinable
+    /// Gives back, with no element left, all blocks but the first.
+    @usableFromInline
     @inline(never)
     mutating func trim() {
         segmentCount = 1
-        moveSegments(room: 1)
+        moveSegments(capacity: 1)
         firstVacant = 0
         // Proof: there is one segment.
         let segment = segments.unsafelyUnwrapped
         segment.pointee.nextVacant = .max
         guard segment.pointee.blockCount > 0 else { return }
         segment.pointee.blockCount = 1
-        moveBlocks(of: segment, room: 1)
+        moveBlocks(of: segment, capacity: 1)
         segment.pointee.firstVacant = 0
         // Proof: there is one block.
         let block = segment.pointee.blocks.unsafelyUnwrapped

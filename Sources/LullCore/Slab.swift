@@ -1,62 +1,45 @@
-/// Numbered places for elements that do not move: a place is taken, used by its number, and given back.
+/// Elements that do not move, under numbers: an index is assigned to an element, used to reach it, and freed.
 ///
-/// Places come in blocks of 64 with one word of occupancy each, and blocks in segments of 1,024. A block whose last element
-/// has gone is given back to the allocator, and so is a segment, so that memory follows the number of elements down as well
-/// as up. No call copies or walks more than one segment's blocks, however many elements there are. The first block and the
-/// first segment start small: a debouncer with one key needs one place.
-@frozen
+/// Elements lie in blocks of 64 with one word of occupancy each, and blocks in segments of 1,024. A block whose last
+/// element is removed is given back to the allocator, and so is a segment: memory follows the number of elements down as
+/// well as up. No call copies or visits more than one segment's blocks, however many elements there are. The first block
+/// and the first segment start small: a debouncer with one key needs one element.
+///
+/// The memory is unsafe for the sake of the rows `hot`, `keyed` and `memory`: an array would check at every step whether it
+/// is shared, and move all elements as it grows. Outside these files, only ``subscript(_:)`` hands out a pointer.
 @usableFromInline
 package struct Slab<Element>: ~Copyable {
-    @frozen
     @usableFromInline
     struct Block {
         @usableFromInline var memory: UnsafeMutablePointer<Element>?
-        /// A bit for every place that is taken.
-        @usableFromInline var occupancy: UInt64
-        /// The number of places that there is memory for.
-        @usableFromInline var capacity: UInt32
-        /// The next block of the segment that has a free place, if this one has; `UInt32.max` for none.
+        /// A bit for every index that is taken.
+        @usableFromInline var occupancy: UInt64 = 0
+        /// The number of elements that there is memory for.
+        @usableFromInline var capacity: UInt32 = 0
+        /// The next block of the segment that has a free index, if this one has; `UInt32.max` for none.
         @usableFromInline var nextVacant: UInt32
-
-        @inlinable
-        init(nextVacant: UInt32) {
-            occupancy = 0
-            capacity = 0
-            self.nextVacant = nextVacant
-        }
     }
 
-    @frozen
     @usableFromInline
     struct Segment {
         @usableFromInline var blocks: UnsafeMutablePointer<Block>?
         /// The number of elements.
-        @usableFromInline var count: UInt32
+        @usableFromInline var count: UInt32 = 0
         /// The number of blocks in use, from the first one on.
-        @usableFromInline var blockCount: UInt32
+        @usableFromInline var blockCount: UInt32 = 0
         /// The number of blocks that there is memory for.
-        @usableFromInline var capacity: UInt32
-        /// A block in use that has a free place; `UInt32.max` for none.
-        @usableFromInline var firstVacant: UInt32
-        /// The next segment that has a free place, if this one has; `UInt32.max` for none.
+        @usableFromInline var capacity: UInt32 = 0
+        /// A block in use that has a free index; `UInt32.max` for none.
+        @usableFromInline var firstVacant = UInt32.max
+        /// The next segment that has a free index, if this one has; `UInt32.max` for none.
         @usableFromInline var nextVacant: UInt32
-
-        @inlinable
-        init(nextVacant: UInt32) {
-            count = 0
-            blockCount = 0
-            capacity = 0
-            firstVacant = .max
-            self.nextVacant = nextVacant
-        }
     }
 
-    // In memory of their own: an array would ask at every step whether it is shared.
     @usableFromInline var segments: UnsafeMutablePointer<Segment>?
     @usableFromInline var segmentCount: Int
     /// The number of segments that there is memory for.
     @usableFromInline var segmentCapacity: Int
-    /// A segment that has a free place; `UInt32.max` for none.
+    /// A segment that has a free index; `UInt32.max` for none.
     @usableFromInline var firstVacant: UInt32
     @usableFromInline var elementCount: Int
     /// The memory of blocks that are empty.
@@ -70,9 +53,9 @@ package struct Slab<Element>: ~Copyable {
     static var blocksPerSegment: Int { 1024 }
 
     @inlinable
-    static var placesPerSegment: Int { 1 << 16 }
+    static var elementsPerSegment: Int { 1 << 16 }
 
-    /// A slab without elements, and without memory.
+    /// Creates a slab without elements and without memory.
     @inlinable
     package init() {
         segmentCount = 0
@@ -85,6 +68,11 @@ package struct Slab<Element>: ~Copyable {
     @inlinable
     deinit {
         forEach { _, element in element.deinitialize(count: 1) }
+        deallocate()
+    }
+
+    @usableFromInline
+    func deallocate() {
         for segment in UnsafeMutableBufferPointer(start: segments, count: segmentCount) {
             for block in UnsafeMutableBufferPointer(start: segment.blocks, count: Int(segment.blockCount)) {
                 block.memory?.deallocate()
@@ -94,126 +82,126 @@ package struct Slab<Element>: ~Copyable {
         segments?.deallocate()
     }
 
-    // MARK: - Places
+    // MARK: - Elements
 
-    /// The element at a place that is taken. The pointer is good until the next ``insert(_:)`` or ``remove(_:)``.
+    /// The element at an index that is taken. The pointer is valid until the next ``insert(_:)`` or ``remove(_:)``.
     ///
-    /// A caller that changes the element takes the pointer first: the compiler ends in a broken module (6.3, Thread Sanitizer)
-    /// where a statement does both.
+    /// Bind the pointer before mutating the element; one statement doing both miscompiles under Thread Sanitizer (Swift 6.3).
     @inlinable
-    package subscript(place: UInt32) -> UnsafeMutablePointer<Element> {
-        assert(contains(place), "no element at place \(place)")
-        // Proof: a place that is taken lies in a block, and one that has memory.
-        return segments.unsafelyUnwrapped[Int(place >> 16)].blocks.unsafelyUnwrapped[Int(place >> 6 & 1023)].memory
-            .unsafelyUnwrapped + Int(place & 63)
+    package subscript(index: UInt32) -> UnsafeMutablePointer<Element> {
+        assert(contains(index), "no element at index \(index)")
+        // Proof: an index that is taken lies in a block that has memory.
+        return block(of: index).pointee.memory.unsafelyUnwrapped + Int(index & 63)
     }
 
-    /// Whether a place is taken.
+    /// The block of an index. There must be one.
     @inlinable
-    package func contains(_ place: UInt32) -> Bool {
-        let (number, block) = (Int(place >> 16), Int(place >> 6 & 1023))
+    func block(of index: UInt32) -> UnsafeMutablePointer<Block> {
+        // Proof: the precondition.
+        segments.unsafelyUnwrapped[Int(index >> 16)].blocks.unsafelyUnwrapped + Int(index >> 6 & 1023)
+    }
+
+    /// Whether an index is taken.
+    @inlinable
+    package func contains(_ index: UInt32) -> Bool {
+        let (number, block) = (Int(index >> 16), Int(index >> 6 & 1023))
         guard number < segmentCount, let segments, block < Int(segments[number].blockCount),
             let blocks = segments[number].blocks
         else { return false }
-        return blocks[block].occupancy & (1 << UInt64(place & 63)) != 0
+        return blocks[block].occupancy & (1 << UInt64(index & 63)) != 0
     }
 
-    /// Takes a free place for an element.
+    /// Adds an element, and returns its index.
     @inlinable
     package mutating func insert(_ element: consuming Element) -> UInt32 {
         if firstVacant == .max { addSegment() }
         let number = firstVacant
-        // Proof: there is a segment with a free place, it gets a block with one, and that gets the memory if need be.
+        // Proof: there is a segment with a free index. It gets a block with one, and the block memory, if need be.
         let segment = segments.unsafelyUnwrapped + Int(number)
         if segment.pointee.firstVacant == .max { addBlock(to: segment) }
         let blockNumber = segment.pointee.firstVacant
         let block = segment.pointee.blocks.unsafelyUnwrapped + Int(blockNumber)
-        let index = UInt32((~block.pointee.occupancy).trailingZeroBitCount)
-        if index >= block.pointee.capacity { grow(block, isFirst: number == 0 && blockNumber == 0) }
-        (block.pointee.memory.unsafelyUnwrapped + Int(index)).initialize(to: element)
-        block.pointee.occupancy |= 1 << UInt64(index)
+        let offset = UInt32((~block.pointee.occupancy).trailingZeroBitCount)
+        if offset >= block.pointee.capacity { grow(block, isFirst: number == 0 && blockNumber == 0) }
+        (block.pointee.memory.unsafelyUnwrapped + Int(offset)).initialize(to: element)
+        block.pointee.occupancy |= 1 << UInt64(offset)
         if block.pointee.occupancy == .max { segment.pointee.firstVacant = block.pointee.nextVacant }
         segment.pointee.count += 1
-        if segment.pointee.count == UInt32(Self.placesPerSegment) { firstVacant = segment.pointee.nextVacant }
+        if segment.pointee.count == UInt32(Self.elementsPerSegment) { firstVacant = segment.pointee.nextVacant }
         elementCount += 1
-        return number << 16 | blockNumber << 6 | index
+        return number << 16 | blockNumber << 6 | offset
     }
 
-    /// Gets the memory for a first element, so that inserting it takes no longer than it must.
+    /// Allocates the memory for a first element, so that inserting it takes no longer than it must.
     @inlinable
     package mutating func prepare() {
-        if segmentCount == 0 { addSegment() }
-        // Proof: there is a first segment, and it gets a first block.
-        let segment = segments.unsafelyUnwrapped
-        if segment.pointee.blockCount == 0 { addBlock(to: segment) }
-        let block = segment.pointee.blocks.unsafelyUnwrapped
-        if block.pointee.capacity == 0 { grow(block, isFirst: true) }
+        if blockCount == 0 || block(of: 0).pointee.capacity == 0 { allocateFirst() }
     }
 
-    /// Gives a place back, and returns the element that was there.
+    /// Removes and returns an element.
     @inlinable
-    package mutating func remove(_ place: UInt32) -> Element {
-        let element = self[place].move()
-        vacate(place)
+    package mutating func remove(_ index: UInt32) -> Element {
+        let element = self[index].move()
+        free(index)
         return element
     }
 
-    /// Gives a place back, and moves the element to where nothing is initialised.
+    /// Moves an element to uninitialised memory.
     @inlinable
-    package mutating func move(_ place: UInt32, to destination: UnsafeMutablePointer<Element>) {
-        destination.moveInitialize(from: self[place], count: 1)
-        vacate(place)
+    package mutating func move(_ index: UInt32, to destination: UnsafeMutablePointer<Element>) {
+        destination.moveInitialize(from: self[index], count: 1)
+        free(index)
     }
 
-    /// Gives a place back, and forgets the element.
+    /// Removes an element.
     @inlinable
-    package mutating func discard(_ place: UInt32) {
-        self[place].deinitialize(count: 1)
-        vacate(place)
+    package mutating func discard(_ index: UInt32) {
+        self[index].deinitialize(count: 1)
+        free(index)
     }
 
-    /// Gives back a place whose element is gone.
+    /// Frees the index of an element that has been moved away or deinitialised.
     @inlinable
-    mutating func vacate(_ place: UInt32) {
-        let (number, blockNumber) = (place >> 16, place >> 6 & 1023)
-        // Proof: a place that is taken lies in a block.
+    mutating func free(_ index: UInt32) {
+        let (number, blockNumber) = (index >> 16, index >> 6 & 1023)
+        // Proof: an index that is taken lies in a block.
         let segment = segments.unsafelyUnwrapped + Int(number)
         let block = segment.pointee.blocks.unsafelyUnwrapped + Int(blockNumber)
         if block.pointee.occupancy == .max {
             block.pointee.nextVacant = segment.pointee.firstVacant
             segment.pointee.firstVacant = blockNumber
         }
-        if segment.pointee.count == UInt32(Self.placesPerSegment) {
+        if segment.pointee.count == UInt32(Self.elementsPerSegment) {
             segment.pointee.nextVacant = firstVacant
             firstVacant = number
         }
-        block.pointee.occupancy &= ~(1 << UInt64(place & 63))
+        block.pointee.occupancy &= ~(1 << UInt64(index & 63))
         segment.pointee.count -= 1
         elementCount -= 1
-        if block.pointee.occupancy == 0, place >= 64 { giveBack(block) }
+        if block.pointee.occupancy == 0, index >= 64 { giveBack(block) }
         if segment.pointee.count == 0, number > 0 { giveBack(segment) }
         if elementCount == 0, blockCount > 1 { trim() }
     }
 
-    // MARK: - Going through all
+    // MARK: - Visiting all
 
-    /// No element is in the block with this number or a later one; a block has 64 places.
+    /// No element is in the block with this number or a later one; a block has 64 elements.
     @inlinable
     package var blockCount: Int {
         guard segmentCount > 0, let segments else { return 0 }
         return (segmentCount - 1) * Self.blocksPerSegment + Int(segments[segmentCount - 1].blockCount)
     }
 
-    /// Calls `body` with every place that is taken.
+    /// Calls `body` with every element and its index.
     @inlinable
     package func forEach(_ body: (UInt32, UnsafeMutablePointer<Element>) -> Void) {
         forEach(inBlocks: 0..<blockCount, body)
     }
 
-    /// Calls `body` with every place that is taken in some blocks: in order, at most 64 places a block.
+    /// Calls `body` with every element in some blocks and its index: in order, at most 64 elements a block.
     ///
-    /// A caller that cannot look at all elements in one go asks for a few blocks at a time, up to ``blockCount``. An element that
-    /// stays in the slab meanwhile is seen once, since none moves.
+    /// A caller that cannot visit all elements at once asks for a few blocks at a time, up to ``blockCount``. An element
+    /// that stays in the slab meanwhile is visited once, since none moves.
     @inlinable
     package func forEach(inBlocks range: Range<Int>, _ body: (UInt32, UnsafeMutablePointer<Element>) -> Void) {
         guard let segments else { return }
@@ -227,8 +215,8 @@ package struct Slab<Element>: ~Copyable {
                     let block = blocks + (number - first)
                     var taken = block.pointee.occupancy
                     while taken != 0, let memory = block.pointee.memory {
-                        let index = taken.trailingZeroBitCount
-                        body(UInt32(number << 6 | index), memory + index)
+                        let offset = taken.trailingZeroBitCount
+                        body(UInt32(number << 6 | offset), memory + offset)
                         taken &= taken - 1
                     }
                     number += 1

@@ -1,66 +1,51 @@
-/// A call for all keys, as it is carried out: in portions, so that a shell need not hold its lock for longer than a short
-/// while (<doc:Semantics>, section 5).
+/// A call for all keys that is carried out in portions, so that a driver holds its lock only briefly (<doc:Semantics>,
+/// section 5).
 ///
-/// The call counts as of the instant at which it was begun. Whatever touches a key meanwhile, a submit as well as the end of
-/// an execution, has the call reach that key first; so the answers are those of a call that does everything at once. Only the
-/// order between different keys may be another one.
+/// The call counts as of the instant at which it began. Whatever touches a key meanwhile, whether a submit or the end of an
+/// execution, first applies the call to that key: the answers are those of a call that does everything at once. Only the
+/// order between different keys may differ.
 public struct Sweep: Sendable {
     /// What a call does at every key.
     @frozen
     public enum Kind: Hashable, Sendable {
         /// Executes what is pending.
         case flush
-        /// Drops what is pending or waiting, and perhaps tells running executions to stop.
+        /// Drops what is pending or waiting; with `running`, cancels running executions too.
         case cancel(running: Bool)
-        /// Drops what is due in the far future: the owner has gone, and nothing will ever make it due earlier.
+        /// Drops what is due in the far future: the owner is released, and nothing will ever make it due earlier.
         case dropUnreachable
     }
 
-    @usableFromInline let number: UInt16
-    /// The blocks of slots that have not been looked at.
-    @usableFromInline var blocks: Range<Int>
-    /// The keys that were there when it began, by the order in which their bursts began.
-    @usableFromInline var found: [(birth: UInt64, place: UInt32)]
-    @usableFromInline var position: Int
-    @usableFromInline var isSorted: Bool
-    /// Whether every key has been reached.
-    @inlinable
-    public var isDone: Bool { hasReachedAll }
-    @usableFromInline var hasReachedAll: Bool
+    let number: UInt16
+    /// The blocks of slots that have not been visited.
+    var blocks: Range<Int>
+    /// The keys that were there when it began, with the numbers of their bursts.
+    var found: [(burst: UInt64, slot: UInt32)] = []
+    /// How many of them it has been applied to.
+    var position = 0
+    private var isSorted = false
+    /// Whether the call has been applied to every key.
+    public internal(set) var isDone = false
 
-    @usableFromInline
     init(number: UInt16, blocks: Range<Int>) {
         self.number = number
         self.blocks = blocks
-        found = []
-        position = 0
-        isSorted = false
-        hasReachedAll = false
     }
 
-    /// Brings the keys into order once all of them have been found. To be called with no lock held: with millions of keys this
-    /// takes a while. Without it, ``Engine/continueSweep(_:limit:)`` does so.
+    /// Sorts the keys by burst once all of them have been found. Call it without holding a lock: with millions of keys it
+    /// takes a while. Otherwise, ``Engine/continueSweep(_:limit:)`` does it.
     public mutating func sortIfNeeded() {
         guard blocks.isEmpty, !isSorted else { return }
-        found.sort { $0.birth < $1.birth }
+        found.sort { $0.burst < $1.burst }
         isSorted = true
     }
 
-    /// A call for all keys that is under way, as the engine remembers it.
-    @frozen
+    /// A call for all keys that is under way, as the engine keeps it.
     @usableFromInline
     struct Mark {
-        @usableFromInline let number: UInt16
-        @usableFromInline let kind: Kind
-        @usableFromInline let at: CoreInstant
-        @usableFromInline let ticket: WaiterID?
-
-        @inlinable
-        init(number: UInt16, kind: Kind, at: CoreInstant, ticket: WaiterID?) {
-            self.number = number
-            self.kind = kind
-            self.at = at
-            self.ticket = ticket
-        }
+        let number: UInt16
+        let kind: Kind
+        let at: CoreInstant
+        let waiter: WaiterID?
     }
 }

@@ -1,100 +1,86 @@
 /// The entries at one instant, in the order in which their bursts began.
 ///
-/// Entries gather in one chunk. When it is full it is sorted and becomes one of the runs, which a binary heap keeps in the order
-/// of their oldest entries: so no call sorts more than one chunk, however many entries there are. They mostly come in their
-/// order, which makes the front of one run come out in a row.
-@frozen
+/// Entries gather in one chunk. When it is full, it is sorted and becomes one of the runs, which a binary heap orders by
+/// their oldest entries: no call sorts more than one chunk, however many entries there are. Entries mostly come in order,
+/// so that the front of one run comes out in a row.
+///
+/// The heap of runs is unsafe memory for the sake of the row `due`, as in ``DeadlineQueue``.
 @usableFromInline
 struct TieQueue: ~Copyable {
-    @usableFromInline typealias Entry = DeadlineQueue.Entry
-    @usableFromInline typealias Chunk = DeadlineQueue.Chunk
+    typealias Entry = DeadlineQueue.Entry
+    typealias Chunk = DeadlineQueue.Chunk
 
-    /// A full chunk when it was made, the oldest entry last; never empty.
-    @frozen
-    @usableFromInline
+    /// A chunk that was full when it became a run, the oldest entry last; never empty.
     struct Run {
-        @usableFromInline var chunk: Chunk
-        /// The oldest entry's burst: beside the chunk, so that ordering runs does not look into them.
-        @usableFromInline var birth: UInt32
+        let chunk: Chunk
+        /// The burst of the oldest entry: beside the chunk, so that ordering runs does not look into chunks.
+        var burst: UInt32
 
-        @inlinable
         init(_ chunk: Chunk) {
             self.chunk = chunk
-            birth = chunk.last.birth
+            burst = chunk.last.burst
         }
 
-        @inlinable
-        func isOlder(than other: Run) -> Bool { Int32(bitPattern: birth &- other.birth) < 0 }
+        func isOlder(than other: Run) -> Bool { Int32(bitPattern: burst &- other.burst) < 0 }
     }
 
     /// Where entries gather.
-    @usableFromInline var open: UnsafeMutablePointer<Chunk.Header>?
+    private(set) var gathering: Chunk?
     /// Whether the gathering entries are in order, the oldest last.
-    @usableFromInline var isSorted: Bool
+    private(set) var isSorted = true
     /// A binary heap, 16 bytes for a chunk of entries.
-    @usableFromInline var runs: UnsafeMutablePointer<Run>?
-    @usableFromInline var runCount: Int
-    @usableFromInline var runCapacity: Int
+    private(set) var runs: UnsafeMutablePointer<Run>?
+    private(set) var runCount = 0
+    private(set) var runCapacity = 0
     /// The number of entries.
-    @usableFromInline var count: Int
+    private(set) var count = 0
 
+    // Inlinable, or the compiler (6.3) crashes in Embedded Swift where it inlines the deinit into generic code.
     @inlinable
-    init() {
-        isSorted = true
-        runCount = 0
-        runCapacity = 0
-        count = 0
-    }
+    deinit { deallocate() }
 
-    @inlinable
-    deinit {
+    @usableFromInline
+    func deallocate() {
         for run in UnsafeMutableBufferPointer(start: runs, count: runCount) { run.chunk.deallocate() }
         runs?.deallocate()
-        if let open { Chunk(open).deallocate() }
+        gathering?.deallocate()
     }
 
-    @inlinable
     mutating func push(_ entry: Entry) {
-        let chunk = roomyChunk()
+        let chunk = gatheringChunk()
         if isSorted, !chunk.isEmpty { isSorted = entry.isOlder(than: chunk.last) }
         chunk.append(entry)
         count += 1
     }
 
-    /// Takes the entry whose burst is oldest, if there is one.
-    @inlinable
+    /// Removes and returns the entry whose burst is oldest, if there is one.
     mutating func pop() -> Entry? {
         guard count > 0 else { return nil }
         count -= 1
         if !isSorted { sort() }
-        if let open, !Chunk(open).isEmpty, runCount == 0 || isOpenOlder(Chunk(open)) {
-            let entry = Chunk(open).removeLast()
-            if count == 0 { giveBack() }
-            return entry
-        }
-        return popFromRuns()
+        guard let chunk = gathering, !chunk.isEmpty, isOlderThanRuns(chunk) else { return popFromRuns() }
+        let entry = chunk.removeLast()
+        if count == 0 { trim() }
+        return entry
     }
 
-    @inlinable
-    func isOpenOlder(_ chunk: Chunk) -> Bool {
-        guard let runs else { return true }
-        return Int32(bitPattern: chunk.last.birth &- runs[0].birth) < 0
+    /// Whether the last entry of a chunk comes before those of all runs.
+    private func isOlderThanRuns(_ chunk: Chunk) -> Bool {
+        guard runCount > 0, let runs else { return true }
+        return chunk.last.isOlder(than: runs[0].burst)
     }
 
-    /// The gathering chunk, with room for one more.
-    @inlinable
-    mutating func roomyChunk() -> Chunk {
-        if let open, !Chunk(open).isFull { return Chunk(open) }
+    /// Returns the gathering chunk, with room for one more.
+    private mutating func gatheringChunk() -> Chunk {
+        if let gathering, !gathering.isFull { return gathering }
         return makeRoom()
     }
 
-    @inlinable
     @inline(never)
-    mutating func makeRoom() -> Chunk {
-        guard let open else { return startChunk(capacity: Chunk.smallest) }
-        let full = Chunk(open)
-        guard full.header.pointee.capacity == Chunk.largest else {
-            let chunk = startChunk(capacity: Chunk.capacity(after: full.header.pointee.capacity))
+    private mutating func makeRoom() -> Chunk {
+        guard let full = gathering else { return startChunk(capacity: Chunk.smallest) }
+        guard full.capacity == Chunk.largest else {
+            let chunk = startChunk(capacity: full.nextCapacity)
             for entry in full.entries { chunk.append(entry) }
             full.deallocate()
             return chunk
@@ -104,30 +90,24 @@ struct TieQueue: ~Copyable {
         return startChunk(capacity: Chunk.largest)
     }
 
-    @inlinable
-    mutating func startChunk(capacity: Int) -> Chunk {
+    private mutating func startChunk(capacity: Int) -> Chunk {
         let chunk = Chunk(capacity: capacity, next: nil)
-        open = chunk.header
+        gathering = chunk
         return chunk
     }
 
-    /// Puts the oldest burst of the gathering entries last.
-    @inlinable
+    /// Sorts the gathering entries, the oldest burst last.
     @inline(never)
-    mutating func sort() {
-        if let open {
-            var entries = Chunk(open).entries
-            entries.sort { $1.isOlder(than: $0) }
-        }
+    private mutating func sort() {
+        if var entries = gathering?.entries { entries.sort { $1.isOlder(than: $0) } }
         isSorted = true
     }
 
-    /// With no entry left, keeps no more memory than a few ties need.
-    @inlinable
-    mutating func giveBack() {
-        if let open, open.pointee.capacity > Chunk.capacity(after: UInt32(Chunk.smallest)) {
-            Chunk(open).deallocate()
-            self.open = nil
+    /// Deallocates, with no entry left, what more than a few ties needed.
+    private mutating func trim() {
+        if let chunk = gathering, chunk.capacity > Chunk.smallest * 4 {
+            chunk.deallocate()
+            gathering = nil
         }
         runs?.deallocate()
         runs = nil
@@ -136,10 +116,9 @@ struct TieQueue: ~Copyable {
 
     // MARK: - Runs
 
-    @inlinable
-    mutating func add(_ run: Run) {
+    private mutating func add(_ run: Run) {
         if runCount == runCapacity { growRuns() }
-        // Proof: there is room for one more, as was just seen to.
+        // Proof: growing has made room for one more.
         let runs = runs.unsafelyUnwrapped
         (runs + runCount).initialize(to: run)
         runCount += 1
@@ -150,39 +129,38 @@ struct TieQueue: ~Copyable {
         }
     }
 
-    @inlinable
-    mutating func growRuns() {
-        let room = max(runCapacity * 2, 4)
-        let memory = UnsafeMutablePointer<Run>.allocate(capacity: room)
+    private mutating func growRuns() {
+        let capacity = max(runCapacity * 2, 4)
+        let memory = UnsafeMutablePointer<Run>.allocate(capacity: capacity)
         if let runs {
             memory.moveInitialize(from: runs, count: runCount)
             runs.deallocate()
         }
         runs = memory
-        runCapacity = room
+        runCapacity = capacity
     }
 
-    /// Takes the oldest entry of the runs, of which there is one.
-    @inlinable
+    /// Removes and returns the oldest entry of the runs. There must be a run.
     @inline(never)
-    mutating func popFromRuns() -> Entry {
-        // Proof: there is a run, or there would be no entry.
+    private mutating func popFromRuns() -> Entry {
+        // Proof: there is a run.
         let runs = runs.unsafelyUnwrapped
-        let entry = runs[0].chunk.removeLast()
-        if runs[0].chunk.isEmpty {
-            runs[0].chunk.deallocate()
+        let chunk = runs[0].chunk
+        let entry = chunk.removeLast()
+        if chunk.isEmpty {
+            chunk.deallocate()
             runCount -= 1
             runs[0] = runs[runCount]
         } else {
-            runs[0].birth = runs[0].chunk.last.birth
+            runs[0].burst = chunk.last.burst
         }
         siftDown()
-        if count == 0 { giveBack() }
+        if count == 0 { trim() }
         return entry
     }
 
-    @inlinable
-    mutating func siftDown() {
+    /// Restores the heap after its first run has changed.
+    private mutating func siftDown() {
         guard let runs else { return }
         var parent = 0
         while true {

@@ -1,4 +1,4 @@
-/// A point in time, in nanoseconds since an origin that the shell around the core has chosen.
+/// A point in time, in nanoseconds since an origin that the driver of the core has chosen.
 ///
 /// The core never reads a clock. Arithmetic saturates at ``farFuture`` instead of overflowing
 /// (<doc:Semantics>, section 10).
@@ -7,17 +7,17 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
     /// Nanoseconds since the origin.
     public var nanoseconds: Int64
 
-    /// Makes the instant that many nanoseconds after the origin.
+    /// Creates the instant this many nanoseconds after the origin.
     @inlinable
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// The instant from which the shell counts.
+    /// The instant from which the driver counts.
     @inlinable
     public static var origin: CoreInstant { CoreInstant(nanoseconds: 0) }
 
-    /// Later than everything that happens: what is due here is never due on its own.
+    /// Later than everything that happens: what is due here never falls due by itself.
     @inlinable
     public static var farFuture: CoreInstant { CoreInstant(nanoseconds: .max) }
 
@@ -25,16 +25,16 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
     @inlinable
     public static var farPast: CoreInstant { CoreInstant(nanoseconds: .min) }
 
-    /// The instant `duration` later; ``farFuture`` if that cannot be counted, or if the duration is infinite.
+    /// Returns the instant `duration` later; ``farFuture`` if that cannot be counted, or if the duration is infinite.
     @inlinable
     public func advanced(by duration: CoreDuration) -> CoreInstant {
-        // An instant before the origin must not bring the far future nearer.
+        // Infinite even from an instant before the origin, where the sum would not overflow.
         if duration == .infinite { return .farFuture }
         let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
         return CoreInstant(nanoseconds: overflow ? (duration.nanoseconds < 0 ? .min : .max) : sum)
     }
 
-    /// How much later `other` is; negative if it is earlier, and ``CoreDuration/infinite`` if that is too long to
+    /// Returns how much later `other` is; negative if it is earlier, and ``CoreDuration/infinite`` if that is too long to
     /// count.
     @inlinable
     public func duration(to other: CoreInstant) -> CoreDuration {
@@ -49,8 +49,8 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
     }
 }
 
-/// A length of time in whole nanoseconds, as policies and the engine have it; ``infinite`` stands for everything that
-/// is too long to count.
+/// A length of time in whole nanoseconds, for policies and the engine; ``infinite`` stands for everything that is too long
+/// to count.
 ///
 /// `Lull` converts between it and `Duration`, in both directions: `CoreDuration(.seconds(2))`, `Duration(policy.wait)`.
 @frozen
@@ -58,7 +58,7 @@ public struct CoreDuration: Hashable, Comparable, Sendable {
     /// The length in nanoseconds.
     public var nanoseconds: Int64
 
-    /// Makes a duration of that many nanoseconds.
+    /// Creates a duration of this many nanoseconds.
     @inlinable
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
@@ -72,19 +72,19 @@ public struct CoreDuration: Hashable, Comparable, Sendable {
     @inlinable
     public static var infinite: CoreDuration { CoreDuration(nanoseconds: .max) }
 
-    /// A duration of that many nanoseconds.
+    /// Returns a duration of this many nanoseconds.
     @inlinable
     public static func nanoseconds(_ count: Int64) -> CoreDuration {
         CoreDuration(nanoseconds: count)
     }
 
-    /// A duration of that many milliseconds; ``infinite`` if that is too long to count.
+    /// Returns a duration of this many milliseconds; ``infinite`` if that is too long to count.
     @inlinable
     public static func milliseconds(_ count: Int64) -> CoreDuration {
         scaled(count, by: 1_000_000)
     }
 
-    /// A duration of that many seconds; ``infinite`` if that is too long to count.
+    /// Returns a duration of this many seconds; ``infinite`` if that is too long to count.
     @inlinable
     public static func seconds(_ count: Int64) -> CoreDuration {
         scaled(count, by: 1_000_000_000)

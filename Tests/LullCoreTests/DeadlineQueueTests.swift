@@ -25,7 +25,7 @@ struct DeadlineQueueTests {
     func order() {
         var queue = DeadlineQueue()
         for (slot, at) in [50, 7, 1_000_000, 8, -3].enumerated() {
-            queue.push(Entry(at: CoreInstant(at), slot: UInt32(slot), birth: UInt64(slot)))
+            queue.push(Entry(at: CoreInstant(at), slot: UInt32(slot), burst: UInt64(slot)))
         }
         #expect(queue.next == CoreInstant(-3))
         #expect(pop(&queue, 7) == [4, 1])
@@ -38,19 +38,19 @@ struct DeadlineQueueTests {
     @Test("of entries at one instant the oldest burst's comes first, also when the numbers of bursts wrap around")
     func ties() {
         var queue = DeadlineQueue()
-        let births: [UInt64] = [(1 << 32) + 3, (1 << 32) - 2, 1 << 32, (1 << 32) - 1]
-        for (slot, birth) in births.enumerated() {
-            queue.push(Entry(at: CoreInstant(9), slot: UInt32(slot), birth: birth))
+        let bursts: [UInt64] = [(1 << 32) + 3, (1 << 32) - 2, 1 << 32, (1 << 32) - 1]
+        for (slot, burst) in bursts.enumerated() {
+            queue.push(Entry(at: CoreInstant(9), slot: UInt32(slot), burst: burst))
         }
         #expect(pop(&queue, 9) == [1, 3, 2, 0])
     }
 
-    @Test("an entry that joins the ones being popped takes its place among them")
+    @Test("an entry that joins those being popped comes out in order")
     func lateTie() {
         var queue = DeadlineQueue()
-        for birth in [1, 5, 9] as [UInt64] { queue.push(Entry(at: CoreInstant(9), slot: UInt32(birth), birth: birth)) }
+        for burst in [1, 5, 9] as [UInt64] { queue.push(Entry(at: CoreInstant(9), slot: UInt32(burst), burst: burst)) }
         #expect(queue.pop(notAfter: CoreInstant(9))?.slot == 1)
-        queue.push(Entry(at: CoreInstant(9), slot: 7, birth: 7))
+        queue.push(Entry(at: CoreInstant(9), slot: 7, burst: 7))
         #expect(pop(&queue, 9) == [5, 7, 9])
     }
 
@@ -58,7 +58,7 @@ struct DeadlineQueueTests {
     func extremes() {
         var queue = DeadlineQueue()
         for (slot, at) in [Int.max, .min, 0, -1, .max - 1].enumerated() {
-            queue.push(Entry(at: CoreInstant(at), slot: UInt32(slot), birth: UInt64(slot)))
+            queue.push(Entry(at: CoreInstant(at), slot: UInt32(slot), burst: UInt64(slot)))
         }
         #expect(queue.checkInvariants() == [])
         #expect(pop(&queue, .max) == [1, 3, 2, 4, 0])
@@ -68,24 +68,24 @@ struct DeadlineQueueTests {
     func random(seed: Int) {
         var random = SplitMix(seed: UInt64(seed))
         var queue = DeadlineQueue()
-        var array: [(at: Int, birth: UInt64)] = []
+        var array: [(at: Int, burst: UInt64)] = []
         var now = random.pick([0, .min, -50])
         let spread = random.pick([1, 10, 1000, 1 << 40])
-        for birth in 0..<2000 as Range<UInt64> {
+        for burst in 0..<2000 as Range<UInt64> {
             if random.oneIn(2) {
                 let at = later(now, by: Int.random(in: 0...spread, using: &random))
-                array.append((at, birth))
-                queue.push(Entry(at: CoreInstant(at), slot: UInt32(birth), birth: birth))
+                array.append((at, burst))
+                queue.push(Entry(at: CoreInstant(at), slot: UInt32(burst), burst: burst))
             } else {
                 now = later(now, by: Int.random(in: 0...max(1, spread / 4), using: &random))
-                let expected = array.filter { $0.at <= now }.min { ($0.at, $0.birth) < ($1.at, $1.birth) }
+                let expected = array.filter { $0.at <= now }.min { ($0.at, $0.burst) < ($1.at, $1.burst) }
                 let popped = queue.pop(notAfter: CoreInstant(now))
-                #expect(popped.map { UInt64($0.slot) } == expected?.birth)
-                array.removeAll { $0.birth == expected?.birth }
+                #expect(popped.map { UInt64($0.slot) } == expected?.burst)
+                array.removeAll { $0.burst == expected?.burst }
             }
             #expect(queue.next.map { Int($0.nanoseconds) } == array.map { $0.at }.min())
             #expect(queue.count == array.count)
-            if birth % 50 == 0 { #expect(queue.checkInvariants() == []) }
+            if burst % 50 == 0 { #expect(queue.checkInvariants() == []) }
         }
     }
 
@@ -93,7 +93,7 @@ struct DeadlineQueueTests {
     func memory() {
         var queue = DeadlineQueue()
         for slot in 0..<100_000 as Range<UInt32> {
-            queue.push(Entry(at: CoreInstant(Int(slot) % 1000), slot: slot, birth: UInt64(slot)))
+            queue.push(Entry(at: CoreInstant(Int(slot) % 1000), slot: slot, burst: UInt64(slot)))
         }
         #expect(queue.footprint <= 100_000 * 20)
         while queue.pop(notAfter: .farFuture) != nil {}
@@ -106,7 +106,7 @@ struct DeadlineQueueTests {
     func small() {
         var queue = DeadlineQueue()
         for round in 0..<1000 {
-            queue.push(Entry(at: CoreInstant(round * round), slot: 0, birth: 0))
+            queue.push(Entry(at: CoreInstant(round * round), slot: 0, burst: 0))
             #expect(queue.pop(notAfter: .farFuture)?.slot == 0)
         }
         #expect(queue.footprint <= 1700)
@@ -114,28 +114,30 @@ struct DeadlineQueueTests {
 
     // MARK: - A bounded amount of work
 
-    @Test("a call deals out no more entries than it may, and says when there is more to do", arguments: [1, 7, 1000])
+    @Test(
+        "a call redistributes no more entries than its budget, and reports when there is more to do",
+        arguments: [1, 7, 1000])
     func budget(limit: Int) {
         var queue = DeadlineQueue()
         for slot in 0..<10_000 as Range<UInt32> {
-            queue.push(Entry(at: CoreInstant(1000 + Int(slot) / 3), slot: slot, birth: UInt64(slot)))
+            queue.push(Entry(at: CoreInstant(1000 + Int(slot) / 3), slot: slot, burst: UInt64(slot)))
         }
         var popped: [UInt32] = []
-        var dealt = 0
+        var redistributed = 0
         while let next = queue.next, next <= CoreInstant(100_000) {
-            let before = queue.moving == nil ? 0 : DeadlineQueue.entries(queue.moving).count
+            let before = queue.redistributing == nil ? 0 : DeadlineQueue.entries(queue.redistributing).count
             var budget = limit
             if let entry = queue.pop(notAfter: CoreInstant(100_000), budget: &budget) {
                 popped.append(entry.slot)
             } else {
-                #expect(budget == 0 && queue.moving != nil)
-                #expect(before == 0 || before - DeadlineQueue.entries(queue.moving).count == limit)
+                #expect(budget == 0 && queue.redistributing != nil)
+                #expect(before == 0 || before - DeadlineQueue.entries(queue.redistributing).count == limit)
             }
             #expect(budget >= 0)
-            dealt += limit - budget
+            redistributed += limit - budget
         }
         #expect(popped == Array(0..<10_000))
-        #expect(dealt <= 10_000 * 14, "an entry is dealt out once for a bit")
+        #expect(redistributed <= 10_000 * 14, "an entry is redistributed once a bit")
         #expect(queue.checkInvariants() == [])
     }
 
@@ -143,9 +145,9 @@ struct DeadlineQueueTests {
     func manyTies(isShuffled: Bool) {
         var random = SplitMix(seed: 5)
         var queue = DeadlineQueue()
-        var births = Array(0..<200_000 as Range<UInt32>)
-        if isShuffled { births.shuffle(using: &random) }
-        for birth in births { queue.push(Entry(at: CoreInstant(9), slot: birth, birth: UInt64(birth))) }
+        var bursts = Array(0..<200_000 as Range<UInt32>)
+        if isShuffled { bursts.shuffle(using: &random) }
+        for burst in bursts { queue.push(Entry(at: CoreInstant(9), slot: burst, burst: UInt64(burst))) }
         var popped: UInt32 = 0
         var calls = 0
         while queue.count > 0 {
@@ -160,25 +162,25 @@ struct DeadlineQueueTests {
         #expect(queue.footprint <= 2200)
     }
 
-    @Test("entries that are pushed while others are dealt out or handed out take their places", arguments: 0..<30)
+    @Test("entries that are pushed while others are redistributed or handed out come out in order", arguments: 0..<30)
     func interrupted(seed: Int) {
         var random = SplitMix(seed: UInt64(seed))
         var queue = DeadlineQueue()
         var expected: Set<[Int]> = []
-        var (now, latest, birth) = (0, 0, 0)
+        var (now, latest, burst) = (0, 0, 0)
         let spread = random.pick([3, 100, 1 << 30])
         for step in 0..<3000 {
             switch Int.random(in: 0..<8, using: &random) {
             case 0...2:
-                birth += 1
+                burst += 1
                 let at = now + Int.random(in: 0...spread, using: &random)
-                queue.push(Entry(at: CoreInstant(at), slot: UInt32(birth), birth: UInt64(birth)))
-                expected.insert([at, birth])
+                queue.push(Entry(at: CoreInstant(at), slot: UInt32(burst), burst: UInt64(burst)))
+                expected.insert([at, burst])
             case 3, 4:
-                // Every third entry does not hold any more.
-                if !queue.isCompacting, queue.moving == nil { queue.beginCompaction() }
+                // Every third entry is stale.
+                if !queue.isCompacting, queue.redistributing == nil { queue.beginPass() }
                 for _ in 0..<random.pick([1, 5, 200]) {
-                    guard let entry = queue.takeToCompact() else { break }
+                    guard let entry = queue.nextToCompact() else { break }
                     if entry.slot % 3 == 0 {
                         expected.remove([Int(entry.at), Int(entry.slot)])
                     } else {

@@ -87,7 +87,7 @@ struct DueTests {
         #expect(rig.executions == ["10 trailing c: c", "10 trailing a: a ×2", "10 trailing b: b"])
     }
 
-    @Test("a key whose burst began anew has its place by the new burst")
+    @Test("a key that begins a new burst is ordered by the new one")
     func orderOfNewBursts() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("a1", "a", at: 0)
@@ -142,10 +142,10 @@ struct DueTests {
         #expect(rig.engine.alarm == CoreInstant(7))
     }
 
-    @Test("births may wrap around in the queue without changing the order")
+    @Test("the numbers of bursts may wrap around in the queue without changing the order")
     func wrappingBirths() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
-        engine.births = UInt64(UInt32.max) - 5
+        engine.burstCount = UInt64(UInt32.max) - 5
         for key in 0..<12 { _ = engine.submit(key, for: key, at: .origin) }
         var keys: [Int] = []
         for action in engine.advance(to: CoreInstant(10)).more {

@@ -13,7 +13,7 @@ struct ForgettingTests {
         #expect(rig.engine.slots.count == 1)
         rig.advance(to: 10)
         #expect(rig.engine.slots.count == 0)
-        #expect(rig.engine.index.count == 0)
+        #expect(rig.engine.keyIndex.count == 0)
         #expect(rig.released == ["k"])
     }
 
@@ -61,7 +61,7 @@ struct ForgettingTests {
         #expect(rig.engine.openKeyCount == 0)
         rig.end("1")
         #expect(rig.engine.slots.count == 0)
-        #expect(rig.engine.lanes.count == 0)
+        #expect(rig.engine.keyExecutions.count == 0)
     }
 
     @Test("a delay that is shortened later makes the gate idle, and forgotten, earlier")

@@ -5,33 +5,29 @@ import Testing
 
 @Suite("Index of keys")
 struct KeyIndexTests {
-    /// An index of places whose hashes are a function of theirs.
+    /// An index of slots whose hashes are a function of their numbers.
     private final class Table {
         var index = KeyIndex()
         let hashOf: (UInt32) -> UInt
-        /// The number of hashes that the index has asked for.
+        /// The number of hashes that the index has requested.
         var hashed = 0
-        /// The most that one call has asked for.
+        /// The most that one call has requested.
         var worst = 0
 
         init(_ hashOf: @escaping (UInt32) -> UInt) { self.hashOf = hashOf }
 
-        func insert(_ place: UInt32) {
-            guard !index.insert(hashOf(place), place: place) else { return }
+        func insert(_ slot: UInt32) {
             var count = 0
-            index.makeRoom(for: hashOf(place), place: place) {
+            index.insert(hashOf(slot), slot: slot) {
                 count += 1
                 return self.hashOf($0)
             }
             note(count)
-            let isThere = index.insert(hashOf(place), place: place)
-            #expect(isThere)
         }
 
-        func remove(_ place: UInt32) {
-            guard index.remove(hashOf(place), place: place) else { return }
+        func remove(_ slot: UInt32) {
             var count = 0
-            index.giveBack(near: hashOf(place)) {
+            index.remove(hashOf(slot), slot: slot) {
                 count += 1
                 return self.hashOf($0)
             }
@@ -43,21 +39,21 @@ struct KeyIndexTests {
             worst = max(worst, count)
         }
 
-        func has(_ place: UInt32) -> Bool { index.find(hashOf(place)) { $0 == place } == place }
+        func has(_ slot: UInt32) -> Bool { index.find(hashOf(slot)) { $0 == slot } == slot }
 
         var broken: [String] { index.checkInvariants(hashOf: hashOf) }
     }
 
-    private static func mixed(_ place: UInt32) -> UInt {
-        var random = SplitMix(seed: UInt64(place))
+    private static func mixed(_ slot: UInt32) -> UInt {
+        var random = SplitMix(seed: UInt64(slot))
         return UInt(truncatingIfNeeded: random.next())
     }
 
-    @Test("a key is found by its hash and a look at the key itself")
+    @Test("a key is found by its hash and a comparison of the key itself")
     func find() {
         #expect(KeyIndex().find(5) { _ in true } == nil)
         let table = Table { $0 == 2 ? 9 : 5 }
-        for place in 0..<3 as Range<UInt32> { table.insert(place) }
+        for slot in 0..<3 as Range<UInt32> { table.insert(slot) }
         #expect(table.index.find(5) { $0 == 0 } == 0)
         #expect(table.index.find(5) { $0 == 1 } == 1)
         #expect(table.index.find(5) { _ in false } == nil)
@@ -67,28 +63,28 @@ struct KeyIndexTests {
         #expect(table.broken == [])
     }
 
-    @Test("a part of the hash keeps most other keys from being looked at")
+    @Test("a part of the hash saves most comparisons with other keys")
     func fewComparisons() {
         let table = Table(Self.mixed)
-        for place in 0..<100_000 as Range<UInt32> { table.insert(place) }
+        for slot in 0..<100_000 as Range<UInt32> { table.insert(slot) }
         var comparisons = 0
-        for place in 0..<100_000 as Range<UInt32> {
-            let found = table.index.find(Self.mixed(place)) {
+        for slot in 0..<100_000 as Range<UInt32> {
+            let found = table.index.find(Self.mixed(slot)) {
                 comparisons += 1
-                return $0 == place
+                return $0 == slot
             }
-            #expect(found == place)
+            #expect(found == slot)
         }
         #expect(comparisons < 101_000)
         #expect(table.broken == [])
     }
 
-    @Test("the last place there can be is a place like any other", arguments: [0, .max] as [UInt])
-    func lastPlace(hash: UInt) {
+    @Test("the greatest slot index is like any other", arguments: [0, .max] as [UInt])
+    func greatestSlot(hash: UInt) {
         let table = Table { _ in hash }
         let last = UInt32(Int32.max) - 1
-        for place in [0, 1000, last] { table.insert(place) }
-        #expect(table.has(last) && table.has(1000) && table.has(0), "places are given more bits of the entries")
+        for slot in [0, 1000, last] { table.insert(slot) }
+        #expect(table.has(last) && table.has(1000) && table.has(0), "slots are given more bits of the entries")
         table.remove(last)
         #expect(!table.has(last))
         #expect(table.broken == [])
@@ -97,7 +93,7 @@ struct KeyIndexTests {
     @Test("what has been removed is not found, whatever its hash was", arguments: [0, 1, .max - 1, .max] as [UInt])
     func removed(hash: UInt) {
         let table = Table { _ in hash }
-        for place in 0..<5 as Range<UInt32> { table.insert(place) }
+        for slot in 0..<5 as Range<UInt32> { table.insert(slot) }
         table.remove(1)
         table.remove(2)
         var seen: [UInt32] = []
@@ -108,9 +104,9 @@ struct KeyIndexTests {
         #expect(found == nil && seen == [0, 3, 4])
         table.insert(2)
         #expect(table.has(2))
-        #expect(table.index.allSegments[0].segment.used == 5, "it takes the place of one that was removed")
-        for place in [3, 4, 0, 2] as [UInt32] { table.remove(place) }
-        #expect(table.index.allSegments[0].segment.used == 0, "nothing is left when all are")
+        #expect(table.index.allSegments[0].segment.usedCount == 5, "it reuses the entry of a removed key")
+        for slot in [3, 4, 0, 2] as [UInt32] { table.remove(slot) }
+        #expect(table.index.allSegments[0].segment.usedCount == 0, "nothing is left when all are")
         #expect(table.broken == [])
     }
 
@@ -126,20 +122,20 @@ struct KeyIndexTests {
         for step in 0..<steps {
             // The number of keys swings.
             let grows = step / (steps / 5) % 2 == 0
-            let place = UInt32.random(in: 0..<range, using: &random)
-            if set.contains(place), !grows || random.oneIn(3) {
-                table.remove(place)
-                set.remove(place)
-            } else if !set.contains(place), grows || random.oneIn(3) {
-                #expect(!table.has(place))
-                table.insert(place)
-                set.insert(place)
+            let slot = UInt32.random(in: 0..<range, using: &random)
+            if set.contains(slot), !grows || random.oneIn(3) {
+                table.remove(slot)
+                set.remove(slot)
+            } else if !set.contains(slot), grows || random.oneIn(3) {
+                #expect(!table.has(slot))
+                table.insert(slot)
+                set.insert(slot)
             }
             if step % 500 == 0 { #expect(table.broken == []) }
         }
         #expect(table.index.count == set.count)
-        for place in set { #expect(table.has(place)) }
-        for place in set { table.remove(place) }
+        for slot in set { #expect(table.has(slot)) }
+        for slot in set { table.remove(slot) }
         #expect(table.index.count == 0 && table.index.capacity <= 64 && table.index.depth == 0)
         #expect(table.broken == [])
     }
@@ -148,20 +144,20 @@ struct KeyIndexTests {
     func boundedWork() {
         let keys = 300_000 as UInt32
         let table = Table(Self.mixed)
-        for place in 0..<keys { table.insert(place) }
+        for slot in 0..<keys { table.insert(slot) }
         #expect(table.index.footprint <= Int(keys) * 12)
         #expect(table.hashed <= Int(keys) * 2)
         #expect(table.broken == [])
-        // Others in their place, one by one.
-        for place in 0..<keys {
-            table.remove(place)
-            table.insert(place + keys)
+        // Replaces each by another one.
+        for slot in 0..<keys {
+            table.remove(slot)
+            table.insert(slot + keys)
         }
         #expect(table.index.footprint <= Int(keys) * 14)
         #expect(table.broken == [])
-        for place in keys..<keys * 2 {
-            table.remove(place)
-            if place == keys * 19 / 10 { #expect(table.index.footprint <= Int(keys) / 10 * 40) }
+        for slot in keys..<keys * 2 {
+            table.remove(slot)
+            if slot == keys * 19 / 10 { #expect(table.index.footprint <= Int(keys) / 10 * 40) }
         }
         #expect(table.worst <= 410)
         #expect(table.hashed <= Int(keys) * 8)
@@ -172,10 +168,10 @@ struct KeyIndexTests {
     @Test("hashes that differ in few bits make a segment grow, and not the directory")
     func alike() {
         let table = Table { UInt($0) & 1 << UInt(UInt.bitWidth / 2) | UInt($0) }
-        for place in 0..<5000 as Range<UInt32> { table.insert(place) }
+        for slot in 0..<5000 as Range<UInt32> { table.insert(slot) }
         #expect(table.index.directoryCount <= 32)
         #expect(table.broken == [])
-        for place in 0..<5000 as Range<UInt32> { table.remove(place) }
+        for slot in 0..<5000 as Range<UInt32> { table.remove(slot) }
         #expect(table.index.footprint <= 512)
     }
 
@@ -184,17 +180,17 @@ struct KeyIndexTests {
     @Test("an engine's index grows and shrinks with the number of keys")
     func size() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
-        #expect(engine.index.footprint == 0)
+        #expect(engine.keyIndex.footprint == 0)
         _ = engine.submit(0, for: 0, at: .origin)
-        #expect(engine.index.footprint <= 64)
+        #expect(engine.keyIndex.footprint <= 64)
         for key in 1..<100_000 { _ = engine.submit(key, for: key, at: .origin) }
-        #expect(engine.index.footprint <= 100_000 * 12)
-        // The last one of all keeps its place, above many empty blocks.
+        #expect(engine.keyIndex.footprint <= 100_000 * 12)
+        // The last key keeps its slot, above many empty blocks.
         for key in 0..<99_999 { _ = engine.cancel(key, at: .origin) }
-        #expect(engine.index.footprint <= 8192)
+        #expect(engine.keyIndex.footprint <= 8192)
         #expect(engine.isPending(99_999, at: .origin) && !engine.isPending(0, at: .origin))
         _ = engine.cancel(99_999, at: .origin)
-        #expect(engine.index.footprint <= 512)
+        #expect(engine.keyIndex.footprint <= 512)
         #expect(engine.checkInvariants() == [])
     }
 
@@ -206,7 +202,7 @@ struct KeyIndexTests {
             _ = engine.cancel(key - 1000, at: .origin)
             _ = engine.submit(key, for: key, at: .origin)
         }
-        #expect(engine.index.capacity <= 4096)
+        #expect(engine.keyIndex.capacity <= 4096)
         #expect((49_000..<50_000).allSatisfy { engine.isPending($0, at: .origin) })
         #expect(engine.checkInvariants() == [])
     }

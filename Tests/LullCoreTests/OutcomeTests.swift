@@ -90,7 +90,7 @@ struct OutcomeTests {
         rig.end("2")
         rig.submit("4", at: 1)
         rig.advance(to: 1)
-        #expect(rig.engine.serials == 4)
+        #expect(rig.engine.startCount == 4)
         #expect(rig.engine.runningExecutions == 3)
     }
 }

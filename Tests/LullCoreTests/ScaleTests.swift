@@ -34,7 +34,7 @@ struct ScaleTests {
         #expect(expected == Self.keys)
         #expect(engine.counters.executed == Self.keys)
         #expect(engine.checkInvariants() == [])
-        #expect(engine.slots.count == 0 && engine.lanes.count == 0 && engine.deadlines.count == 0)
+        #expect(engine.slots.count == 0 && engine.keyExecutions.count == 0 && engine.deadlines.count == 0)
         let rest = engine.footprint
         print("\(Self.keys) keys: \(peak / Self.keys) bytes each, key and value among them; \(rest) bytes afterwards")
         #expect(peak <= Self.keys * (110 + 16) + 1 << 20)
@@ -52,7 +52,7 @@ struct ScaleTests {
             actions = engine.ended(execution.run, .returned).1.more
         }
         #expect(order == Array(0..<Self.keys))
-        #expect(engine.slots.count == 0 && engine.slotQueue.count == 0)
+        #expect(engine.slots.count == 0 && engine.startQueue.count == 0)
     }
 
     @Test("keys that come and go with long deadlines do not make the engine grow", arguments: [false, true])
@@ -68,7 +68,7 @@ struct ScaleTests {
         }
         #expect(engine.slots.count <= 1000)
         #expect(max(engine.deadlines.count, engine.idleQueue.count) <= 3000)
-        #expect(engine.index.capacity <= 8192)
+        #expect(engine.keyIndex.capacity <= 8192)
         #expect(engine.footprint <= 1 << 20)
     }
 
@@ -85,7 +85,7 @@ struct ScaleTests {
 extension Engine {
     /// The bytes that the engine's own structures hold, without what keys and values refer to.
     fileprivate var footprint: Int {
-        slots.footprint + lanes.footprint + deadlines.footprint + idleQueue.footprint + index.footprint
-            + slotQueue.pages.count * SlotQueue.pageSize * MemoryLayout<SlotQueue.Entry>.stride
+        slots.footprint + keyExecutions.footprint + deadlines.footprint + idleQueue.footprint + keyIndex.footprint
+            + startQueue.pages.count * StartQueue.pageSize * MemoryLayout<StartQueue.Entry>.stride
     }
 }

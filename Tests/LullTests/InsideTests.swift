@@ -10,7 +10,7 @@ struct InsideTests {
     let seen = Record<String>()
     let holder = Guarded<KeyedDebouncer<String, Int, Int>?>(nil)
 
-    /// A debouncer whose key "slow" takes a second, and whose other keys return at once.
+    /// A debouncer whose key "slow" takes a second, and whose other keys run `body`.
     func make(
         onFailure: (@Sendable (any Error, String) async -> Void)? = nil,
         _ body: @escaping @Sendable (String) async throws -> Void

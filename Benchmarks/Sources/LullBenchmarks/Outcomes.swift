@@ -31,32 +31,32 @@ enum Outcomes {
             [
                 {
                     let relay = Relay()
-                    let told = Sink()
+                    let received = Sink()
                     return Sample.of(submits) {
                         for value in 0..<submits {
                             Task.detached {
                                 _ = await relay.outcome()
-                                told.take(value)
+                                received.take(value)
                             }
                         }
-                        told.waitFor(submits - 1)
+                        received.waitFor(submits - 1)
                         relay.end()
-                        told.waitFor(submits)
+                        received.waitFor(submits)
                     }
                 },
                 {
                     let debouncer = Debouncer<Int, Void>(for: .milliseconds(100)) { _ in }
-                    let told = Sink()
+                    let received = Sink()
                     return Sample.of(submits) {
                         for value in 0..<submits {
                             Task.detached {
                                 _ = try? await debouncer.outcome(of: value)
-                                told.take(value)
+                                received.take(value)
                             }
                         }
-                        told.waitFor(submits - 1)
+                        received.waitFor(submits - 1)
                         debouncer.flush()
-                        told.waitFor(submits)
+                        received.waitFor(submits)
                     }
                 },
             ])

@@ -44,16 +44,27 @@ extension Runtime {
     /// Records a submit and its consequences.
     ///
     /// - Returns: Whether the caller has to call ``wakeObservers()``.
-    @usableFromInline
+    // Inlined into the user's module, with the recording buffer: unspecialised, a recorded submit took ten times as long (`make
+    // bench ROWS=recording`). Events are not.
+    @inlinable
+    @inline(never)
     func recordSubmit(of key: Key, _ actions: EngineActions, at now: CoreInstant) -> Bool {
         var hasDropped = false
         for buffer in recordingBuffers where buffer.add(key, at: now) { hasDropped = true }
-        if eventBuffers.isEmpty { return hasDropped }
+        guard hasEventBuffers else { return hasDropped }
+        recordEvents(ofSubmit: key, actions, at: now)
+        return true
+    }
+
+    @usableFromInline
+    var hasEventBuffers: Bool { !eventBuffers.isEmpty }
+
+    @usableFromInline
+    func recordEvents(ofSubmit key: Key, _ actions: EngineActions, at now: CoreInstant) {
         record(actions.more[..<actions.dueBefore], at: now)
         record(.submitted, key, at: now)
         if actions.displaced != nil { record(kind(of: actions.fate), key, at: now) }
         record(actions.more[actions.dueBefore...], at: now)
-        return true
     }
 
     /// Records actions of the engine.

@@ -36,7 +36,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     @usableFromInline var lastWaiter: WaiterID = 0
 
     var eventBuffers: [EventBuffer<Key>] = []
-    var recordingBuffers: [RecordingBuffer<Key>] = []
+    @usableFromInline var recordingBuffers: [RecordingBuffer<Key>] = []
     /// Whether any of these exist.
     @exclusivity(unchecked) @usableFromInline var hasObservers = false
 
@@ -56,14 +56,14 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     /// When the runtime was made.
     let origin: CoreInstant
     @usableFromInline let handler: Handler
-    @usableFromInline let onFailure: (@Sendable (any Error, Key) async -> Void)?
+    @usableFromInline let onFailure: FailureHandler<Key>?
     @usableFromInline let atEnd: AtEnd
     let kind: Policy.Kind
     /// Where the program makes it.
     let site: SourceSite
 
     init(
-        _ settings: Settings, clock: any Clock<Duration>, onFailure: (@Sendable (any Error, Key) async -> Void)?,
+        _ settings: Settings, clock: any Clock<Duration>, onFailure: FailureHandler<Key>?,
         madeAt site: SourceSite, handler: Handler
     ) {
         require(settings.tolerance >= .zero, "the tolerance is \(settings.tolerance), but must be zero or more")
@@ -147,7 +147,6 @@ extension Runtime {
     @inline(never)
     func perform(_ actions: inout EngineActions, isWaking: Bool = false) {
         actions.displaced?.promise?.deliver(Outcome(actions.fate))
-        // An empty array would be allocated anew in there.
         if !actions.more.isEmpty { performMore(&actions) }
         if actions.movesAlarm, !isWaking { scheduleWakeUp() }
     }
@@ -155,32 +154,26 @@ extension Runtime {
     @inlinable
     func performMore(_ actions: inout EngineActions) {
         var hasEnqueued = false
-        actions.more.withUnsafeMutableBufferPointer { all in
-            guard let start = all.baseAddress else { return }
-            for action in start..<start + all.count {
-                // Executions are moved: a copy takes as long as the engine takes to start one (`make bench ROWS=due`). The array
-                // needs an element in its place when it is released.
-                defer { action.initialize(to: .resume(0)) }
-                switch action.move() {
-                case .start(let execution):
-                    if case .task(let isolation, let body) = handler {
-                        startTask(execution, on: isolation, body)
-                    } else {
-                        enqueue(execution)
-                        hasEnqueued = true
-                    }
-                case .cancel(let run):
-                    cancel(run)
-                case .settle(_, let batch, let fate):
-                    deliver(Outcome(fate), to: batch)
-                case .resume(let waiter):
-                    lock.withLock { waiters.removeValue(forKey: waiter) }?.deliver(())
-                case .release:
-                    break
+        var pending = actions.takeMore()
+        while let action = pending.next() {
+            switch consume action {
+            case .start(let execution):
+                if case .task(let isolation, let body) = handler {
+                    startTask(execution, on: isolation, body)
+                } else {
+                    enqueue(execution)
+                    hasEnqueued = true
                 }
+            case .cancel(let run):
+                cancel(run)
+            case .settle(_, let batch, let fate):
+                deliver(Outcome(fate), to: batch)
+            case .resume(let waiter):
+                lock.withLock { waiters.removeValue(forKey: waiter) }?.deliver(())
+            case .release:
+                break
             }
         }
-        actions.more = []
         if hasEnqueued { sendBlocks() }
     }
 }

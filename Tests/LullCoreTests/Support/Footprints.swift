@@ -4,8 +4,8 @@ extension Slab {
     /// The bytes that it holds.
     var footprint: Int {
         allSegments.indices.reduce(segmentCapacity * MemoryLayout<Segment>.stride) { bytes, number in
-            let places = blocks(of: number).reduce(0) { $0 + Int($1.capacity) }
-            return bytes + places * MemoryLayout<Element>.stride
+            let elements = blocks(of: number).reduce(0) { $0 + Int($1.capacity) }
+            return bytes + elements * MemoryLayout<Element>.stride
                 + Int(allSegments[number].capacity) * MemoryLayout<Block>.stride
         }
     }
@@ -14,7 +14,7 @@ extension Slab {
 extension DeadlineQueue {
     /// The bytes that it holds.
     var footprint: Int {
-        let chains = [moving, detached, spares] + allBuckets.map { $0.chain }
+        let chains = [redistributing, detached, spares] + allBuckets.map { $0.chain }
         return allBuckets.count * MemoryLayout<Bucket>.stride + ties.footprint
             + chains.flatMap { Self.chunks($0) }.reduce(0) { $0 + $1.footprint }
     }
@@ -23,12 +23,12 @@ extension DeadlineQueue {
 extension TieQueue {
     fileprivate var footprint: Int {
         runCapacity * MemoryLayout<Run>.stride + allRuns.reduce(0) { $0 + $1.chunk.footprint }
-            + (open.map { Chunk($0).footprint } ?? 0)
+            + (gathering?.footprint ?? 0)
     }
 }
 
 extension DeadlineQueue.Chunk {
     fileprivate var footprint: Int {
-        (Int(header.pointee.capacity) + 1) * MemoryLayout<DeadlineQueue.Entry>.stride
+        (capacity + 1) * MemoryLayout<DeadlineQueue.Entry>.stride
     }
 }

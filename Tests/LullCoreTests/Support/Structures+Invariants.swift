@@ -1,8 +1,10 @@
-// What is true of the engine's data structures between any two calls. Only tests ask.
+@testable import LullCore
+
+// The invariants of the engine's data structures between any two calls, for tests.
 
 extension DeadlineQueue {
-    /// Whether a pass goes on, or begins as soon as what is half dealt out is dealt out.
-    var isCompacted: Bool { isCompacting || moving != nil }
+    /// Whether a pass is under way, or begins as soon as an interrupted redistribution is done.
+    var isCompacted: Bool { isCompacting || redistributing != nil }
 
     /// The buckets, if there are any.
     var allBuckets: UnsafeMutableBufferPointer<Bucket> {
@@ -10,30 +12,24 @@ extension DeadlineQueue {
     }
 
     /// The chunks of a chain, from the first on.
-    static func chunks(_ chain: UnsafeMutablePointer<Chunk.Header>?) -> [Chunk] {
-        var chunks: [Chunk] = []
-        var next = chain
-        while let header = next {
-            chunks.append(Chunk(header))
-            next = header.pointee.next
-        }
-        return chunks
+    static func chunks(_ chain: Chunk?) -> [Chunk] {
+        Array(sequence(first: chain) { $0?.next }.prefix { $0 != nil }.compactMap { $0 })
     }
 
-    static func entries(_ chain: UnsafeMutablePointer<Chunk.Header>?) -> [Entry] {
+    static func entries(_ chain: Chunk?) -> [Entry] {
         chunks(chain).flatMap { $0.entries }
     }
 
     /// All entries, in any order.
     var allEntries: [Entry] {
         if buckets == nil { return count > 0 ? [only] : [] }
-        return ties.allEntries + Self.entries(moving) + Self.entries(detached)
+        return ties.allEntries + Self.entries(redistributing) + Self.entries(detached)
             + allBuckets.flatMap { Self.entries($0.chain) }
     }
 
     func contains(_ wanted: Entry) -> Bool {
         func isWanted(_ entry: Entry) -> Bool {
-            entry.at == wanted.at && entry.slot == wanted.slot && entry.birth == wanted.birth
+            entry.at == wanted.at && entry.slot == wanted.slot && entry.burst == wanted.burst
         }
         return allEntries.contains(where: isWanted)
     }
@@ -48,17 +44,17 @@ extension DeadlineQueue {
             broken.unless((bucket.chain == nil) == entries.isEmpty, "bucket \(number) has memory for entries only")
             checkChain(bucket.chain, "bucket \(number)", &broken)
             for entry in entries {
-                let home = 64 - (entry.at ^ last).leadingZeroBitCount
+                let home = bucketNumber(of: entry.at)
                 broken.unless(home == number, "the entry at \(entry.at) is in bucket \(home), not \(number)")
             }
             guard let first = entries.map({ $0.at }).min() else { continue }
             broken.unless(bucket.front.at == first, "the earliest instant of bucket \(number) is known")
             broken.unless(
-                entries.contains { $0.at == first && $0.slot == bucket.front.slot && $0.birth == bucket.front.birth },
+                entries.contains { $0.at == first && $0.slot == bucket.front.slot && $0.burst == bucket.front.burst },
                 "the front of bucket \(number) is one of its entries")
         }
         broken.unless(allEntries.allSatisfy { $0.at >= last }, "no entry is earlier than the last one popped")
-        checkChain(moving, "what is dealt out", &broken)
+        checkChain(redistributing, "what is redistributed", &broken)
         checkChain(detached, "what is detached", &broken)
         broken.unless(
             detached == nil || Self.entries(detached).allSatisfy { $0.at >= detachedFront } && detachedFront >= last,
@@ -69,20 +65,20 @@ extension DeadlineQueue {
         let spare = Self.chunks(spares)
         broken.unless(
             spare.count == spareCount && spareCount <= 32
-                && spare.allSatisfy { $0.isEmpty && $0.header.pointee.capacity == Chunk.smallest },
+                && spare.allSatisfy { $0.isEmpty && $0.capacity == Chunk.smallest },
             "spare chunks are small, empty, few, and counted")
         broken.unless(count > 0 || spareCount <= 1, "an empty queue keeps one chunk")
         return broken.rules
     }
 
     /// Only the first chunk of a chain has room, none is empty, and each is at most four times as large as the one before it.
-    private func checkChain(_ chain: UnsafeMutablePointer<Chunk.Header>?, _ name: String, _ broken: inout Broken) {
+    private func checkChain(_ chain: Chunk?, _ name: String, _ broken: inout Broken) {
         let chunks = Self.chunks(chain)
         broken.unless(chunks.allSatisfy { !$0.isEmpty }, "\(name): no chunk is empty")
         broken.unless(chunks.dropFirst().allSatisfy { $0.isFull }, "\(name): only the first chunk has room")
         for (later, earlier) in zip(chunks, chunks.dropFirst()) {
             broken.unless(
-                Int(later.header.pointee.capacity) == Chunk.capacity(after: earlier.header.pointee.capacity),
+                later.capacity == earlier.nextCapacity,
                 "\(name): chunks grow with the chain")
         }
     }
@@ -93,7 +89,7 @@ extension TieQueue {
 
     /// All entries, in any order.
     var allEntries: [Entry] {
-        allRuns.flatMap { Array($0.chunk.entries) } + (open.map { Array(Chunk($0).entries) } ?? [])
+        allRuns.flatMap { Array($0.chunk.entries) } + (gathering.map { Array($0.entries) } ?? [])
     }
 
     func checkInvariants() -> [String] {
@@ -102,11 +98,11 @@ extension TieQueue {
         func isInOrder(_ chunk: Chunk) -> Bool {
             zip(chunk.entries, chunk.entries.dropFirst()).allSatisfy { !$0.isOlder(than: $1) }
         }
-        if isSorted, let open { broken.unless(isInOrder(Chunk(open)), "the gathering entries are in order") }
+        if isSorted, let gathering { broken.unless(isInOrder(gathering), "the gathering entries are in order") }
         for (number, run) in allRuns.enumerated() {
             broken.unless(!run.chunk.isEmpty && isInOrder(run.chunk), "run \(number) is in order")
             guard !run.chunk.isEmpty else { continue }
-            broken.unless(run.birth == run.chunk.last.birth, "the oldest burst of run \(number) is known")
+            broken.unless(run.burst == run.chunk.last.burst, "the oldest burst of run \(number) is known")
             broken.unless(number == 0 || !run.isOlder(than: allRuns[(number - 1) / 2]), "the runs are a heap")
         }
         broken.unless(runCount <= runCapacity, "there is memory for the runs")
@@ -116,7 +112,7 @@ extension TieQueue {
 }
 
 extension Slab {
-    /// The segments.
+    /// All segments.
     var allSegments: UnsafeMutableBufferPointer<Segment> {
         UnsafeMutableBufferPointer(start: segments, count: segmentCount)
     }
@@ -143,18 +139,19 @@ extension Slab {
             checkVacancy(
                 from: segment.firstVacant, next: { blocks[$0].nextVacant }, "block of segment \(number)",
                 expected: blocks.indices.filter { blocks[$0].occupancy != .max }, &broken)
-            for (place, block) in blocks.enumerated() {
-                broken.unless((block.memory == nil) == (block.capacity == 0), "block \(number)/\(place) has its memory")
+            for (position, block) in blocks.enumerated() {
+                broken.unless(
+                    (block.memory == nil) == (block.capacity == 0), "block \(number)/\(position) has its memory")
                 let reach = 64 - block.occupancy.leadingZeroBitCount
-                broken.unless(reach <= block.capacity, "block \(number)/\(place) has memory for its elements")
-                guard number + place > 0 else { continue }
+                broken.unless(reach <= block.capacity, "block \(number)/\(position) has memory for its elements")
+                guard number + position > 0 else { continue }
                 broken.unless((block.occupancy == 0) == (block.capacity == 0), "an empty block has no memory")
             }
         }
         broken.unless(count == total, "the count is right")
         checkVacancy(
             from: firstVacant, next: { allSegments[$0].nextVacant }, "segment",
-            expected: allSegments.indices.filter { Int(allSegments[$0].count) < Self.placesPerSegment }, &broken)
+            expected: allSegments.indices.filter { Int(allSegments[$0].count) < Self.elementsPerSegment }, &broken)
         return broken.rules
     }
 
@@ -181,7 +178,7 @@ extension KeyIndex {
     }
 
     /// The number of keys.
-    var count: Int { allSegments.reduce(0) { $0 + Int($1.segment.live) } }
+    var count: Int { allSegments.reduce(0) { $0 + Int($1.segment.keyCount) } }
 
     /// The number of entries there is memory for.
     var capacity: Int { allSegments.reduce(0) { $0 + $1.segment.capacity } }
@@ -189,13 +186,13 @@ extension KeyIndex {
     /// The bytes that the index holds.
     var footprint: Int {
         let segments = allSegments.reduce(0) { $0 + ($1.segment.capacity + Segment.headerWords) * 4 }
-        let levels = levels == nil ? 0 : (Int(Self.deepest) + 1) * 4
+        let levels = levels == nil ? 0 : (Int(Self.maxDepth) + 1) * 4
         return segments + levels + (directory == nil ? 0 : directoryCount * MemoryLayout<Segment>.stride)
     }
 
-    /// Every entry is where the directory says, no search goes on for ever, and none goes on for nothing at the end of a run.
+    /// Checks that every entry is where the directory says, that every search ends, and that none passes a tombstone in vain.
     ///
-    /// - Parameter hashOf: The hash of the key at a place.
+    /// - Parameter hashOf: Returns the hash of the key of a slot.
     func checkInvariants(hashOf: (UInt32) -> UInt) -> [String] {
         var broken = Broken()
         guard let directory else {
@@ -210,14 +207,14 @@ extension KeyIndex {
             }
             let first = directory[number & ~(-1 << Int(segment.depth))]
             broken.unless(
-                first.entries == segment.entries && first.mask == segment.mask && first.placeMask == segment.placeMask,
+                first.entries == segment.entries && first.mask == segment.mask && first.slotMask == segment.slotMask,
                 "the directory has one segment for all numbers with its bits: \(number)")
         }
         for (number, segment) in allSegments { check(segment, number, hashOf, &broken) }
-        let levelled = (0...Int(Self.deepest)).map { level in allSegments.count { Int($0.segment.depth) == level } }
+        let levelled = (0...Int(Self.maxDepth)).map { level in allSegments.count { Int($0.segment.depth) == level } }
         if let levels {
             broken.unless(
-                levelled == (0...Int(Self.deepest)).map { Int(levels[$0]) }, "the segments of each depth are counted")
+                levelled == (0...Int(Self.maxDepth)).map { Int(levels[$0]) }, "the segments of each depth are counted")
             broken.unless(depth > 0 && levels[Int(depth)] > 0, "the directory is as deep as a segment")
         } else {
             broken.unless(depth == 0, "the segments of a deep directory are counted")
@@ -229,11 +226,11 @@ extension KeyIndex {
         let entries = UnsafeBufferPointer(start: segment.entries, count: segment.capacity)
         broken.unless(entries.count.nonzeroBitCount == 1, "segment \(number) has a power of two of entries")
         broken.unless(
-            Int(segment.used) == entries.count { $0 != 0 }, "the entries in use of segment \(number) are counted")
+            Int(segment.usedCount) == entries.count { $0 != 0 }, "the entries in use of segment \(number) are counted")
         broken.unless(
-            Int(segment.live) == entries.count { $0 & segment.placeMask != 0 },
+            Int(segment.keyCount) == entries.count { $0 & segment.slotMask != 0 },
             "the keys of segment \(number) are counted")
-        broken.unless(segment.used < entries.count, "a search in segment \(number) comes to an end")
+        broken.unless(segment.usedCount < entries.count, "a search in segment \(number) comes to an end")
         broken.unless(
             segment.depth == 0 || entries.count >= Self.segmentCapacity,
             "segment \(number) has been split when it was full")
@@ -241,15 +238,15 @@ extension KeyIndex {
             let entry = entries[position]
             let next = entries[(position + 1) & Int(segment.mask)]
             if entry == segment.tombstone {
-                broken.unless(next != 0, "no tombstone at \(position), before an empty place")
+                broken.unless(next != 0, "no tombstone at \(position), before an empty entry")
             } else if entry != 0 {
-                let place = entry & segment.placeMask - 1
-                let hash = hashOf(place)
+                let slot = entry & segment.slotMask - 1
+                let hash = hashOf(slot)
                 broken.unless(
-                    Self.bits(hash) & ~(-1 << Int(segment.depth)) == number, "place \(place) is in its segment")
+                    Self.bits(hash) & ~(-1 << Int(segment.depth)) == number, "slot \(slot) is in its segment")
                 broken.unless(
-                    entry & ~segment.placeMask == UInt32(truncatingIfNeeded: hash) & ~segment.placeMask,
-                    "the entry of place \(place) has its part of the hash")
+                    entry & ~segment.slotMask == UInt32(truncatingIfNeeded: hash) & ~segment.slotMask,
+                    "the entry of slot \(slot) has its part of the hash")
             }
         }
     }

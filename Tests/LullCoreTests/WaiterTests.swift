@@ -17,7 +17,7 @@ struct TicketTests {
         rig.submit("1", at: 0)
         #expect(rig.watch(2, "k") == false)
         #expect(rig.watch(3) == false)
-        #expect(rig.engine.tickets == [:])
+        #expect(rig.engine.waiters == [:])
     }
 
     @Test("a ticket waits for the running execution of its key and for the one that waits behind it")
@@ -79,7 +79,7 @@ struct TicketTests {
         #expect(rig.resumed == [8])
         rig.end("3")
         #expect(rig.resumed == [8, 7])
-        #expect(rig.engine.tickets == [:])
+        #expect(rig.engine.waiters == [:])
     }
 
     @Test("a ticket is resumed when what it waits for is cancelled")

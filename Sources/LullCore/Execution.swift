@@ -1,0 +1,101 @@
+/// One run of the handler for one key, as the engine asks for it.
+@frozen
+public struct Execution<Key, Value> {
+    /// Identifies the execution when its end is reported with ``Engine/ended(_:_:)``.
+    public var run: RunID
+    /// The key of the value.
+    public var key: Key
+    /// The value, or the values in order.
+    public var batch: Batch<Value>
+    /// The number of submits behind it.
+    public var count: Int
+    /// Why the value fell due.
+    public var edge: Edge
+    /// The instant at which it was due.
+    public var at: CoreInstant
+    /// The instant of the oldest submit behind it.
+    public var first: CoreInstant
+
+    @inlinable
+    init(run: RunID, key: Key, batch: Batch<Value>, due: Gate.Due) {
+        self.run = run
+        self.key = key
+        self.batch = batch
+        count = due.count
+        edge = due.edge
+        at = due.at
+        first = due.first
+    }
+}
+
+extension Execution: Sendable where Key: Sendable, Value: Sendable {}
+
+/// Identifies a running execution. No two executions of an engine have the same.
+@frozen
+public struct RunID: Hashable, Sendable {
+    /// The slot of its key.
+    @usableFromInline let slot: UInt32
+    /// The number of the execution, counted by the engine.
+    public let serial: UInt64
+
+    @inlinable
+    init(slot: UInt32, serial: UInt64) {
+        self.slot = slot
+        self.serial = serial
+    }
+}
+
+/// Whether an execution is running, and is being cancelled.
+@frozen
+public enum RunState: Hashable, Sendable {
+    /// It has started and not ended.
+    case running
+    /// It is running, and is to be cancelled: ``Action/cancel(_:)`` was returned for it.
+    case cancelling
+    /// It has ended.
+    case ended
+}
+
+/// What became of a submit that no handler got (<doc:Semantics>, section 6).
+@frozen
+public enum Fate: Hashable, Sendable {
+    /// A later submit of the key replaced it.
+    case superseded
+    /// Another value stood for it: a leading one, a running one, or the first.
+    case absorbed
+    /// It was cancelled.
+    case cancelled
+    /// It was refused, for this reason.
+    case rejected(Rejection)
+}
+
+/// Why a submit was refused at once, and changed nothing.
+@nonexhaustive
+public enum Rejection: Hashable, Sendable {
+    /// The debouncer has been shut down.
+    case shutDown
+    /// As many keys as the `capacity` allows are in a burst or wait to start, and the submit would have added one.
+    case overCapacity
+}
+
+/// How an execution ended, as reported with ``Engine/ended(_:_:)``.
+@frozen
+public enum Ending: Hashable, Sendable {
+    /// The handler returned.
+    case returned
+    /// The handler threw.
+    case threw
+}
+
+/// What became of the submits of an execution that has ended.
+@frozen
+public enum Verdict: Hashable, Sendable {
+    /// The handler returned.
+    case executed
+    /// The handler threw.
+    case failed
+    /// It was cancelled for a newer value, and threw.
+    case superseded
+    /// It was cancelled by `cancel(running: true)`, and threw.
+    case cancelled
+}

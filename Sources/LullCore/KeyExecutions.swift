@@ -1,0 +1,129 @@
+/// The executions of one key: those that run, and the one that is due and waits (<doc:Semantics>, section 7).
+///
+/// A key has this only while it has one or the other.
+@usableFromInline
+struct KeyExecutions<Value> {
+    /// An execution that is running.
+    @usableFromInline
+    struct Run {
+        @usableFromInline let serial: UInt64
+        /// The number of submits that it handles.
+        @usableFromInline let size: Int
+        /// Why it is being cancelled, if it is.
+        @usableFromInline var cancellation: Cancellation?
+        /// A number that the driver has attached; `UInt32.max` for none.
+        @usableFromInline var attachment: UInt32
+        /// The callers that wait for its end.
+        @usableFromInline var waiters: [WaiterID]
+
+        @inlinable
+        init(serial: UInt64, size: Int, waiters: [WaiterID]) {
+            self.serial = serial
+            self.size = size
+            attachment = .max
+            self.waiters = waiters
+        }
+
+        @inlinable
+        var state: RunState { cancellation == nil ? .running : .cancelling }
+    }
+
+    /// Why an execution is being cancelled.
+    @usableFromInline
+    enum Cancellation {
+        /// A newer value takes its place.
+        case superseded
+        /// By a `cancel` that includes what is running.
+        case cancelled
+    }
+
+    /// The slot of the key.
+    @usableFromInline let slot: UInt32
+    /// The position in the queue of starts; `UInt32.max` while not there.
+    @usableFromInline var queuePosition: UInt32
+    /// Almost always the only run: the others need an allocation.
+    @usableFromInline var run: Run?
+    /// Runs that started beside it, under ``WhileRunning/concurrent``.
+    @usableFromInline var others: [Run]
+    @usableFromInline var waiting: WaitingBatch<Value>?
+
+    @inlinable
+    init(slot: UInt32) {
+        self.slot = slot
+        queuePosition = .max
+        others = []
+    }
+
+    @inlinable
+    var isRunning: Bool { run != nil || !others.isEmpty }
+
+    /// Whether a value waits. Comparing ``waiting`` with nil would copy it.
+    @inlinable
+    var isWaiting: Bool {
+        switch waiting {
+        case .some: true
+        case .none: false
+        }
+    }
+
+    @inlinable
+    mutating func add(_ new: Run) {
+        if run == nil { run = new } else { others.append(new) }
+    }
+
+    @inlinable
+    mutating func remove(_ serial: UInt64) -> Run? {
+        if let found = run, found.serial == serial {
+            run = nil
+            return found
+        }
+        guard let index = others.firstIndex(where: { $0.serial == serial }) else { return nil }
+        return others.remove(at: index)
+    }
+
+    /// Marks the runs that are not being cancelled yet, and returns their serial numbers.
+    @usableFromInline
+    mutating func cancelRuns(_ reason: Cancellation) -> [UInt64] {
+        var serials: [UInt64] = []
+        changeRuns { run in
+            guard run.cancellation == nil else { return }
+            run.cancellation = reason
+            serials.append(run.serial)
+        }
+        return serials
+    }
+
+    /// Lets runs that are cancelled for a newer value end as cancelled: that value has been cancelled.
+    mutating func cancelSuperseded() {
+        changeRuns { run in if run.cancellation == .superseded { run.cancellation = .cancelled } }
+    }
+
+    @inlinable
+    mutating func changeRuns(_ body: (inout Run) -> Void) {
+        if run != nil { body(&run!) }  // Proof: the condition.
+        for index in others.indices { body(&others[index]) }
+    }
+
+    /// The run with a serial number, if it is one of this key.
+    @inlinable
+    func find(_ serial: UInt64) -> Run? {
+        if let only = run, only.serial == serial { return only }
+        return others.first { $0.serial == serial }
+    }
+
+    /// Lets a caller wait for the ends of what runs and what waits.
+    ///
+    /// - Returns: The number of executions that it waits for.
+    mutating func add(_ waiter: WaiterID) -> Int {
+        var awaited = 0
+        changeRuns { run in
+            run.waiters.append(waiter)
+            awaited += 1
+        }
+        if let size = waiting?.size {
+            waiting?.waiters.append(WaitingBatch.Waiter(id: waiter, values: size))
+            awaited += 1
+        }
+        return awaited
+    }
+}

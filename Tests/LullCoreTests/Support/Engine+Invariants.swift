@@ -1,0 +1,126 @@
+@testable import LullCore
+
+// The invariants of an engine between any two calls. Checking them visits everything there is.
+extension Engine {
+    /// The rules of the engine's own data that do not hold; empty unless there is a bug.
+    func checkInvariants() -> [String] {
+        var broken = Broken()
+        checkSlots(&broken)
+        checkExecutions(&broken)
+        checkCounters(&broken)
+        broken.rules += deadlines.checkInvariants().map { "deadlines: \($0)" }
+        broken.rules += idleQueue.checkInvariants().map { "idle queue: \($0)" }
+        broken.rules += keyIndex.checkInvariants { KeyIndex.hash(slots[$0].pointee.key) }.map { "index: \($0)" }
+        broken.rules += slots.checkInvariants().map { "slots: \($0)" }
+        broken.rules += keyExecutions.checkInvariants().map { "executions: \($0)" }
+        return broken.rules
+    }
+
+    private func checkSlots(_ broken: inout Broken) {
+        var open = 0
+        slots.forEach { index, slot in
+            let slot = slot.pointee
+            let gate = slot.gate
+            broken.unless(findSlot(of: slot.key) == index, "the index finds key \(index) where it is")
+            broken.unless(
+                (slot.batch != nil) == (gate.count > 0), "key \(index) has values exactly if its gate counts some")
+            broken.unless(gate.count == 0 || gate.isOpen, "the gate of key \(index) is open when something is pending")
+            broken.unless(
+                gate.isOpen || slot.executions != .max, "key \(index) is forgotten when nothing is left of it")
+            let expected = setup.combination == .collect ? gate.count : 1
+            broken.unless(
+                slot.batch.map { $0.size == expected } ?? true, "key \(index) keeps the right number of values")
+            let entry = DeadlineQueue.Entry(at: slot.scheduled, slot: index, burst: slot.burst)
+            if slot.batch != nil {
+                broken.unless(slot.scheduled <= gate.pendingDue(by: setup.policy), "key \(index) is looked at in time")
+                broken.unless(nextAlarm <= slot.scheduled, "the alarm is in time for key \(index)")
+                broken.unless(
+                    slots.isCurrent(entry, pending: true) && deadlines.contains(entry),
+                    "the deadlines have key \(index)")
+            } else if gate.isOpen {
+                broken.unless(slot.scheduled <= gate.quiet, "key \(index) is forgotten in time")
+                broken.unless(
+                    slots.isCurrent(entry, pending: false) && idleQueue.contains(entry),
+                    "key \(index) will be forgotten")
+            }
+            let isWaiting = slot.executions != .max && keyExecutions[slot.executions].pointee.waiting != nil
+            broken.unless(slot.isCounted == (gate.isOpen || isWaiting), "key \(index) is counted exactly if it is open")
+            if slot.isCounted { open += 1 }
+            broken.unless(slot.burst <= burstCount, "the burst of key \(index) has begun")
+            broken.unless(
+                slot.executions == .max || keyExecutions[slot.executions].pointee.slot == index,
+                "the executions of key \(index) are its own")
+        }
+        broken.unless(keyIndex.count == slots.count, "the index has as many keys as there are")
+        broken.unless(openCount == open, "\(open) keys are counted as open, not \(openCount)")
+        broken.unless(recentSlot == .max || slots.contains(recentSlot), "the most recent key is there")
+        let bound = 2 * slots.count + 64
+        broken.unless(deadlines.count <= bound || deadlines.isCompacted, "the deadlines are compacted")
+        broken.unless(idleQueue.count <= bound || idleQueue.isCompacted, "the idle queue is compacted")
+    }
+
+    private func checkExecutions(_ broken: inout Broken) {
+        var running = 0
+        var awaited: [WaiterID: Int] = [:]
+        keyExecutions.forEach { index, executions in
+            let executions = executions.pointee
+            let key = "key \(executions.slot)"
+            let runs = executions.others + (executions.run.map { [$0] } ?? [])
+            running += runs.count
+            broken.unless(
+                slots.contains(executions.slot) && slots[executions.slot].pointee.executions == index,
+                "the executions \(index) have a key")
+            broken.unless(!runs.isEmpty || executions.waiting != nil, "\(key) has executions")
+            broken.unless(runs.count < 2 || setup.whileRunning == .concurrent, "the runs of \(key) do not overlap")
+            if let waiting = executions.waiting {
+                let isBlocked = setup.whileRunning != .concurrent && !runs.isEmpty
+                let position = Int(executions.queuePosition)
+                let isQueued = position < startQueue.count && startQueue[position].executions == index
+                let sizes = ([waiting.batch] + waiting.parts.compactMap { $0 }).map { $0.size }
+                broken.unless(sizes.reduce(0, +) == waiting.size, "what waits at \(key) is counted")
+                broken.unless(sizes.allSatisfy { $0 <= setup.maxBatch }, "no part at \(key) is too large")
+                broken.unless(
+                    sizes.dropLast().dropFirst().allSatisfy { $0 == setup.maxBatch }, "parts at \(key) are full")
+                broken.unless(
+                    !isQueued || startQueue[position].dueNumber == waiting.dueNumber,
+                    "\(key) is queued where it should be")
+                broken.unless(isBlocked != isQueued, "what waits at \(key) waits for the key or in the queue")
+                broken.unless(
+                    isBlocked || runningCount >= setup.maxConcurrent || !sweeps.isEmpty,
+                    "what waits at \(key) could not start")
+            } else {
+                broken.unless(executions.queuePosition == .max, "\(key) is not queued with nothing waiting")
+            }
+            for waiter in runs.flatMap({ $0.waiters }) + (executions.waiting?.waiters.map { $0.id } ?? []) {
+                awaited[waiter, default: 0] += 1
+            }
+        }
+        broken.unless(runningCount == running, "\(running) executions are running, not \(runningCount)")
+        broken.unless(runningCount <= setup.maxConcurrent, "no more executions run than may")
+        for waiter in sweeps.compactMap({ $0.waiter }) { awaited[waiter, default: 0] += 1 }
+        broken.unless(waiters == awaited, "every caller waits for as many executions as have it")
+        for child in 0..<startQueue.count {
+            let entry = startQueue[child]
+            broken.unless(
+                child == 0 || !entry.precedes(startQueue[(child - 1) / 2]), "the queue of starts is a heap")
+            broken.unless(
+                keyExecutions[entry.executions].pointee.queuePosition == UInt32(child),
+                "the position of \(child) is known")
+        }
+    }
+
+    private func checkCounters(_ broken: inout Broken) {
+        var (pending, waiting, running) = (0, 0, 0)
+        slots.forEach { _, slot in pending += slot.pointee.batch?.size ?? 0 }
+        keyExecutions.forEach { _, executions in
+            waiting += executions.pointee.waiting?.size ?? 0
+            running += executions.pointee.run?.size ?? 0
+            running += executions.pointee.others.reduce(0) { $0 + $1.size }
+        }
+        broken.unless(waitingSubmits == waiting, "\(waiting) submits wait, not \(waitingSubmits)")
+        broken.unless(
+            tally.pending == pending + waiting, "\(pending + waiting) submits are pending, not \(tally.pending)")
+        broken.unless(tally.running == running, "\(running) submits are running, not \(tally.running)")
+        broken.unless(tally.addUp, "the counters add up")
+    }
+}

@@ -20,22 +20,19 @@ let package = Package(
         .library(name: "LullSQLite", targets: ["LullSQLite"]),
         .library(name: "LullTesting", targets: ["LullTesting"]),
         .executable(name: "lull", targets: ["LullCommand"]),
-        // For the benchmarks, which are a package of their own; not for users.
-        .library(name: "_LullCharts", targets: ["LullCharts"]),
     ],
     targets: [
         .target(name: "LullCore", swiftSettings: settings),
-        .target(name: "CLullPlatform"),
-        .target(name: "Lull", dependencies: ["LullCore", "CLullPlatform"], swiftSettings: settings),
+        .target(name: "CLullSystem"),
+        .target(name: "Lull", dependencies: ["LullCore", "CLullSystem"], swiftSettings: settings),
         .target(name: "LullDispatch", dependencies: ["Lull"], swiftSettings: settings),
-        .target(name: "LullDurable", dependencies: ["Lull", "CLullPlatform"], swiftSettings: settings),
+        .target(name: "LullDurable", dependencies: ["Lull", "CLullSystem"], swiftSettings: settings),
         .systemLibrary(
             name: "CLullSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(
-            name: "LullSQLite", dependencies: ["LullDurable", "CLullSQLite"], swiftSettings: settings),
+            name: "LullSQLite", dependencies: ["LullDurable", "CLullSQLite", "CLullSystem"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
-        .target(name: "CLullSystem"),
         .executableTarget(
             name: "LullCommand",
             dependencies: ["Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "CLullSystem"],
@@ -77,10 +74,3 @@ let package = Package(
             swiftSettings: settings),
     ]
 )
-
-if Context.environment["LULL_SANITIZER"] == "thread" {
-    // What has one thread has no races, but half of what there is to build; and that sanitizer does not survive the many
-    // processes that the command's tests make.
-    let oneThread = ["LullCoreTests", "LullChartsTests", "LullCommandTests"]
-    package.targets.removeAll { oneThread.contains($0.name) }
-}

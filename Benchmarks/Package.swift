@@ -17,7 +17,6 @@ let package = Package(
                 "UpsertFloor",
                 .product(name: "Lull", package: "swift-lull"),
                 .product(name: "LullCore", package: "swift-lull"),
-                .product(name: "_LullCharts", package: "swift-lull"),
                 .product(name: "LullDurable", package: "swift-lull"),
                 .product(name: "LullSQLite", package: "swift-lull"),
             ],

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// The exit statuses, after `sysexits.h`.
 enum ExitStatus {

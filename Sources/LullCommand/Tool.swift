@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// The program, from its arguments to its exit status.
 enum Tool {

@@ -1,5 +1,6 @@
-internal import CLullSystem
+internal import CLullCommand
 
+lull_end_on_quit()
 var count = CommandLine.argc
 var vector: UnsafeMutablePointer<Argument?>? = CommandLine.unsafeArgv
 if count == 0 { vector = lull_first_arguments(&count) }

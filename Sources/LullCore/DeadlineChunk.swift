@@ -26,7 +26,7 @@ extension DeadlineQueue {
 
     /// A handle on memory for some entries, and the next chunk of a chain.
     ///
-    /// This type alone touches that memory; whoever holds the handle deallocates it. A chain grows by chunks that never
+    /// This type alone touches that memory; the owner of the handle deallocates it. A chain grows by chunks that never
     /// move, so that adding an entry copies no others. Arrays checked at each move of an entry whether they were shared,
     /// which doubled the time of the row `due`.
     @usableFromInline

@@ -2,7 +2,7 @@ public import Dispatch
 public import Foundation
 internal import Lull
 
-/// Runs a handler once a burst of events is over: for work in the background, with one instance for each kind of event.
+/// Runs a handler when a burst of events is over: for work in the background, with one instance for each kind of event.
 ///
 /// ```swift
 /// let sync = BackgroundDebouncer(timeInterval: 2)
@@ -10,44 +10,43 @@ internal import Lull
 /// sync.handler = { syncSteps() }
 /// ```
 ///
-/// It needs no run loop. In a process that was suspended, what fell due meanwhile runs at once, and once, when the
-/// process goes on; keeping the process alive is up to the app: <doc:WorkInTheBackground>.
+/// It needs no run loop. In a process that was suspended, what fell due meanwhile runs at once, and once, when the process
+/// resumes. Keeping the process alive is up to the app: <doc:WorkInTheBackground>.
 ///
-/// The handler runs on the main queue; for another one there is ``BackgroundDebouncer/OnQueue``. Every call may be made
-/// from any thread, and costs about two locks; all instances share one timer.
+/// The handler runs on the main queue; for another queue use ``BackgroundDebouncer/OnQueue``. Every call may be made from
+/// any thread, and costs about two locks; all instances share one timer.
 public final class BackgroundDebouncer: Sendable {
     private let events: EventHandler
 
-    /// Makes a debouncer; setting its ``handler`` is an event.
+    /// Creates a debouncer; setting its ``handler`` is an event.
     ///
     /// The program stops with a message if the interval is negative or not finite.
     ///
     /// - Parameters:
-    ///   - timeInterval: For how many seconds no event must have come before the handler runs.
-    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///   - timeInterval: The seconds without an event after which the handler runs.
+    ///   - clock: Measures the delay; tests pass the `ManualClock` of `LullTesting`. The default continues while the
     ///     machine sleeps.
-    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
-    ///     never earlier. Zero or more.
+    ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
+    ///     more.
     public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero)
     {
         events = EventHandler(timeInterval, .main, clock, tolerance)
     }
 
-    /// What runs once the interval has passed without an event; nil when it has run.
+    /// The closure that runs once the interval has passed without an event; nil when it has run.
     ///
-    /// Setting it is an event, and starts the interval again. Setting nil drops what is pending.
+    /// Setting it is an event, and restarts the interval. Setting nil drops what is pending.
     public var handler: (@MainActor @Sendable () -> Void)? {
         get { events.handler }
         set { events.set(onMainQueue(newValue)) }
     }
 
-    /// Starts the interval again and keeps the handler: for an event that needs no new one. Does nothing without a
-    /// handler.
+    /// Restarts the interval and keeps the handler: for an event that needs no new one. Does nothing without a handler.
     public func renewInterval() {
         events.renew()
     }
 
-    /// Runs the handler now, if there is one: for when the time that the system gives is running out.
+    /// Runs the handler now, if there is one: for when the time that the system grants is running out.
     ///
     /// Called on the main thread, it returns when the handler has run. Called elsewhere, it returns at once.
     public func flush() {
@@ -58,33 +57,33 @@ public final class BackgroundDebouncer: Sendable {
     public final class OnQueue: Sendable {
         private let events: EventHandler
 
-        /// Makes a debouncer; setting its ``handler`` is an event.
+        /// Creates a debouncer; setting its ``handler`` is an event.
         ///
         /// The program stops with a message if the interval is negative or not finite.
         ///
         /// - Parameters:
-        ///   - queue: Where the handler runs.
-        ///   - timeInterval: For how many seconds no event must have come before the handler runs.
-        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while
+        ///   - queue: The queue on which the handler runs.
+        ///   - timeInterval: The seconds without an event after which the handler runs.
+        ///   - clock: Measures the delay; tests pass the `ManualClock` of `LullTesting`. The default continues while
         ///     the machine sleeps.
-        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
-        ///     never earlier. Zero or more.
+        ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
+        ///     more.
         public init(
             _ queue: DispatchQueue, timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(),
             tolerance: Duration = .zero
         ) {
-            events = EventHandler(timeInterval, Place(queue), clock, tolerance)
+            events = EventHandler(timeInterval, TargetQueue(queue), clock, tolerance)
         }
 
-        /// What runs once the interval has passed without an event; nil when it has run.
+        /// The closure that runs once the interval has passed without an event; nil when it has run.
         ///
-        /// Setting it is an event, and starts the interval again. Setting nil drops what is pending.
+        /// Setting it is an event, and restarts the interval. Setting nil drops what is pending.
         public var handler: (@Sendable () -> Void)? {
             get { events.handler }
             set { events.set(newValue) }
         }
 
-        /// Starts the interval again and keeps the handler. Does nothing without a handler.
+        /// Restarts the interval and keeps the handler. Does nothing without a handler.
         public func renewInterval() {
             events.renew()
         }
@@ -98,24 +97,24 @@ public final class BackgroundDebouncer: Sendable {
     }
 }
 
-/// What both kinds are made of: a debouncer of events, and the handler of the newest one.
+/// The implementation of both classes: a debouncer of events, and the handler of the newest event.
 private final class EventHandler: Sendable {
     private struct Newest: Sendable {
         var event = 0
         var handler: QueueTask?
     }
 
-    private let place: Place
+    private let queue: TargetQueue
     private let newest = Guarded(Newest())
     private let debouncer: Debouncer<Int, Void>
 
-    init(_ interval: TimeInterval, _ place: Place, _ clock: any Clock<Duration>, _ tolerance: Duration) {
-        self.place = place
+    init(_ interval: TimeInterval, _ queue: TargetQueue, _ clock: any Clock<Duration>, _ tolerance: Duration) {
+        self.queue = queue
         let wait = Duration(setting: interval, "time interval")
         debouncer = Debouncer(
-            for: wait, on: place.queue, options: .init(tolerance: tolerance), clock: clock
+            for: wait, on: queue.queue, options: .init(tolerance: tolerance), clock: clock
         ) { [newest] event in
-            // If another event has come since this one fell due, the handler waits for the end of its interval.
+            // If another event has arrived since this one fell due, the handler waits for the end of that event's interval.
             let handler = newest.change { $0.event == event ? $0.handler.take() : nil }
             handler?()
         }
@@ -123,8 +122,8 @@ private final class EventHandler: Sendable {
 
     var handler: QueueTask? { newest.value.handler }
 
-    // Events are submitted, and dropped, with the lock held, or two threads could do so in another order than they are
-    // counted.
+    // Events are submitted and dropped while the lock is held: otherwise two threads could submit in another order than they
+    // count.
     func set(_ handler: QueueTask?) {
         let replaced = newest.change { newest in
             let replaced = newest.handler
@@ -146,6 +145,6 @@ private final class EventHandler: Sendable {
 
     func flush() {
         debouncer.flush()
-        if place.isHere { debouncer.runtime.runReady() }
+        if queue.isCurrent { debouncer.runtime.runReady() }
     }
 }

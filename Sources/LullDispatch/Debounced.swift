@@ -11,16 +11,16 @@ internal import Lull
 /// ```
 ///
 /// The closure may be called from any thread; a call costs about as much as a lock. If it is released while a value is
-/// pending, `body` still runs when that is due. The program stops with a message if the delay is negative or not
+/// pending, `body` still runs when the value falls due. The program stops with a message if the delay is negative or not
 /// finite.
 ///
 /// - Parameters:
-///   - seconds: For how many seconds the closure must not have been called before `body` runs.
-///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///   - seconds: The seconds without a call after which `body` runs.
+///   - clock: Measures the delay; tests pass the `ManualClock` of `LullTesting`. The default continues while the
 ///     machine sleeps.
-///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
-///     earlier. Zero or more.
-///   - body: What runs when the calls have stopped.
+///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
+///     more.
+///   - body: The closure that runs when the calls have stopped.
 public func debounced<Value: Sendable>(
     for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
     _ body: @escaping @MainActor @Sendable (Value) -> Void
@@ -32,16 +32,16 @@ public func debounced<Value: Sendable>(
 
 /// Returns a closure that may be called as often as you like, and runs `body` on a queue once the calls have stopped.
 ///
-/// All else is as in the form on the main queue whose closure takes a value.
+/// Everything else is as in the form on the main queue whose closure takes a value.
 ///
 /// - Parameters:
-///   - seconds: For how many seconds the closure must not have been called before `body` runs.
-///   - queue: Where `body` runs.
-///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///   - seconds: The seconds without a call after which `body` runs.
+///   - queue: The queue on which `body` runs.
+///   - clock: Measures the delay; tests pass the `ManualClock` of `LullTesting`. The default continues while the
 ///     machine sleeps.
-///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
-///     earlier. Zero or more.
-///   - body: What runs when the calls have stopped.
+///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
+///     more.
+///   - body: The closure that runs when the calls have stopped.
 public func debounced<Value: Sendable>(
     for seconds: TimeInterval, on queue: DispatchQueue, clock: any Clock<Duration> = ContinuousClock(),
     tolerance: Duration = .zero,
@@ -57,15 +57,15 @@ public func debounced<Value: Sendable>(
 /// Returns a closure that may be called as often as you like, and runs `body` on the main queue once the calls have
 /// stopped.
 ///
-/// All else is as in the form on the main queue whose closure takes a value.
+/// Everything else is as in the form on the main queue whose closure takes a value.
 ///
 /// - Parameters:
-///   - seconds: For how many seconds the closure must not have been called before `body` runs.
-///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///   - seconds: The seconds without a call after which `body` runs.
+///   - clock: Measures the delay; tests pass the `ManualClock` of `LullTesting`. The default continues while the
 ///     machine sleeps.
-///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
-///     earlier. Zero or more.
-///   - body: What runs when the calls have stopped.
+///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
+///     more.
+///   - body: The closure that runs when the calls have stopped.
 public func debounced(
     for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
     _ body: @escaping @MainActor @Sendable () -> Void
@@ -75,16 +75,16 @@ public func debounced(
 
 /// Returns a closure that may be called as often as you like, and runs `body` on a queue once the calls have stopped.
 ///
-/// All else is as in the form on the main queue whose closure takes a value.
+/// Everything else is as in the form on the main queue whose closure takes a value.
 ///
 /// - Parameters:
-///   - seconds: For how many seconds the closure must not have been called before `body` runs.
-///   - queue: Where `body` runs.
-///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+///   - seconds: The seconds without a call after which `body` runs.
+///   - queue: The queue on which `body` runs.
+///   - clock: Measures the delay; tests pass the `ManualClock` of `LullTesting`. The default continues while the
 ///     machine sleeps.
-///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one; never
-///     earlier. Zero or more.
-///   - body: What runs when the calls have stopped.
+///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
+///     more.
+///   - body: The closure that runs when the calls have stopped.
 public func debounced(
     for seconds: TimeInterval, on queue: DispatchQueue, clock: any Clock<Duration> = ContinuousClock(),
     tolerance: Duration = .zero,

@@ -11,10 +11,10 @@ internal import Lull
 /// for operation in [pause, work] { operations.addOperation(operation) }
 /// ```
 ///
-/// It holds no thread while it waits. Cancelled while it is executing, from any thread, it finishes at once, and so
-/// frees a queue that executes one operation at a time.
+/// It occupies no thread while it waits. If it is cancelled while it is executing, from any thread, it finishes at once,
+/// which frees a queue that executes one operation at a time.
 public final class DelayOperation: Operation, @unchecked Sendable {
-    // Proof of @unchecked Sendable: what varies is guarded; the rest is constant.
+    // Proof of @unchecked Sendable: the variable parts are in `Guarded`; the rest is constant.
     private enum State {
         case waiting
         case executing
@@ -27,17 +27,17 @@ public final class DelayOperation: Operation, @unchecked Sendable {
     private let tolerance: Duration
     private let timer = Guarded<Debouncer<Void, Void>?>(nil)
 
-    /// How long it waits from its start on, in seconds, as given.
+    /// The seconds that it waits from its start on, as passed to the initializer.
     public let timeInterval: TimeInterval
 
-    /// Makes an operation that waits for a time once its queue has started it.
+    /// Creates an operation that waits for a time once its queue has started it.
     ///
     /// - Parameters:
     ///   - timeInterval: In seconds, from its start; negative and NaN count as zero, infinity as never.
-    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///   - clock: Measures the delay; tests pass the `ManualClock` of `LullTesting`. The default continues while the
     ///     machine sleeps.
-    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
-    ///     never earlier. Zero or more.
+    ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
+    ///     more.
     public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero)
     {
         self.timeInterval = timeInterval
@@ -56,7 +56,7 @@ public final class DelayOperation: Operation, @unchecked Sendable {
     /// Whether the time is over, or the operation was cancelled.
     public override var isFinished: Bool { state.value == .finished }
 
-    /// Begins to wait. The operation queue calls this; do not.
+    /// Begins to wait. Only the operation queue calls this function.
     public override func start() {
         guard !isCancelled else { return move(from: .waiting, to: .finished) }
         move(from: .waiting, to: .executing)
@@ -68,7 +68,7 @@ public final class DelayOperation: Operation, @unchecked Sendable {
         }
         _ = self.timer.exchange(timer)
         timer()
-        // A cancel that came meanwhile may have found neither an operation that was executing nor a timer to stop.
+        // A concurrent cancel may have found neither an executing operation nor a timer to stop.
         if isCancelled { move(from: .executing, to: .finished) }
         if isFinished { _ = self.timer.exchange(nil) }
     }
@@ -84,7 +84,7 @@ public final class DelayOperation: Operation, @unchecked Sendable {
         guard state.value == old else { return }
         let states: [(state: State, key: String)] = [(.executing, "isExecuting"), (.finished, "isFinished")]
         let changes = states.filter { $0.state == old || $0.state == new }.map(\.key)
-        // Announced before it is known whether this thread is the one that moves it: announcing twice is harmless.
+        // Announced before it is known whether this thread makes the transition: announcing twice is harmless.
         for key in changes { willChangeValue(forKey: key) }
         state.change { state in if state == old { state = new } }
         for key in changes.reversed() { didChangeValue(forKey: key) }

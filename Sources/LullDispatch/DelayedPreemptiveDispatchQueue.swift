@@ -2,33 +2,33 @@ public import Dispatch
 public import Foundation
 internal import Lull
 
-/// Runs the task that was given last, once, when *all* the delays that were asked for are over.
+/// Runs the task that was given last, once, when *all* requested delays are over.
 ///
 /// ```swift
 /// let queue = DelayedPreemptiveDispatchQueue()
 /// queue.delay(2) { print("first") }
-/// queue.delay(1) { print("second") }      // printed after two seconds: the longer delay rules
+/// queue.delay(1) { print("second") }      // printed after two seconds: the longer delay applies
 /// ```
 ///
 /// A shorter delay never shortens a longer one that is running (`delayRule: .extend`; <doc:Semantics>, section 3). The
 /// queue can be used again after the task has run, and from inside the task.
 ///
-/// The task runs on the main queue; for another one there is ``DelayedPreemptiveDispatchQueue/OnQueue``. Every call may
-/// be made from any thread, and costs about as much as a lock.
+/// The task runs on the main queue; for another queue use ``DelayedPreemptiveDispatchQueue/OnQueue``. Every call may be
+/// made from any thread, and costs about as much as a lock.
 public final class DelayedPreemptiveDispatchQueue: Sendable {
     /// A name of your choice, to tell queues apart when debugging.
     public let label: String
     private let tasks: Preemptive
 
-    /// Makes a queue with no delay running.
+    /// Creates a queue with no delay running.
     ///
     /// - Parameters:
     ///   - label: A name of your choice, to tell queues apart when debugging.
-    ///   - task: What runs until a call of ``delay(_:task:)`` gives another task.
-    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///   - task: The task that runs until a call of ``delay(_:task:)`` gives another task.
+    ///   - clock: Measures the delay; tests pass the `ManualClock` of `LullTesting`. The default continues while the
     ///     machine sleeps.
-    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
-    ///     never earlier. Zero or more.
+    ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
+    ///     more.
     public init(
         label: String = "DelayedPreemptiveDispatchQueue", task: (@MainActor @Sendable () -> Void)? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
@@ -37,17 +37,17 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
         tasks = Preemptive(.main, onMainQueue(task), clock, tolerance)
     }
 
-    /// Puts the task off until this delay, and all that are running, are over.
+    /// Postpones the task until this delay, and all that are running, are over.
     ///
     /// - Parameters:
-    ///   - delay: In seconds, from now; negative and NaN count as zero, infinity as never.
-    ///   - task: What runs then, and after later delays; nil for the task given last. Without any task the call does
+    ///   - delay: The delay in seconds, from now; negative and NaN count as zero, infinity as never.
+    ///   - task: The task that runs then, and after later delays; nil for the task given last. Without any task the call does
     ///     nothing.
     public func delay(_ delay: TimeInterval, task: (@MainActor @Sendable () -> Void)? = nil) {
         tasks.delay(delay, onMainQueue(task))
     }
 
-    /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which remembers the task given
+    /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which still has the task given
     /// last.
     public func cancel() {
         tasks.cancel()
@@ -62,37 +62,37 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
         public let label: String
         private let tasks: Preemptive
 
-        /// Makes a queue with no delay running.
+        /// Creates a queue with no delay running.
         ///
         /// - Parameters:
-        ///   - queue: Where the task runs.
+        ///   - queue: The queue on which the task runs.
         ///   - label: A name of your choice, to tell queues apart when debugging.
-        ///   - task: What runs until a call of ``delay(_:task:)`` gives another task.
-        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while
+        ///   - task: The task that runs until a call of ``delay(_:task:)`` gives another task.
+        ///   - clock: Measures the delay; tests pass the `ManualClock` of `LullTesting`. The default continues while
         ///     the machine sleeps.
-        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
-        ///     never earlier. Zero or more.
+        ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
+        ///     more.
         public init(
             _ queue: DispatchQueue, label: String = "DelayedPreemptiveDispatchQueue",
             task: (@Sendable () -> Void)? = nil, clock: any Clock<Duration> = ContinuousClock(),
             tolerance: Duration = .zero
         ) {
             self.label = label
-            tasks = Preemptive(Place(queue), task, clock, tolerance)
+            tasks = Preemptive(TargetQueue(queue), task, clock, tolerance)
         }
 
-        /// Puts the task off until this delay, and all that are running, are over.
+        /// Postpones the task until this delay, and all that are running, are over.
         ///
         /// - Parameters:
-        ///   - delay: In seconds, from now; negative and NaN count as zero, infinity as never.
-        ///   - task: What runs then, and after later delays; nil for the task given last. Without any task the call
+        ///   - delay: The delay in seconds, from now; negative and NaN count as zero, infinity as never.
+        ///   - task: The task that runs then, and after later delays; nil for the task given last. Without any task the call
         ///     does nothing.
         public func delay(_ delay: TimeInterval, task: (@Sendable () -> Void)? = nil) {
             tasks.delay(delay, task)
         }
 
-        /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which remembers the task
-        /// given last.
+        /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which still has the task given
+        /// last.
         public func cancel() {
             tasks.cancel()
         }
@@ -102,15 +102,15 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
     }
 }
 
-/// What both kinds are made of: a debouncer of tasks, and the task given last.
+/// The implementation of both classes: a debouncer of tasks, and the task given last.
 private final class Preemptive: Sendable {
     private let debouncer: Debouncer<QueueTask, Void>
     private let last: Guarded<QueueTask?>
 
-    init(_ place: Place, _ task: QueueTask?, _ clock: any Clock<Duration>, _ tolerance: Duration) {
+    init(_ queue: TargetQueue, _ task: QueueTask?, _ clock: any Clock<Duration>, _ tolerance: Duration) {
         last = Guarded(task)
         debouncer = Debouncer(
-            for: .zero, on: place.queue, options: .init(delayRule: .extend, tolerance: tolerance), clock: clock
+            for: .zero, on: queue.queue, options: .init(delayRule: .extend, tolerance: tolerance), clock: clock
         ) {
             task in task()
         }

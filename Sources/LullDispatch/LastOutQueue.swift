@@ -2,42 +2,42 @@ public import Dispatch
 public import Foundation
 internal import Lull
 
-/// Runs, for each key, only the task that was enqueued last, once no other task of the key has come for a while.
+/// Runs, for each key, only the task that was enqueued last, once no other task of the key has been enqueued for a while.
 ///
 /// ```swift
 /// LastOutQueue.default.enqueue(forKey: "volume") { speaker.set(volume) }
 /// LastOutQueue.default.executePendingTasks()      // when the screen is left or the app goes to the background
 /// ```
 ///
-/// Tasks run on the main queue; for another one there is ``LastOutQueue/OnQueue``. Every call may be made from any
-/// thread. Enqueuing costs about as much as a lock, and one timer serves all keys. When tasks fall due:
-/// <doc:Semantics>, section 3.
+/// Tasks run on the main queue; for another queue use ``LastOutQueue/OnQueue``. Every call may be made from any thread.
+/// Enqueuing costs about as much as a lock, and one timer serves all keys. When tasks fall due: <doc:Semantics>,
+/// section 3.
 public final class LastOutQueue: Sendable {
     /// A queue that the whole program shares, with a delay of two seconds.
     public static let `default` = LastOutQueue()
 
     private let tasks: LastOut
 
-    /// Makes a queue with a delay, and keys, of its own.
+    /// Creates a queue with its own delay and keys.
     ///
     /// The program stops with a message if the delay is negative or not finite.
     ///
     /// - Parameters:
-    ///   - delay: For how many seconds no other task of the key must have come before its last one runs.
-    ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while the
+    ///   - delay: The seconds without another task of the key after which its last task runs.
+    ///   - clock: Measures the delay; tests pass the `ManualClock` of `LullTesting`. The default continues while the
     ///     machine sleeps.
-    ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
-    ///     never earlier. Zero or more.
+    ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
+    ///     more.
     public init(delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero) {
         tasks = LastOut(delay, .main, clock, tolerance)
     }
 
-    /// Enqueues a task in place of the one that waits under the same key, and starts the delay of the key again.
+    /// Enqueues a task in place of the one that waits under the same key, and restarts the delay of the key.
     ///
     /// - Parameters:
-    ///   - key: Tasks of different keys are independent.
+    ///   - key: The key. Tasks of different keys are independent.
     ///   - onStart: Runs right before the task, if the task runs.
-    ///   - task: What runs. It may enqueue again, also under its own key.
+    ///   - task: The task. It may enqueue again, also under its own key.
     public func enqueue(
         forKey key: some Hashable & Sendable, onStart: (@MainActor @Sendable () -> Void)? = nil,
         task: @escaping @MainActor @Sendable () -> Void
@@ -62,30 +62,30 @@ public final class LastOutQueue: Sendable {
     public final class OnQueue: Sendable {
         private let tasks: LastOut
 
-        /// Makes a queue whose tasks run on `queue`.
+        /// Creates a queue whose tasks run on `queue`.
         ///
         /// The program stops with a message if the delay is negative or not finite.
         ///
         /// - Parameters:
-        ///   - queue: Where tasks run. On a concurrent queue, those of different keys run side by side.
-        ///   - delay: For how many seconds no other task of the key must have come before its last one runs.
-        ///   - clock: Measures the delay; a test gives the `ManualClock` of `LullTesting`. The default goes on while
+        ///   - queue: The queue on which tasks run. On a concurrent queue, tasks of different keys run in parallel.
+        ///   - delay: The seconds without another task of the key after which its last task runs.
+        ///   - clock: Measures the delay; tests pass the `ManualClock` of `LullTesting`. The default continues while
         ///     the machine sleeps.
-        ///   - tolerance: How much later than due it may happen, so that several wake-ups of the processor become one;
-        ///     never earlier. Zero or more.
+        ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
+        ///     more.
         public init(
             _ queue: DispatchQueue, delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock(),
             tolerance: Duration = .zero
         ) {
-            tasks = LastOut(delay, Place(queue), clock, tolerance)
+            tasks = LastOut(delay, TargetQueue(queue), clock, tolerance)
         }
 
-        /// Enqueues a task in place of the one that waits under the same key, and starts the delay of the key again.
+        /// Enqueues a task in place of the one that waits under the same key, and restarts the delay of the key.
         ///
         /// - Parameters:
-        ///   - key: Tasks of different keys are independent.
+        ///   - key: The key. Tasks of different keys are independent.
         ///   - onStart: Runs right before the task, if the task runs.
-        ///   - task: What runs. It may enqueue again, also under its own key.
+        ///   - task: The task. It may enqueue again, also under its own key.
         public func enqueue(
             forKey key: some Hashable & Sendable, onStart: (@Sendable () -> Void)? = nil,
             task: @escaping @Sendable () -> Void
@@ -107,22 +107,22 @@ public final class LastOutQueue: Sendable {
     }
 }
 
-/// What both kinds are made of: a keyed debouncer of tasks.
+/// The implementation of both classes: a keyed debouncer of tasks.
 private struct LastOut: Sendable {
     /// A key of any type.
     ///
-    /// Proof of @unchecked Sendable: it is only ever made from a key that is Sendable.
+    /// Proof of @unchecked Sendable: it is only created from a key that is Sendable.
     struct AnyKey: Hashable, @unchecked Sendable {
         let key: AnyHashable
     }
 
-    private let place: Place
+    private let queue: TargetQueue
     private let debouncer: KeyedDebouncer<AnyKey, QueueTask, Void>
 
-    init(_ delay: TimeInterval, _ place: Place, _ clock: any Clock<Duration>, _ tolerance: Duration) {
-        self.place = place
+    init(_ delay: TimeInterval, _ queue: TargetQueue, _ clock: any Clock<Duration>, _ tolerance: Duration) {
+        self.queue = queue
         debouncer = KeyedDebouncer(
-            for: Duration(setting: delay, "delay"), on: place.queue, options: .init(tolerance: tolerance),
+            for: Duration(setting: delay, "delay"), on: queue.queue, options: .init(tolerance: tolerance),
             clock: clock
         ) { _, task in
             task()
@@ -140,7 +140,7 @@ private struct LastOut: Sendable {
 
     func executePending() {
         debouncer.flush()
-        if place.isHere { debouncer.runtime.runReady() }
+        if queue.isCurrent { debouncer.runtime.runReady() }
     }
 
     func cancelPending() {

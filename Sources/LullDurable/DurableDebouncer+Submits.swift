@@ -2,25 +2,26 @@ internal import Foundation
 internal import Lull
 internal import LullCore
 
-// What producers do.
+// The calls of producers.
 
 extension DurableDebouncer {
-    /// Submits a value under a key, and returns when the store has recorded it: from then on it, or what takes its
-    /// place, is executed, whichever process dies.
+    /// Submits a value under a key, and returns when the store has recorded it: from then on the value, or one that
+    /// replaces it, is executed, whichever process dies.
     ///
-    /// It costs a transaction of the store, which concurrent submits share. It needs no worker in this process:
-    /// ``run(maxConcurrent:lease:retry:grace:onFailure:handler:)`` may be called in another one.
+    /// A submit costs a transaction of the store, which concurrent submits share. It needs no worker in this process:
+    /// another process may call ``run(maxConcurrent:lease:retry:grace:onFailure:handler:)``.
     ///
     /// - Parameters:
-    ///   - value: The value. It is kept as JSON.
+    ///   - value: The value. The store holds it as JSON.
     ///   - key: The key.
-    ///   - delay: A quiet period of its own from now on, in place of the debouncer's; a negative one counts as zero. It
-    ///     may exceed `maxWait`, which then rules.
-    ///   - token: Names the submit, in the namespace, so that it can be repeated: with the same token it counts once,
-    ///     and the first answer is given again. When the store's answer is lost, a submit with a token is repeated a
-    ///     few times before this call gives up. Costs a second row in the store for as long as it remembers tokens.
-    /// - Returns: A receipt, which ``state(of:)`` and ``wait(for:atMost:)`` take. It is `Codable`, so it can be kept.
-    /// - Throws: ``DurableError/unknown(_:)`` if the value may have been recorded or not; after every other error it
+    ///   - delay: The quiet period of this submit from now on, in place of the debouncer's; a negative one counts as
+    ///     zero. If it exceeds `maxWait`, that limit applies.
+    ///   - token: A name for the submit, in the namespace, that makes it repeatable: with the same token it counts once,
+    ///     and the store gives its first answer again. When the store's answer is lost, a submit with a token is
+    ///     repeated a few times before this call gives up. A token costs a second row in the store for as long as the
+    ///     store retains tokens.
+    /// - Returns: A receipt for ``state(of:)`` and ``wait(for:atMost:)``. It is `Codable`, so you can save it.
+    /// - Throws: ``DurableError/unknown(_:)`` if the value may or may not have been recorded; after every other error it
     ///   has certainly not been. What to do then: <doc:WorkThatSurvives>.
     @discardableResult
     public func submit(
@@ -46,13 +47,13 @@ extension DurableDebouncer {
         return try await store.submit(submission)
     }
 
-    /// How long a submit waits before it is repeated.
+    /// The pauses before a submit is repeated.
     private static var pausesBeforeRepeating: [CoreDuration] { [100, 400, 1600].map { .milliseconds($0) } }
 
     /// Makes what is pending under a key, or waits for another attempt, executable now (<doc:Semantics>, section 5).
     ///
-    /// It returns when that has been recorded, not when it has been executed: there may be no worker. To wait for the
-    /// execution, use ``wait(for:atMost:)``.
+    /// Returns when the store has recorded that, not when the value has been executed: there may be no worker. To wait
+    /// for the execution, use ``wait(for:atMost:)``.
     ///
     /// - Returns: Whether there was anything to execute.
     @discardableResult
@@ -62,7 +63,7 @@ extension DurableDebouncer {
 
     /// Makes what is pending under any key of the namespace, or waits for another attempt, executable now.
     ///
-    /// Keys come in the order of their first submits. It returns when that has been recorded.
+    /// The keys follow the order of their first submits. Returns when the store has recorded that.
     ///
     /// - Returns: The number of keys that had anything to execute.
     @discardableResult
@@ -70,7 +71,7 @@ extension DurableDebouncer {
         try await store.flush(nil, in: namespace)
     }
 
-    /// Drops what no worker has begun under a key: what is pending, ready, or waiting for another attempt. A run that a
+    /// Drops what no worker has claimed under a key: what is pending, ready, or waiting for another attempt. A run that a
     /// worker has goes on.
     ///
     /// - Returns: The number of submits behind what was dropped.
@@ -79,7 +80,7 @@ extension DurableDebouncer {
         try await store.cancel(key.durableBytes, in: namespace)
     }
 
-    /// Drops what no worker has begun, under every key of the namespace.
+    /// Drops what no worker has claimed, under every key of the namespace.
     ///
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
@@ -87,18 +88,18 @@ extension DurableDebouncer {
         try await store.cancel(nil, in: namespace)
     }
 
-    // MARK: - What became of a submit
+    // MARK: - The state of a submit
 
-    /// What has become of a submit so far; one call of the store.
+    /// Returns the present state of a submit, with one call of the store.
     ///
-    /// - Parameter receipt: What ``submit(_:for:after:token:)`` returned, in this process or another one.
-    /// - Returns: Its state; ``DurableState/forgotten`` if it ended longer ago than the store's
+    /// - Parameter receipt: The receipt that ``submit(_:for:after:token:)`` returned, in this process or another one.
+    /// - Returns: The state; ``DurableState/forgotten`` if the submit ended longer ago than the store's
     ///   ``DurableLimits/retention``.
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
         try await store.state(of: receipt)
     }
 
-    /// Waits until a submit has come to its end, which may need a worker in another process.
+    /// Waits until a submit has ended, which may need a worker in another process.
     ///
     /// ```swift
     /// let receipt = try await sync.submit(change, for: document)
@@ -106,13 +107,13 @@ extension DurableDebouncer {
     /// if try await sync.wait(for: receipt, atMost: .seconds(5)) == .completed { screen.showSaved() }
     /// ```
     ///
-    /// The store is asked at intervals that grow with the wait, up to a quarter of a second.
+    /// It polls the store at intervals that grow with the wait, up to a quarter of a second.
     ///
     /// - Parameters:
-    ///   - receipt: What ``submit(_:for:after:token:)`` returned.
-    ///   - time: How long to wait at most.
-    /// - Returns: What became of the submit; if it has not ended (``DurableState/isFinal``) when the time is over or
-    ///   the task is cancelled, where it is then.
+    ///   - receipt: The receipt that ``submit(_:for:after:token:)`` returned.
+    ///   - time: The longest time to wait.
+    /// - Returns: How the submit has ended; its present state if it has not ended (``DurableState/isFinal``) when the time
+    ///   is over or the task is cancelled.
     @discardableResult
     public func wait(for receipt: DurableReceipt, atMost time: Duration) async throws(DurableError) -> DurableState {
         let start = clock.now()
@@ -129,7 +130,7 @@ extension DurableDebouncer {
 }
 
 extension DurableState {
-    /// Whether nothing more will become of the submit by itself. A dead run can still be tried again.
+    /// Whether the state can no longer change by itself. A dead run can still be retried.
     public var isFinal: Bool {
         switch self {
         case .pending, .ready, .running, .waitingForRetry: false

@@ -3,80 +3,78 @@ internal import Lull
 public import LullCore
 
 extension DurableDebouncer {
-    /// Works until the task is cancelled: runs the handler for what falls due in the namespace, whichever process has
-    /// submitted it.
+    /// Runs the handler for everything that falls due in the namespace, whichever process submitted it, until the task is
+    /// cancelled.
     ///
-    /// Any number of workers may share a namespace, on one machine or, with a store that allows it, on many. Each key
-    /// has at most one run at a time, and different keys run side by side.
+    /// Any number of workers may share a namespace, on one machine or, if the store allows it, on many. Each key has at
+    /// most one run at a time, and different keys run in parallel.
     ///
-    /// When the task is cancelled, nothing more is claimed. The handlers have the time of `grace` to end; those that
-    /// have not are cancelled, and their runs go back to the store without having spent an attempt. A handler that does
-    /// not heed that either is given up half-way from there to the end of the lease. So the call returns when all have
-    /// ended, and no later than a `lease` after the cancellation.
+    /// When the task is cancelled, the worker claims nothing more. Running handlers have the `grace` to end; then they are
+    /// cancelled, and their runs go back to the store without having spent an attempt. The worker gives up a handler that
+    /// ignores its cancellation half-way between the end of the grace and the end of the lease. So the call returns when
+    /// all handlers have ended, and no later than a `lease` after the cancellation.
     ///
-    /// A handler that throws has failed, and its run is tried again after a while, under the rules of `retry`. While a
-    /// handler runs, its lease is renewed each time a third of it has passed. If that fails for so long that another
-    /// worker takes over, the handler is cancelled, and ``DurableFailure/leaseLost(_:)`` is reported; what it had done
-    /// it has done, which is why it is given a ``DurableExecution/fence``. A handler that never returns keeps its key
-    /// and its slot, and nothing else.
+    /// A handler that throws has failed, and its run is tried again after a delay, under the rules of `retry`. While a
+    /// handler runs, the worker renews its lease each time a third of it has passed. If that fails for so long that
+    /// another worker takes over, the handler is cancelled, and ``DurableFailure/leaseLost(_:)`` is reported. Whatever the
+    /// handler had done stays done: that is why it receives a ``DurableExecution/fence``. A handler that never returns
+    /// occupies its key and its slot, and nothing else.
     ///
-    /// A store that does not answer is asked again, more and more rarely. What a handler has done is reported until the
-    /// store has it.
+    /// After a failed call the worker calls the store again, less and less often. It repeats the report of an execution
+    /// until the store has recorded it.
     ///
-    /// Stops with a message if a setting breaks a rule.
+    /// The program stops with a message if a setting breaks a rule.
     ///
     /// - Parameters:
-    ///   - maxConcurrent: How many handlers may run at once, at least 1.
-    ///   - lease: For how long a run is this worker's unless it asks for more time: how long the work of a worker that
-    ///     has died lies before another one takes it over. More than zero.
-    ///   - retry: When a run whose handler threw is tried again, and how often.
-    ///   - grace: How long handlers may go on when the task has been cancelled; shorter than the lease. By default half
+    ///   - maxConcurrent: The largest number of handlers that run at once; at least 1.
+    ///   - lease: How long a run is this worker's unless it renews the lease: so long the work of a worker that has died
+    ///     waits before another worker takes it over. More than zero.
+    ///   - retry: When, and how often, a run whose handler threw is tried again.
+    ///   - grace: How long handlers may go on after the task has been cancelled; shorter than the lease. By default half
     ///     of the lease, at most ten seconds.
-    ///   - onFailure: Told of everything that goes wrong. Without it, a line is written to standard error.
-    ///   - handler: Handles one execution, on the actor where it was written, where its value is decoded, too. It may
+    ///   - onFailure: Called for everything that goes wrong. Without it, a line is written to standard error.
+    ///   - handler: Handles one execution, on the actor on which it was written; the value is decoded there, too. It may
     ///     call anything on the same debouncer.
-    /// - Throws: What makes the store unusable, ``DurableError/closed`` among it. Handlers that run are cancelled then.
+    /// - Throws: The error that makes the store unusable, such as ``DurableError/closed``. Running handlers are cancelled
+    ///   then.
     public func run(
         maxConcurrent: Int = 8, lease: Duration = .seconds(30), retry: RetryPolicy = RetryPolicy(),
         grace: Duration? = nil, onFailure: (@Sendable (DurableFailure) async -> Void)? = nil,
         @_inheritActorContext
         handler: @escaping @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
     ) async throws(DurableError) {
-        let settings = Worker.Settings(
+        let settings = WorkerStateMachine.Settings(
             namespace: namespace, owner: .random(in: .min ... .max), maxConcurrent: maxConcurrent,
             lease: CoreDuration(lease), backoff: retry, grace: grace.map { CoreDuration($0) })
-        let shell = WorkerShell(settings, store, clock, tally, onFailure, on: handler.isolation) { run in
-            try await handler(try DurableExecution(run))
-        }
-        try await shell.run()
+        try await WorkerDriver(settings, store, clock, counts, onFailure, handler).run()
     }
 
-    /// What the workers that were started from this debouncer and its copies have done so far.
-    public var counters: DurableCounters { tally.value }
+    /// The counts of the workers that were started from this debouncer and its copies.
+    public var counters: DurableCounters { counts.value }
 }
 
-/// What the handler of a worker is given: the key, the values, and what it takes to do the work exactly once.
+/// The argument of a worker's handler: the key, the values, and the numbers that let it do the work exactly once.
 ///
-/// A run may be handed out more than once: ``runID`` and ``values`` are the same each time. What to do about that:
+/// A run may be handed out more than once; ``runID`` and ``values`` are the same each time. What to do about that:
 /// <doc:WorkThatSurvives>.
 public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     /// The key.
     public let key: Key
     /// The values: one, or with `collect` all of them in the order in which they were submitted. Never empty.
     public let values: [Value]
-    /// The same number in every attempt, and in no other execution of the store: send it along as an idempotency key,
-    /// so that the receiver recognises a value that it has had.
+    /// The id of the run: the same number in every attempt, and in no other execution of the store. Send it along as an
+    /// idempotency key, so that the receiver recognises a value that it has received before.
     public let runID: Int64
-    /// Grows with every claim of the key: send it along, so that the receiver can refuse a stale worker, which comes
-    /// with a lower number than it has seen for that key.
+    /// The fence, which grows with every claim of the key. Send it along, so that the receiver can refuse a stale worker,
+    /// whose number is lower than one that it has seen for that key.
     public let fence: Int64
-    /// The numbers of the submits that the execution stands for: see ``DurableReceipt/generation``.
+    /// The numbers of the submits that the execution covers: see ``DurableReceipt/generation``.
     public let submits: ClosedRange<Int64>
-    /// How many submits are behind it: at least as many as ``values``.
+    /// The number of submits behind the execution: at least as many as ``values``.
     public let count: Int
     /// Why the values fell due (<doc:Semantics>, section 3).
     public let edge: Edge
-    /// How often the run has been started, from 1.
+    /// The number of this attempt, from 1.
     public let attempt: Int
 
     /// The value; with `collect` the last one.

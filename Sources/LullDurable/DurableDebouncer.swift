@@ -1,8 +1,8 @@
 internal import Lull
 public import LullCore
 
-/// Debounces or throttles work that must survive the process: what was submitted is kept in a store, and executed by
-/// any of the workers that look into it, whichever process dies.
+/// Debounces or throttles work that must survive the process: a store holds what was submitted, and any of its workers
+/// executes it, whichever process dies.
 ///
 /// ```swift
 /// let sync = try await DurableDebouncer<String, Change>(
@@ -14,19 +14,19 @@ public import LullCore
 /// }
 /// ```
 ///
-/// The same words mean the same as in ``/Lull/KeyedDebouncer``: what falls due, and when, is said by <doc:Semantics>,
-/// whichever process asks and however late a worker comes. What is different follows from the store: a submit waits for
-/// it; a handler belongs to a worker, not to the debouncer; and a handler may run more than once for one value, with
-/// the same ``DurableExecution/runID``. <doc:WorkThatSurvives> tells what is promised, and what is not.
+/// All terms have the same meaning as in ``/Lull/KeyedDebouncer``: <doc:Semantics> defines what falls due and when,
+/// whichever process asks and however late a worker is. The differences follow from the store: a submit waits for the
+/// store; a handler belongs to a worker, not to the debouncer; and a handler may run more than once for one value, with
+/// the same ``DurableExecution/runID``. <doc:WorkThatSurvives> says what is guaranteed, and what is not.
 ///
-/// A debouncer is a handle, which costs nothing to copy. All that use one namespace of one store, in whichever process,
+/// A debouncer is a handle, which costs nothing to copy. All debouncers on one namespace of one store, in any process,
 /// share its keys; their key and value types have to agree.
 public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Sendable {
-    /// The name under which the store keeps these keys and their settings.
+    /// The name under which the store holds these keys and their settings.
     public let namespace: String
     let store: any DurableStore
     let clock: WorkerClock
-    let tally = Guarded(DurableCounters())
+    let counts = Guarded(DurableCounters())
 
     private init(
         _ rules: DurableRules?, _ namespace: String, _ store: any DurableStore, _ clock: any Clock<Duration>
@@ -39,32 +39,32 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
 
     /// Opens a namespace whose keys are debounced (<doc:Semantics>, section 3), and creates it if it is new.
     ///
-    /// The store keeps the settings. When the namespace is opened again, durations and counts may differ; they apply
+    /// The store holds the settings. When the namespace is opened again, durations and counts may differ; they apply
     /// from the next submit of each key on, `maxBatch` from the next claim on. Another kind of policy, other edges or
     /// another `combining` are refused.
     ///
-    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Settings that come
-    /// from outside are checked by `Policy.debounce`, and given to
-    /// ``init(policy:combining:maxBatch:namespace:in:clock:)``. How to choose them: <doc:WorkThatSurvives>.
+    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
+    /// come from outside with `Policy.debounce`, and pass the policy to
+    /// ``init(policy:combining:maxBatch:namespace:in:clock:)``. How to choose settings: <doc:WorkThatSurvives>.
     ///
     /// - Parameters:
-    ///   - wait: The quiet period after which a burst is at rest. With zero nothing is coalesced.
-    ///   - maxWait: No value waits longer than this; at least `wait`. Without it, a stream that never pauses is never
-    ///     executed.
-    ///   - edges: Where in a burst values are executed.
-    ///   - delayRule: What a shorter delay of a single call does to a longer one that is running.
-    ///   - maxCount: This many submits are executed at once; only with the trailing edge.
-    ///   - combining: Which of the values behind one execution are kept. With `collect` all of them are: give a
-    ///     `maxCount` or a `maxWait` where many may come.
-    ///   - maxBatch: With `collect`, how many values one execution gets at most (<doc:Semantics>, section 8); at least
-    ///     1. A claim takes the first ones of what is ready as a run of their own. The rest stays ready until that run
-    ///     has ended, and later values join it. `maxCount` says when to execute, not how much.
+    ///   - wait: The quiet period that ends a burst. With zero nothing is coalesced.
+    ///   - maxWait: The longest wait of a value; at least `wait`. Without it, values of a stream that never pauses are
+    ///     never executed.
+    ///   - edges: The edges of a burst at which values are executed.
+    ///   - delayRule: The effect of a single call's shorter delay on a longer one that is running.
+    ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
+    ///   - combining: Which of the values behind one execution are retained. With `collect` all of them are: set
+    ///     `maxCount` or `maxWait` if there may be many.
+    ///   - maxBatch: With `collect`, the largest number of values in one execution (<doc:Semantics>, section 8); at
+    ///     least 1. A claim takes the first values of what is ready as a run of their own. The rest stays ready until
+    ///     that run has ended, and later values join it. `maxCount` determines when to execute, not how much.
     ///   - namespace: A name of your choice for these keys in the store.
-    ///   - store: What keeps the values, such as an `SQLiteStore`.
-    ///   - clock: Measures the pauses of workers and of calls that wait; a test gives the `ManualClock` of
-    ///     `LullTesting`. When values fall due is measured by the store.
+    ///   - store: The store that holds the values, such as an `SQLiteStore`.
+    ///   - clock: Measures the pauses of workers and of calls that wait; tests pass the `ManualClock` of `LullTesting`.
+    ///     The store measures when values fall due.
     /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the store has the namespace with other
-    ///   settings; or what the store says.
+    ///   settings; or the error of the store.
     public init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
         maxCount: Int? = nil, combining: Combination = .latest, maxBatch: Int? = nil, namespace: String,
@@ -78,18 +78,18 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
 
     /// Opens a namespace whose keys are throttled (<doc:Semantics>, section 4), and creates it if it is new.
     ///
-    /// All else is as in ``init(for:maxWait:edges:delayRule:maxCount:combining:maxBatch:namespace:in:clock:)``.
+    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:combining:maxBatch:namespace:in:clock:)``.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
     ///   - edges: Whether a window executes at its beginning, at its end, or at both.
-    ///   - maxCount: This many submits are executed at once; only with the trailing edge.
-    ///   - combining: Which of the values behind one execution are kept.
-    ///   - maxBatch: With `collect`, how many values one execution gets at most, as in the other form.
+    ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
+    ///   - combining: Which of the values behind one execution are retained.
+    ///   - maxBatch: With `collect`, the largest number of values in one execution, as in the other form.
     ///   - namespace: A name of your choice for these keys in the store.
-    ///   - store: What keeps the values, such as an `SQLiteStore`.
+    ///   - store: The store that holds the values, such as an `SQLiteStore`.
     ///   - clock: Measures the pauses of workers and of calls that wait.
-    /// - Throws: As the other form does.
+    /// - Throws: The same errors as the other form.
     public init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combination = .latest, maxBatch: Int? = nil, namespace: String, in store: any DurableStore,
@@ -101,23 +101,23 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
         try await self.init(rules, namespace, store, clock)
     }
 
-    /// Opens a namespace with a policy that was made, and so checked, before: for settings from a file or a server.
+    /// Opens a namespace with a policy that was created, and so checked, before: for settings from a file or a server.
     ///
     /// ```swift
     /// let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
     /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// All else is as in ``init(for:maxWait:edges:delayRule:maxCount:combining:maxBatch:namespace:in:clock:)``.
+    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:combining:maxBatch:namespace:in:clock:)``.
     ///
     /// - Parameters:
-    ///   - policy: When values fall due: what `Policy.debounce` or `Policy.throttle` has returned.
-    ///   - combining: Which of the values behind one execution are kept.
-    ///   - maxBatch: With `collect`, how many values one execution gets at most, as in the other forms.
+    ///   - policy: The rules by which values fall due, from `Policy.debounce` or `Policy.throttle`.
+    ///   - combining: Which of the values behind one execution are retained.
+    ///   - maxBatch: With `collect`, the largest number of values in one execution, as in the other forms.
     ///   - namespace: A name of your choice for these keys in the store.
-    ///   - store: What keeps the values, such as an `SQLiteStore`.
+    ///   - store: The store that holds the values, such as an `SQLiteStore`.
     ///   - clock: Measures the pauses of workers and of calls that wait.
-    /// - Throws: As the other forms do.
+    /// - Throws: The same errors as the other forms.
     public init(
         policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil, namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
@@ -126,8 +126,7 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
         try await self.init(rules, namespace, store, clock)
     }
 
-    /// Opens a namespace that exists, with the settings that the store has: for workers and tools that need not know
-    /// them.
+    /// Opens an existing namespace with the settings that the store has: for workers and tools that need not know them.
     ///
     /// - Parameters:
     ///   - namespace: The name under which it was created.
@@ -142,7 +141,7 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
 }
 
 extension DurableRules {
-    /// The rules, or the end of the program with the one that is broken: they stand in its code.
+    /// Returns the rules, or stops the program with the rule that is broken: the settings are part of its code.
     fileprivate static func checked(
         _ combining: Combination, _ maxBatch: Int?, _ make: () throws(PolicyError) -> Policy
     ) -> DurableRules {

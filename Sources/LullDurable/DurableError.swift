@@ -1,21 +1,19 @@
 internal import LullCore
 
-/// Why a call of a durable debouncer or a store has failed.
+/// The error of a call of a durable debouncer or a store.
 ///
-/// After ``unknown(_:)`` a submit may have been recorded: repeat it, with the same token where each submit counts.
+/// After ``unknown(_:)`` a submit may have been recorded: repeat it, with the same token if each submit counts.
 /// After every other error it has certainly not been recorded (<doc:WorkThatSurvives>).
 @nonexhaustive
 public enum DurableError: Error, Hashable, Sendable {
-    /// Nothing was recorded: the disk is full, the file is read-only or was locked for too long, or the like. The text
-    /// says which.
+    /// Nothing was recorded. The text gives the reason: the disk is full, the file is read-only or was locked for too
+    /// long, or the like.
     case refused(String)
-    /// The answer was lost: the call may have been recorded, or not. The text says what happened.
+    /// The answer was lost: the call may or may not have been recorded. The text says what happened.
     case unknown(String)
-    /// The store cannot be used: it is not one of Lull's, newer than this version, or damaged. Trying again does not
-    /// help.
+    /// The store cannot be used: it is not one of Lull's, newer than this version, or damaged. Retrying does not help.
     case unusable(String)
-    /// The namespace was created with another kind of policy, other edges or another combination, which it keeps for
-    /// ever.
+    /// The namespace was created with another kind of policy, other edges or another combination, which cannot change.
     case otherPolicy(namespace: String, stored: DurableRules, given: DurableRules)
     /// The namespace is not in the store: it has never been opened with a policy.
     case noPolicy(namespace: String)
@@ -25,7 +23,7 @@ public enum DurableError: Error, Hashable, Sendable {
     case tokenOfOtherKey(token: String)
     /// The value cannot be written as JSON.
     case unencodable(String)
-    /// The store has been closed, by this process.
+    /// This process has closed the store.
     case closed
 }
 
@@ -49,7 +47,7 @@ extension DurableError: CustomStringConvertible {
 }
 
 extension DurableRules {
-    /// The part of the rules that a namespace keeps for ever: everything but the durations and counts.
+    /// The part of the rules that cannot change in a namespace: everything but the durations and counts.
     var lasting: [String] {
         let kind = policy.kind == .debounce ? "debounce" : "throttle"
         let edges = [(Edges.leading, "leading"), (.trailing, "trailing")].filter { policy.edges.contains($0.0) }
@@ -61,7 +59,7 @@ extension DurableRules {
 }
 
 extension Combination {
-    /// The name of the combination as options and stores write it.
+    /// The name of the combination, as options and stores write it.
     package var name: String {
         switch self {
         case .latest: "latest"

@@ -1,9 +1,8 @@
 public import struct Foundation.UUID
 
-/// A type whose values can be keys of a durable debouncer: they have bytes, which a store keeps, and are made from
-/// these.
+/// A type whose values can be keys of a durable debouncer: they convert to bytes, which a store holds, and back.
 ///
-/// `String`, `UUID` and the integers are keys. A type with such a raw value becomes one by saying so:
+/// `String`, `UUID` and the integers are keys. A type with such a raw value only has to declare the conformance:
 ///
 /// ```swift
 /// enum Topic: String, DurableKey {
@@ -11,43 +10,43 @@ public import struct Foundation.UUID
 /// }
 /// ```
 ///
-/// The bytes are what the store keeps, and what other programs see that use the same store: once chosen, they stay.
-/// They alone decide which submits belong together: two keys are one key exactly if their bytes are equal, in every
-/// store, whatever `==` says of them. For all keys of Lull's own but `String` both say the same.
+/// The store holds the bytes, and other programs that use the same store see them: never change the bytes of a key.
+/// They alone determine which submits belong together: two keys are one key exactly if their bytes are equal, in every
+/// store, whatever the result of `==`. For all key types of Lull but `String`, `==` and the bytes agree.
 public protocol DurableKey: Hashable, Sendable {
-    /// Makes the key with those bytes; nil if no key of the type has them.
+    /// Creates the key with these bytes; nil if no key of the type has them.
     init?(durableBytes: [UInt8])
-    /// The bytes by which the store keeps and compares the key.
+    /// The bytes by which the store holds and compares the key.
     var durableBytes: [UInt8] { get }
 }
 
-/// The UTF-8 of the string, as it is.
+/// The key is the UTF-8 of the string, unchanged.
 ///
 /// Strings that are equal in Swift but composed differently, such as "é" of one scalar and "é" of two, are different
 /// keys in a store: it compares bytes, as other programs that use it do. A `KeyedDebouncer`, in memory, compares keys
-/// by `==`, and has one key for both. Where strings of different origin may name the same thing, bring them into one
-/// form first, such as `name.precomposedStringWithCanonicalMapping`.
+/// by `==`, and has one key for both. If strings of different origin may name the same thing, normalise them first, such
+/// as with `name.precomposedStringWithCanonicalMapping`.
 extension String: DurableKey {
-    /// Makes the key with those bytes; nil if no key of the type has them.
+    /// Creates the key with these bytes; nil if no key of the type has them.
     public init?(durableBytes: [UInt8]) {
         self.init(validating: durableBytes, as: UTF8.self)
     }
 
-    /// The bytes by which the store keeps and compares the key.
+    /// The bytes by which the store holds and compares the key.
     public var durableBytes: [UInt8] { Array(utf8) }
 }
 
-/// The decimal digits, so that they can be read in a listing.
+/// The key is the number in decimal digits, which are readable in a listing.
 extension DurableKey where Self: FixedWidthInteger {
-    /// Makes the key with those bytes; nil if no key of the type has them.
+    /// Creates the key with these bytes; nil if no key of the type has them.
     public init?(durableBytes: [UInt8]) {
-        // Only the spelling that `durableBytes` has: two spellings would be two keys.
+        // Only the spelling of `durableBytes`: two spellings would be two keys.
         guard let number = Self(String(decoding: durableBytes, as: UTF8.self)), number.durableBytes == durableBytes
         else { return nil }
         self = number
     }
 
-    /// The bytes by which the store keeps and compares the key.
+    /// The bytes by which the store holds and compares the key.
     public var durableBytes: [UInt8] { Array(String(self).utf8) }
 }
 
@@ -62,27 +61,27 @@ extension UInt16: DurableKey {}
 extension UInt32: DurableKey {}
 extension UInt64: DurableKey {}
 
-/// The usual spelling in upper case.
+/// The key is the usual spelling in upper case.
 extension UUID: DurableKey {
-    /// Makes the key with those bytes; nil if no key of the type has them.
+    /// Creates the key with these bytes; nil if no key of the type has them.
     public init?(durableBytes: [UInt8]) {
         let text = String(decoding: durableBytes, as: UTF8.self)
         guard let id = UUID(uuidString: text), id.uuidString == text else { return nil }
         self = id
     }
 
-    /// The bytes by which the store keeps and compares the key.
+    /// The bytes by which the store holds and compares the key.
     public var durableBytes: [UInt8] { Array(uuidString.utf8) }
 }
 
-/// A type with a raw value that is a key is one when it says so: `enum Category: String, DurableKey`.
+/// The key is the raw value: `enum Category: String, DurableKey`.
 extension DurableKey where Self: RawRepresentable, RawValue: DurableKey {
-    /// Makes the key with those bytes; nil if no key of the type has them.
+    /// Creates the key with these bytes; nil if no key of the type has them.
     public init?(durableBytes: [UInt8]) {
         guard let raw = RawValue(durableBytes: durableBytes) else { return nil }
         self.init(rawValue: raw)
     }
 
-    /// The bytes by which the store keeps and compares the key.
+    /// The bytes by which the store holds and compares the key.
     public var durableBytes: [UInt8] { rawValue.durableBytes }
 }

@@ -1,4 +1,4 @@
-// What users of LullDurable name: the options of a debouncer, and its errors.
+// The types of LullCore in the API of LullDurable: the options of a debouncer, and its errors.
 @_exported public import enum LullCore.Combination
 @_exported public import struct LullCore.CoreDuration
 @_exported public import enum LullCore.DelayRule

@@ -1,36 +1,36 @@
 internal import LullCore
 internal import LullDurable
 
-/// A call on the store that waits for its transaction.
+/// A call that waits for its transaction.
 protocol PendingCall: Sendable {
-    /// Makes the call, and keeps its result. It is made again, in another transaction, if this one has to be rolled back.
+    /// Makes the call, and stores its result. A transaction that was rolled back is repeated, and the call with it.
     mutating func perform(in transaction: inout SQLiteTransaction)
-    /// Answers the caller when the transaction has ended.
+    /// Answers the caller after the transaction.
     ///
-    /// - Parameter failure: Why it has failed; nil if it was committed.
+    /// - Parameter failure: Why the transaction failed; nil if it was committed.
     func finish(_ failure: DurableError?)
-    /// Answers the caller that there was no transaction.
+    /// Answers the caller with an error: there was no transaction.
     func refuse(_ error: DurableError)
 }
 
 /// A call with an answer of its own type.
 struct Call<Answer: Sendable>: PendingCall {
     /// The earliest `wake` that a call wrote in each namespace.
-    typealias Touched = [String: CoreInstant]
+    typealias EarliestWakes = [String: CoreInstant]
 
     private let body: @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
-    private let answer: @Sendable (Result<Answer, DurableError>, Touched) -> Void
+    private let answer: @Sendable (Result<Answer, DurableError>, EarliestWakes) -> Void
     private var result: Result<Answer, DurableError>?
-    private var touched: Touched = [:]
+    private var earliestWakes: EarliestWakes = [:]
 
-    /// Makes a call.
+    /// Creates a call.
     ///
     /// - Parameters:
-    ///   - body: What it does within the transaction.
+    ///   - body: What it does in the transaction.
     ///   - answer: Called once, with the result.
     init(
         _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer,
-        answer: @escaping @Sendable (Result<Answer, DurableError>, Touched) -> Void
+        answer: @escaping @Sendable (Result<Answer, DurableError>, EarliestWakes) -> Void
     ) {
         self.body = body
         self.answer = answer
@@ -42,16 +42,16 @@ struct Call<Answer: Sendable>: PendingCall {
         } catch {
             result = .failure(error)
         }
-        touched = transaction.table.takeTouched()
+        earliestWakes = transaction.table.takeEarliestWakes()
     }
 
     func finish(_ failure: DurableError?) {
         switch (result, failure) {
-        // A call that was refused by itself has recorded nothing, whatever became of the others.
-        case (.failure(let error), _): answer(.failure(error), touched)
+        // A call that failed by itself has recorded nothing, whatever happened to the others.
+        case (.failure(let error), _): answer(.failure(error), earliestWakes)
         case (_, let failure?): refuse(failure)
-        case (.success(let value), nil): answer(.success(value), touched)
-        case (nil, nil): preconditionFailure("a call that was not made has been committed")
+        case (.success(let value), nil): answer(.success(value), earliestWakes)
+        case (nil, nil): preconditionFailure("a call was committed that was not made")
         }
     }
 
@@ -61,7 +61,7 @@ struct Call<Answer: Sendable>: PendingCall {
 }
 
 extension DurableError {
-    /// Why, without what it means for the caller.
+    /// The cause, without what it means for the caller.
     var reason: String {
         switch self {
         case .refused(let why), .unknown(let why), .unusable(let why): why

@@ -1,4 +1,3 @@
-internal import CLullSQLite
 internal import Dispatch
 internal import Lull
 internal import LullCore
@@ -6,22 +5,22 @@ internal import LullDurable
 
 /// A serial queue of the calls of a store, with a thread of its own that runs SQLite.
 ///
-/// The thread is none of the cooperative pool: it blocks while the disk works and while other processes write. It takes all calls
-/// that wait into one transaction, so the cost of a commit is shared by as many calls as there are.
+/// The thread is not one of the cooperative pool: it blocks while the disk works and while other processes write. It makes all
+/// pending calls in one transaction, so that they share the cost of the commit.
 final class CallQueue: Sendable {
     private struct State: Sendable {
         var reads: [any PendingCall] = []
         var writes: [any PendingCall] = []
         var wakeSignal = WakeSignal()
-        /// Whether the thread sleeps, or is about to, and has to be woken for a new call.
+        /// Whether the thread sleeps or is about to: a new call has to wake it.
         var isParked = false
         var isClosed = false
         var hasEnded = false
         var traffic = Traffic()
-        /// The calls of ``CallQueue/close()`` that wait for the end.
+        /// The calls of ``CallQueue/close()`` that wait for the thread to end.
         var closers: [CheckedContinuation<Void, Never>] = []
 
-        /// Removes and returns the calls that have waited longest.
+        /// Removes and returns the writing calls that have waited longest.
         mutating func takeWrites(atMost count: Int) -> [any PendingCall] {
             let taken = Array(writes.prefix(count))
             writes.removeFirst(taken.count)
@@ -30,20 +29,20 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// How many calls have written, and in how many transactions.
+    /// The number of writing calls, and of their transactions.
     struct Traffic: Sendable {
         var calls = 0
         var transactions = 0
     }
 
-    /// The most calls that share a transaction: an answer should not have to wait for too many others.
+    /// The most calls in one transaction: an answer should not wait for too many other calls.
     static let maxBatch = 256
     /// How often the thread looks for commits of other processes while workers wait.
     static let foreignCommitInterval = DispatchTimeInterval.milliseconds(90)
-    /// For how long the thread looks for the next call before it sleeps, if the one before came as soon.
+    /// How long the thread looks for the next call before it sleeps, if the last one came within that time.
     static let lingerTime = DispatchTimeInterval.microseconds(150)
-    /// The time without a write after which the log is emptied.
-    static let restTime = DispatchTimeInterval.seconds(1)
+    /// The time without a write after which the file is cleaned up.
+    static let cleanUpDelay = DispatchTimeInterval.seconds(1)
 
     private let state = Guarded(State())
     private let signal = DispatchSemaphore(value: 0)
@@ -62,7 +61,7 @@ final class CallQueue: Sendable {
         if wasParked { signal.signal() }
     }
 
-    /// Calls a function with the wake signal under the lock, and resumes the waiters that it has woken.
+    /// Calls `body` with the wake signal under the lock, and resumes the waiters that it has woken.
     func withWakeSignal<Answer>(_ body: (inout WakeSignal) -> Answer) -> Answer {
         let (answer, woken) = state.change { state in
             let answer = body(&state.wakeSignal)
@@ -72,12 +71,12 @@ final class CallQueue: Sendable {
         return answer
     }
 
-    /// Adds a worker that waits for the wake signal, and wakes the thread: it looks for commits of other processes then.
+    /// Adds a worker that waits for the wake signal, and wakes the thread, which then looks for commits of other processes.
     ///
     /// - Returns: Whether the worker has to wait.
     func add(_ waiter: WakeSignal.Waiter, id: Int64, in namespace: String, after mark: Int64) -> Bool {
         let (waits, wasParked) = state.change { state in
-            // A cancellation that came before found nothing to resume.
+            // A cancellation that came earlier found nothing to resume.
             guard !Task.isCancelled, !state.isClosed,
                 state.wakeSignal.add(waiter, id: id, in: namespace, after: mark)
             else { return (false, false) }
@@ -92,7 +91,7 @@ final class CallQueue: Sendable {
 
     var isClosed: Bool { state.change { $0.isClosed } }
 
-    /// Takes no more calls. Those that wait are answered.
+    /// Refuses new calls. Pending ones are answered.
     func beginClosing() {
         state.change { state in
             state.isClosed = true
@@ -102,7 +101,7 @@ final class CallQueue: Sendable {
         signal.signal()
     }
 
-    /// Takes no more calls, and returns when the thread has ended.
+    /// Refuses new calls, and returns when the thread has ended.
     func close() async {
         beginClosing()
         await withCheckedContinuation { continuation in
@@ -116,6 +115,7 @@ final class CallQueue: Sendable {
 
     // MARK: - The thread
 
+    /// What the thread does next.
     private enum Turn {
         case work(reads: [any PendingCall], writes: [any PendingCall])
         case park
@@ -138,13 +138,13 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// Runs on the thread, until the store is closed.
+    /// Makes calls until the store is closed. Runs on the thread.
     func run(_ file: SQLiteFile) {
-        var hasRested = true
+        var isClean = true
         var lastWrite = DispatchTime.now()
         var lastAnswer = lastWrite
         var lastLook = lastWrite
-        // Whether the latest call came so soon after an answer that it was worth waiting for.
+        // Whether the last call came soon enough after an answer to be worth waiting for.
         var lingers = false
         while true {
             let (turn, hasWaiters) = nextTurn()
@@ -158,34 +158,34 @@ final class CallQueue: Sendable {
                         room -= more.count
                         return more
                     }
-                    hasRested = false
+                    isClean = false
                     lastWrite = .now()
                 }
                 lastAnswer = .now()
                 if lingers { lingers = linger() }
             case .park:
-                var end = hasRested ? DispatchTime.distantFuture : lastWrite + Self.restTime
+                var end = isClean ? DispatchTime.distantFuture : lastWrite + Self.cleanUpDelay
                 if hasWaiters { end = min(end, lastLook + Self.foreignCommitInterval) }
                 if signal.wait(timeout: end) == .success {
                     lingers = .now() < lastAnswer + Self.lingerTime
-                } else if !hasRested, .now() >= lastWrite + Self.restTime {
-                    file.rest()
-                    hasRested = true
+                } else if !isClean, .now() >= lastWrite + Self.cleanUpDelay {
+                    file.cleanUp()
+                    isClean = true
                 }
             case .end:
-                file.rest()
+                file.cleanUp()
                 return
             }
-            // However busy this process is, its workers may wait all the same.
+            // Workers of this process may wait although other callers keep it busy.
             if hasWaiters, .now() >= lastLook + Self.foreignCommitInterval {
                 signalForeignCommits(to: file)
-                file.tend()
+                file.maintain()
                 lastLook = .now()
             }
         }
     }
 
-    /// Looks for the next call for a while: to be woken takes longer than all else in a short transaction.
+    /// Looks for the next call for a while: waking the thread takes longer than the rest of a short transaction.
     ///
     /// - Returns: Whether there is one.
     private func linger() -> Bool {
@@ -196,7 +196,7 @@ final class CallQueue: Sendable {
         return false
     }
 
-    /// Resumes the calls of ``close()``. The thread has ended, and the file is closed.
+    /// Resumes the calls of ``close()``, after the thread has closed the file.
     func end() {
         let closers = state.change { state in
             state.hasEnded = true
@@ -206,7 +206,7 @@ final class CallQueue: Sendable {
         for closer in closers { closer.resume() }
     }
 
-    /// Wakes workers for what other processes have committed.
+    /// Wakes the workers that can claim what other processes have committed.
     private func signalForeignCommits(to file: SQLiteFile) {
         do throws(DurableError) {
             guard try file.hasForeignCommits() else { return }
@@ -215,7 +215,7 @@ final class CallQueue: Sendable {
                 if let next { withWakeSignal { $0.signal(next, in: name) } }
             }
         } catch {
-            // The workers find out for themselves what is wrong.
+            // The workers get the error when they claim.
             withWakeSignal { $0.signalAll() }
         }
     }

@@ -1,10 +1,10 @@
 internal import LullCore
 internal import LullDurable
 
-/// Which parts of a row a step has changed, and where the new values come from: the shape of one UPDATE.
+/// The groups of columns that a step has changed, and the sources of the new values: the shape of one UPDATE.
 ///
-/// Only what changed is written, so that the usual step, a submit onto what is pending, leaves both indexes alone. A value that
-/// moves from one place of the row to another moves inside the database.
+/// Only what changed is written. So the most common step, a submit to a key with something pending, leaves both indexes alone. A
+/// value that moves from one column to another moves inside the database.
 struct Change: Hashable {
     /// The groups of columns that are written.
     struct Groups: OptionSet, Hashable {
@@ -18,10 +18,10 @@ struct Change: Hashable {
         static let submitter = Groups(rawValue: 32)
     }
 
-    /// The parameter for the one value that may come from outside, wherever it goes.
+    /// The parameter for the one value that may come from the caller, whatever column it goes to.
     static let bytes = WorkColumn.pending
 
-    /// Where the value that comes to lie in a place is from.
+    /// The source of the new value of a column.
     enum Source: UInt8 {
         case nothing
         /// The bytes that are bound as ``Change/bytes``.
@@ -30,7 +30,7 @@ struct Change: Hashable {
     }
 
     var groups: Groups = []
-    /// What comes to lie in each place; nil where nothing changes.
+    /// The sources of the values that change; nil for those that stay.
     var pending: Source?
     var ready: Source?
     var run: Source?
@@ -51,11 +51,11 @@ struct Change: Hashable {
         (.submitter, [.pendingBy]),
     ]
 
-    /// Every group; and those that a row has in which nothing is ready and that has no run.
     static let all: Groups = [.gate, .taken, .ready, .run, .wake, .submitter]
+    /// The groups of a row with nothing ready and no run.
     static let allPending: Groups = [.gate, .taken, .wake, .submitter]
 
-    /// The columns of some groups.
+    /// Returns the columns of some groups.
     static func columns(of groups: Groups) -> [WorkColumn] {
         columns.filter { groups.contains($0.group) }.flatMap(\.columns)
     }

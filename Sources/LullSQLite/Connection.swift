@@ -1,36 +1,39 @@
+internal import CLullFiles
 internal import CLullSQLite
 internal import Lull
 internal import LullCore
 internal import LullDurable
 
-/// One open database file, as the thread that opened it uses it.
+/// An open database file. Only the thread that opened it may use it.
 ///
-/// Every failure of SQLite becomes a ``DurableError`` and is kept in ``failed``. A writer checks it before the commit, since a
-/// statement that failed may have left half of a step behind.
+/// Every failure of SQLite becomes a ``DurableError`` and is stored in ``latestFailure``. A writer checks it before the commit, since
+/// a statement that failed may have left half of a step behind.
 final class Connection {
     let path: String
-    /// What has failed since this was last cleared.
-    var failed: DurableError?
-    /// SQLite's extended code of what failed last.
-    private(set) var failedCode = SQLITE_OK
+    /// The latest failure since this was last cleared.
+    var latestFailure: DurableError?
+    /// SQLite's extended code of the latest failure.
+    private(set) var latestCode = SQLITE_OK
     /// What brings a file from each version to the next.
     let migrations: [String]
     private let patience: Duration
     private var isClosed = false
     let handle: OpaquePointer
+    /// The number of pages in the log. SQLite's hook writes it, which is why it lies in memory of its own.
     private let pages: UnsafeMutablePointer<Int32>
-    private var fixed: [Statement?] = []
+    /// The prepared statements of ``Query``, and those of ``Change``.
+    private var queries: [Statement?] = []
     private var changes: [Change: Statement] = [:]
     private var latestChange: (Change, Statement)?
-    /// The namespaces that have been read, while the file had this `data_version`.
-    var known: (version: Int64, namespaces: [String: DurableNamespace]) = (0, [:])
+    /// The namespaces that were read at this `data_version` of the file.
+    var namespaceCache: (version: Int64, namespaces: [String: DurableNamespace]) = (0, [:])
 
     /// Opens a file for reading and writing.
     ///
-    /// - Parameter creates: Whether a file that is not there is made.
+    /// - Parameter creates: Whether a file that does not exist is created.
     convenience init(_ path: String, creates: Bool, _ options: SQLiteFile.Options) throws(DurableError) {
         let flags = SQLITE_OPEN_READWRITE | lull_sqlite_open_flags() | (creates ? SQLITE_OPEN_CREATE : 0)
-        // A name that begins with a colon has a meaning of its own for SQLite.
+        // A name that begins with a colon means something else to SQLite.
         let path = path.hasPrefix("/") ? path : "./" + path
         try self.init(path, named: path, flags, options.vfs, options)
     }
@@ -39,8 +42,8 @@ final class Connection {
     ///
     /// - Parameters:
     ///   - path: The full name of the file.
-    ///   - parameters: SQLite's parameters of a URI.
-    ///   - vfs: The file system to use instead of that of the options.
+    ///   - parameters: The parameters of SQLite's URI.
+    ///   - vfs: The file system to use if the options name none.
     convenience init(
         reading path: String, _ parameters: String, vfs: String? = nil, _ options: SQLiteFile.Options
     ) throws(DurableError) {
@@ -75,7 +78,7 @@ final class Connection {
         pages.deallocate()
     }
 
-    /// A path as it stands in a URI.
+    /// Returns a path as it is written in a URI.
     private static func escaped(_ path: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
@@ -90,14 +93,14 @@ final class Connection {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Nothing may be asked of it afterwards.
+    /// Closes the file. The connection must not be used afterwards.
     func close() {
         if isClosed { return }
         isClosed = true
-        fixed = []
+        queries = []
         changes = [:]
         latestChange = nil
-        // Should a statement live a little longer, this waits for it.
+        // Unlike `sqlite3_close`, this waits for a statement that lives a little longer.
         sqlite3_close_v2(handle)
     }
 
@@ -106,7 +109,7 @@ final class Connection {
         sqlite3_busy_timeout(handle, Int32(clamping: CoreDuration(time).nanoseconds / 1_000_000))
     }
 
-    // MARK: - What is asked of a connection
+    // MARK: - State
 
     /// The full name of the file, as SQLite derives the names of the files beside it.
     var file: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? path }
@@ -114,60 +117,62 @@ final class Connection {
     /// Whether the file can only be read.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
-    /// Whether the file has another name than the one it was opened by, or none.
+    /// Whether the name by which the file was opened now means another file, or none.
     var hasMoved: Bool { lull_sqlite_has_moved(handle) != 0 }
 
     /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// The number of rows that have ever been written.
-    var writes: Int32 { sqlite3_total_changes(handle) }
+    /// The number of rows that this connection has written.
+    var rowsWritten: Int32 { sqlite3_total_changes(handle) }
 
     /// The rowid of the row that was inserted last.
-    var inserted: Int64 { sqlite3_last_insert_rowid(handle) }
+    var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
     /// The number of pages in the write-ahead log after the latest commit of this connection.
     var pagesInLog: Int { Int(pages.pointee) }
 
-    /// Whether the write-ahead log holds anything, from this process or another one.
+    /// Whether the write-ahead log has contents, from this process or another one.
     var hasLog: Bool { lull_size(file + "-wal") > 0 }
 
-    /// Runs statements that have no parameters and whose results do not matter.
+    // MARK: - Statements
+
+    /// Runs statements without parameters, and ignores their results.
     func execute(_ sql: String) throws(DurableError) {
         try check(sqlite3_exec(handle, sql, nil, nil, nil))
     }
 
-    /// Ends a transaction as if it had never been; SQLite may have done so itself.
+    /// Undoes the transaction, unless SQLite has done so itself.
     func rollBack() {
-        forgetNamespaces()
+        clearNamespaceCache()
         if isInTransaction { try? self[.rollback].run() }
     }
 
-    /// A statement that is prepared once.
+    /// The statement of a query. It is prepared once.
     subscript(query: Query) -> Statement {
         get throws(DurableError) {
-            if fixed.isEmpty { fixed = Array(repeating: nil, count: Query.allCases.count) }
-            if let statement = fixed[query.rawValue] { return statement }
+            if queries.isEmpty { queries = Array(repeating: nil, count: Query.allCases.count) }
+            if let statement = queries[query.rawValue] { return statement }
             let statement = try prepare(query.sql)
-            fixed[query.rawValue] = statement
+            queries[query.rawValue] = statement
             return statement
         }
     }
 
-    /// The statement that makes a change to a row.
+    /// The statement that changes a row. It is prepared once.
     subscript(change: Change) -> Statement {
         get throws(DurableError) {
-            // Mostly the same change is made again and again.
+            // Most changes are the same as the one before.
             if let latestChange, latestChange.0 == change { return latestChange.1 }
             let statement: Statement
-            if let known = changes[change] { statement = known } else { statement = try prepare(change.sql) }
+            if let prepared = changes[change] { statement = prepared } else { statement = try prepare(change.sql) }
             changes[change] = statement
             latestChange = (change, statement)
             return statement
         }
     }
 
-    /// A statement that is used once.
+    /// Returns a new statement, for SQL that is used once.
     func prepare(_ sql: String) throws(DurableError) -> Statement {
         var statement: OpaquePointer?
         try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
@@ -175,12 +180,14 @@ final class Connection {
         return Statement(statement, of: self)
     }
 
-    /// Copies what is in the write-ahead log into the file. The writer lock must be held.
+    // MARK: - The write-ahead log
+
+    /// Copies the write-ahead log into the file. The writer lock must be held.
     ///
     /// - Parameters:
-    ///   - truncates: Whether to leave an empty log. Otherwise as much is copied as can be without waiting.
+    ///   - truncates: Whether to empty the log. Otherwise only what can be copied without waiting is copied.
     ///   - time: How long to wait for readers.
-    /// - Returns: Whether all of it was copied.
+    /// - Returns: Whether all of the log was copied.
     func checkpoint(truncates: Bool, within time: Duration) throws(DurableError) -> Bool {
         wait(time)
         defer { wait(patience) }
@@ -194,10 +201,10 @@ final class Connection {
         return inLog == copied
     }
 
-    /// Makes certain that what can be read of the write-ahead log is on the disk, also if a sync of it has failed. The writer lock
-    /// must be held.
+    /// Writes the write-ahead log to the disk again: what can be read of it may not be there, if a sync of it has failed. The writer
+    /// lock must be held.
     func rewriteLog() throws(DurableError) {
-        // Other programs know nothing of the writer lock.
+        // Other programs do not use the writer lock.
         try self[.begin].run()
         defer { rollBack() }
         try check(lull_sqlite_rewrite_log(handle))
@@ -205,18 +212,19 @@ final class Connection {
 
     // MARK: - Errors
 
+    /// Throws the error for a code, unless it means success.
     func check(_ code: Int32) throws(DurableError) {
         guard code != SQLITE_OK else { return }
         throw failure(code)
     }
 
-    /// SQLite's message for its last failure, in one line and bounded: it may quote a page of a damaged file.
+    /// Returns SQLite's message for its last failure, in one short line: it may quote a page of a damaged file.
     private static func lastMessage(_ handle: OpaquePointer) -> String {
         let words = String(cString: sqlite3_errmsg(handle)).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return words.count > 160 ? words.prefix(160) + " …" : words
     }
 
-    /// The error for a code, as the caller needs it.
+    /// Returns the error for a code, and stores it in ``latestFailure``.
     func failure(_ code: Int32) -> DurableError {
         let why = "\(Self.lastMessage(handle)) (SQLite error \(code))"
         let error: DurableError =
@@ -232,15 +240,15 @@ final class Connection {
             case SQLITE_IOERR: .refused("the disk of \(path) failed: \(why)")
             default: .refused("\(path): \(why)")
             }
-        failed = error
-        failedCode = code
+        latestFailure = error
+        latestCode = code
         return error
     }
 
-    /// The error for contents that this program never writes.
+    /// Returns the error for contents that this program never writes, and stores it in ``latestFailure``.
     func damage(_ what: String) -> DurableError {
         let error = DurableError.unusable("\(path) is damaged: it holds \(what)")
-        failed = error
+        latestFailure = error
         return error
     }
 }

@@ -1,7 +1,7 @@
 internal import LullDurable
 
-// The counters of a namespace that never go back: attempts at runs, and lost leases. Monitoring takes the difference of two looks,
-// whichever processes did the work in between. So the counters are in the file, and are written once in each claim.
+// The counters of a namespace that only increase: attempts at runs, and lost leases. Monitoring subtracts two readings, whichever
+// processes did the work in between. So the counters are in the file. Each claim writes them once.
 
 extension Schema {
     static let counters = """

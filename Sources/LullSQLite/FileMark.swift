@@ -1,8 +1,8 @@
-internal import CLullSQLite
+internal import CLullFiles
 
-/// Identifies a file and the state of its contents. All zero for a file that does not exist.
+/// Identifies a file and a state of its contents. All zero for a file that does not exist.
 struct FileMark: Equatable {
-    /// Which file it is, whatever it is called.
+    /// Identifies a file, whatever its name.
     struct Identity: Equatable {
         let device: Int64
         let inode: Int64
@@ -10,14 +10,14 @@ struct FileMark: Equatable {
 
     let identity: Identity
     let size: Int64
-    /// When the contents were changed.
+    /// When the contents changed last.
     private let modified: Int64
 
     init(of path: String) {
         self.init(lull_mark_of(path, -1))
     }
 
-    /// Of an open file.
+    /// The mark of an open file.
     init(open descriptor: Int32) {
         self.init(lull_mark_of(nil, descriptor))
     }
@@ -27,5 +27,5 @@ struct FileMark: Equatable {
         (size, modified) = (mark.size, mark.modified)
     }
 
-    var isThere: Bool { identity.inode != 0 }
+    var exists: Bool { identity.inode != 0 }
 }

@@ -1,9 +1,9 @@
 internal import LullDurable
 
-/// Several values in one column, as the first version of the schema had those of `collect`: each as its length in decimal
-/// digits, a colon, its bytes and a comma (a *netstring*).
+/// Several values in one column, as version 1 of the schema stored those of `collect`: each is its length in decimal digits, a
+/// colon, its bytes and a comma (a *netstring*).
 enum Framing {
-    /// The values that were framed, one after another; nil if the bytes are no such thing.
+    /// Returns the framed values in order; nil if the bytes are not framed values.
     static func values(in bytes: [UInt8]) -> [[UInt8]]? {
         var values: [[UInt8]] = []
         var rest = bytes[...]
@@ -26,8 +26,8 @@ enum Framing {
 }
 
 extension Connection {
-    /// Gives each value of `collect` a row of its own. Where submits were absorbed between values, that version did not keep
-    /// which submits the values are of: they get the first numbers of their range.
+    /// Moves each value of `collect` to a row of its own. Where submits were absorbed between values, version 1 did not store which
+    /// submits the values belong to: they get the first numbers of their range.
     func separateValues() throws(DurableError) {
         let collecting = "namespace IN (SELECT id FROM namespaces WHERE combination = 'collect')"
         for (column, first) in [

@@ -8,18 +8,18 @@ enum MetaColumn: Int32, Column {
     static let list = "base, sequence, highest, last_commit, boot, since_boot, wall, start"
 }
 
-/// What a file holds once: its numbers and its time.
+/// What a file stores once: its numbers and its time.
 struct Meta {
     var base: Int64
     var sequence: Int64
-    /// The number that the latest transaction to write this has drawn.
+    /// A random number of the latest transaction that wrote this: see ``CommitMark/number(_:)``.
     var lastCommit: Int64
     var time: StoreTime
 
-    /// The latest instant is not written more often than this: that would be one more page in each commit. See ``catchUp(in:)``.
+    /// How far the stored instant may lag behind: to write it in each commit would add a page to each. See ``catchUp(in:)``.
     private static let lag = CoreDuration.milliseconds(10)
 
-    /// Reads it in an open transaction.
+    /// Reads the entry in an open transaction.
     init(from connection: Connection) throws(DurableError) {
         let statement = try connection[.readMeta]
         defer { statement.reset() }
@@ -36,24 +36,24 @@ struct Meta {
             anchor: anchor, start: statement.instant(Columns.start), highest: statement.instant(Columns.highest))
     }
 
-    /// Makes the entry of a new file.
+    /// Creates the entry of a new file.
     static func create(in connection: Connection, at reading: StoreTime.Reading) throws(DurableError) {
         try connection.execute("INSERT INTO meta VALUES (0, 0, 0, 0, '', 0, 0, 0)")
         try StoreTime(at: reading).writeAnchor(to: connection)
     }
 
-    /// Finds the latest instant, which was not written here if it is that of a submit. Reads all rows.
+    /// Finds the latest instant in all rows: that of a submit is not always written to this entry.
     mutating func catchUp(in connection: Connection) throws(DurableError) {
         let latest = try connection.number("SELECT max(pending_last) FROM work")
         time.note(CoreInstant(nanoseconds: latest))
     }
 
-    /// Whether anything differs but how late it is.
+    /// Whether anything but the latest instant differs.
     func differs(from old: Meta) -> Bool {
         base != old.base || sequence != old.sequence || time.anchor != old.time.anchor
     }
 
-    /// Whether a transaction that has written something can leave this as it was.
+    /// Whether a transaction that has written something need not write this.
     func canLag(behind old: Meta) -> Bool {
         !differs(from: old) && time.highest < old.time.highest.advanced(by: Self.lag)
     }

@@ -1,7 +1,7 @@
 internal import LullCore
 internal import LullDurable
 
-// How the rules of a namespace lie in their columns.
+// Namespaces and their rules in the table `namespaces`.
 
 /// The columns of a namespace, in the order in which they are read.
 enum NamespaceColumn: Int32, Column {
@@ -11,7 +11,7 @@ enum NamespaceColumn: Int32, Column {
 }
 
 extension Connection {
-    /// A namespace as the file has it.
+    /// Reads a namespace; nil if it does not exist.
     func namespace(named name: String) throws(DurableError) -> DurableNamespace? {
         let statement = try self[.namespaceByName]
         defer { statement.reset() }
@@ -19,19 +19,19 @@ extension Connection {
         return try statement.next() ? try statement.namespace() : nil
     }
 
-    /// The same from a cache, which is valid until another connection commits: reading a policy takes as long as half a submit.
-    /// Only in a transaction.
-    func knownNamespace(_ name: String) throws(DurableError) -> DurableNamespace? {
+    /// Returns a namespace from a cache, which is valid until another connection commits: reading a policy takes as long as half a
+    /// submit. Requires an open transaction.
+    func cachedNamespace(_ name: String) throws(DurableError) -> DurableNamespace? {
         let version = try number(.dataVersion)
-        if version != known.version { known = (version, [:]) }
-        if let namespace = known.namespaces[name] { return namespace }
+        if version != namespaceCache.version { namespaceCache = (version, [:]) }
+        if let namespace = namespaceCache.namespaces[name] { return namespace }
         let found = try namespace(named: name)
-        known.namespaces[name] = found
+        namespaceCache.namespaces[name] = found
         return found
     }
 
-    /// What is known may have been changed by this connection, or by a transaction of it that was rolled back.
-    func forgetNamespaces() { known.namespaces = [:] }
+    /// Empties the cache: this connection, or a transaction of it that was rolled back, may have changed namespaces.
+    func clearNamespaceCache() { namespaceCache.namespaces = [:] }
 
     private func number(_ query: Query) throws(DurableError) -> Int64 {
         let statement = try self[query]
@@ -39,7 +39,7 @@ extension Connection {
         return try statement.next() ? statement.integer(0) : 0
     }
 
-    /// All namespaces, by name.
+    /// Reads all namespaces, in the order of their names.
     func namespaces() throws(DurableError) -> [DurableNamespace] {
         let statement = try self[.allNamespaces]
         defer { statement.reset() }
@@ -48,8 +48,8 @@ extension Connection {
         return namespaces
     }
 
-    /// Keeps a new namespace, or the new rules of one.
-    func keep(_ rules: DurableRules, of name: String, isNew: Bool) throws(DurableError) {
+    /// Writes a new namespace, or new rules of one.
+    func write(_ rules: DurableRules, of name: String, isNew: Bool) throws(DurableError) {
         let policy = rules.policy
         let statement = try self[isNew ? .insertNamespace : .updateNamespace]
         statement.bind(":kind", text: policy.kind == .debounce ? "debounce" : "throttle")
@@ -67,7 +67,7 @@ extension Connection {
 }
 
 extension Statement {
-    /// Reads the namespace that the statement is at.
+    /// Reads the namespace in the current row.
     fileprivate func namespace() throws(DurableError) -> DurableNamespace {
         let name = text(NamespaceColumn.name)
         do {

@@ -23,12 +23,12 @@ enum Query: Int, CaseIterable {
         columns.map(\.name).joined(separator: ", ")
     }
 
-    /// Inserts a row into `work`.
+    /// Returns the statement that inserts a row into `work`.
     private static func insertion(_ columns: [WorkColumn]) -> String {
         "INSERT INTO work (\(names(columns))) VALUES (\(columns.map(\.placeholder).joined(separator: ", ")))"
     }
 
-    /// Some values of a key.
+    /// The condition for a range of a key's values.
     private static let range = "namespace = :namespace AND key = :key AND generation BETWEEN :first AND :last"
 
     var sql: String {

@@ -1,16 +1,15 @@
 internal import LullCore
 internal import LullDurable
 
-// How a row lies in its columns.
+// A row of `work` in its columns.
 
 extension Statement {
-    /// Whether the row that the statement is at has more than what is pending.
-    var hasMore: Bool { !isNull(WorkColumn.readyFrom) || !isNull(WorkColumn.runID) }
+    /// Whether the current row has something ready or a run.
+    var hasReadyOrRun: Bool { !isNull(WorkColumn.readyFrom) || !isNull(WorkColumn.runID) }
 
-    /// Reads the row that the statement is at: ``WorkColumn/ofRow``, or ``WorkColumn/ofPending`` if it has no more than what is
-    /// pending.
+    /// Reads the current row: ``WorkColumn/ofRow``, or only ``WorkColumn/ofPending`` if nothing is ready and there is no run.
     ///
-    /// The values stay where they are.
+    /// It leaves the values in the file.
     ///
     /// - Parameter key: The key, if it is known.
     func entry(key: [UInt8]? = nil) throws(DurableError) -> DurableEntry {
@@ -41,7 +40,7 @@ extension Statement {
                 state: isNull(Work.claimedBy) ? .backoff(until: end) : .claimed(until: end),
                 error: isNull(Work.error) ? nil : blob(Work.error))
         }
-        // What does not fit together would be noticed in the middle of a step, and stop the program.
+        // An inconsistent row would be noticed in the middle of a step, and stop the program.
         if let rule = row.checkInvariants().first { throw connection.damage("a key that breaks a rule: \(rule)") }
         return DurableEntry(
             handle: integer(Work.id), key: key ?? blob(Work.key), row: row, wake: instant(Work.wake))
@@ -49,7 +48,7 @@ extension Statement {
 
     /// Reads a value that is ready or in a run.
     func value(
-        in place: DurablePayload.Place, _ columns: ValueColumns<some Column>
+        in place: DurablePayload.Slot, _ columns: ValueColumns<some Column>
     ) throws(DurableError) -> DurableRow.Ready {
         DurableRow.Ready(
             batch: Batch(.stored(place)), submits: try range(columns.from, columns.to),
@@ -57,14 +56,14 @@ extension Statement {
             edge: try edge(columns.edge))
     }
 
-    /// A number that is counted up from 0, and that can be counted on.
+    /// Reads a counter: a number from 0 on that can still be incremented.
     func number(_ column: some Column, through most: Int64 = 1 << 62) throws(DurableError) -> Int64 {
         let number = integer(column)
         guard 0...most ~= number else { throw connection.damage("the number \(number)") }
         return number
     }
 
-    /// A range of submits.
+    /// Reads a range of submits.
     func range(
         _ first: some Column, _ last: some Column
     ) throws(DurableError) -> ClosedRange<Int64> {
@@ -81,7 +80,7 @@ extension Statement {
 
     // MARK: - Writing
 
-    /// Binds what a row has in some groups of columns.
+    /// Binds some groups of a row's columns.
     func bind(_ row: DurableRow, wake: CoreInstant, _ groups: Change.Groups) {
         if groups.contains(.gate) {
             bind(.generation, row.generation)
@@ -126,7 +125,7 @@ extension Statement {
 }
 
 extension Edge {
-    /// The edge of that name.
+    /// The edge of a name; nil if there is none.
     init?(_ name: String) {
         switch name {
         case "leading": self = .leading
@@ -140,7 +139,7 @@ extension Edge {
 }
 
 extension DurableEnding.How {
-    /// The end of that name.
+    /// The end of a name; nil if there is none.
     init?(_ name: String) {
         guard let how = Self.allCases.first(where: { "\($0.name)" == name }) else { return nil }
         self = how

@@ -1,57 +1,56 @@
-internal import CLullSQLite
 internal import Lull
 package import LullDurable
 
-// How a file gets smaller while others use it.
+// Compacting: makes a file smaller while other processes use it.
 
 extension SQLiteFile {
-    /// How large a file was, and is.
+    /// The sizes of a file before and after compacting.
     package struct Sizes: Sendable {
         package let before: Int64
         package let after: Int64
-        /// Whether the file has been cut; readers may keep it from that for a while.
+        /// Whether the file was truncated. Readers may prevent that for a while.
         package let isCut: Bool
     }
 
-    /// As many pages are moved in one transaction: this takes some milliseconds, during which no other process can write.
-    static let pagesAtOnce: Int64 = 256
+    /// The pages that one transaction moves. That takes some milliseconds, during which no other process can write.
+    static let pagesPerStep: Int64 = 256
 
-    /// Gives back the space that is not in use, in small steps between which others write. Each is a transaction: this may be
+    /// Gives back unused space, in small steps between which other processes write. Each step is a transaction: the process may be
     /// killed at any time.
     package func compact() throws(DurableError) -> Sizes {
         let before = try size()
         if try setting("auto_vacuum") != 2 { try rewrite() }
-        try deleteSpentValues(patience: options.patience)
-        // Others may make as much room as is given back, for ever: what is there now is enough.
+        try deleteReleasedValues(patience: options.patience)
+        // Other processes may free as much space as this gives back, without end: gives back what is free now.
         var left = try setting("freelist_count")
         while left > 0 {
-            let most = min(left, Self.pagesAtOnce)
+            let most = min(left, Self.pagesPerStep)
             try write { transaction throws(DurableError) in try transaction.giveBack(most) }
             left = min(left - most, try setting("freelist_count"))
         }
-        return Sizes(before: before, after: try size(), isCut: try cut())
+        return Sizes(before: before, after: try size(), isCut: try truncate())
     }
 
-    /// Writes a file anew that was made before space could be given back in steps. No other process can write meanwhile.
+    /// Rewrites a file of a version that could not give back space in steps. No other process can write meanwhile.
     private func rewrite() throws(DurableError) {
         try writerLock.acquire(within: options.patience)
         defer { writerLock.release() }
-        let connection = try usable()
+        let connection = try openConnection()
         try check()
         do throws(DurableError) {
             try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
         } catch {
-            // Its commit may have failed: what lies in the log is made certain, as after any other.
+            // Its commit may have failed: recovers the file, as after any other.
             _ = resolve(.number(0), after: error)
             throw error
         }
     }
 
-    /// Lets the file end where its contents do.
-    private func cut() throws(DurableError) -> Bool {
+    /// Truncates the file after its contents.
+    private func truncate() throws(DurableError) -> Bool {
         try writerLock.acquire(within: options.patience)
         defer { writerLock.release() }
-        return try usable().checkpoint(truncates: true, within: options.patience)
+        return try openConnection().checkpoint(truncates: true, within: options.patience)
     }
 
     private func size() throws(DurableError) -> Int64 { try setting("page_count") * setting("page_size") }
@@ -62,7 +61,7 @@ extension SQLiteFile {
 }
 
 extension SQLiteTransaction {
-    /// Moves what lies at the end of the file to where there is room, so that the end can be cut off.
+    /// Moves pages from the end of the file to free ones, so that the file can be truncated.
     fileprivate mutating func giveBack(_ pages: Int64) throws(DurableError) {
         hasMovedPages = true
         try table.connection.prepare("PRAGMA incremental_vacuum(\(pages))").run()

@@ -1,14 +1,15 @@
+internal import CLullFiles
 internal import CLullSQLite
 internal import LullDurable
 
-// What a file has to be like, and how it is used.
+// Opening: what a file has to be, and the settings of a connection.
 
 extension SQLiteFile {
-    /// Looks for what SQLite would not say clearly.
+    /// Throws a clear error where SQLite's own would not be.
     static func inspect(_ path: String, creates: Bool, _ options: Options) throws(DurableError) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         guard lull_is_directory(directory) != 0 else { throw .unusable("there is no directory \(directory)") }
-        // Such names mean something else to SQLite.
+        // These names mean something else to SQLite.
         guard path != ":memory:", !path.hasPrefix("file:") else {
             throw .unusable("\(path) is no path: a store is a file, and is named as one")
         }
@@ -17,7 +18,7 @@ extension SQLiteFile {
         }
         guard lull_is_directory(path) == 0 else { throw .unusable("\(path) is a directory") }
         guard creates || lull_exists(path) != 0 else { throw .unusable("there is no file \(path)") }
-        // SQLite takes a file of one byte for an empty one, and would write over it.
+        // SQLite takes a file of one byte for an empty one, and would overwrite it.
         guard lull_size(path) != 1 else { throw .unusable("\(path) is not a database of SQLite") }
         guard options.allowsNetwork || lull_is_remote(directory) == 0 else {
             throw .unusable("\(path) lies on another machine, where several processes cannot share a file safely")
@@ -25,7 +26,7 @@ extension SQLiteFile {
         guard sqlite3_threadsafe() != 0 else { throw .unusable("this build of SQLite cannot be used with threads") }
     }
 
-    /// A connection with the settings that everything here relies on, to a file that is ours or empty.
+    /// Connects to a file that is Lull's or empty, with the settings that all other code relies on.
     static func connect(
         _ path: String, creates: Bool, _ options: Options
     ) throws(DurableError) -> Connection {

@@ -1,38 +1,39 @@
+internal import CLullFiles
 internal import CLullSQLite
 internal import LullCore
 package import LullDurable
 
-/// Looks at a store in one file, and changes nothing.
+/// Reads a store in one file, and changes nothing.
 ///
-/// It takes no lock that a writer waits for, makes no file and needs no right to write: it answers on a full disk, on one that can
-/// only be read, and beside a writer that is stuck. Every question opens the file anew, so that the answer is that of the file
-/// which has the name now.
+/// It takes no lock that a writer waits for, creates no file and needs no permission to write. So it answers on a full disk, on a
+/// read-only one, and beside a writer that is stuck. Every query opens the file again, so that the answer comes from the file that has
+/// the name now.
 package struct SQLiteReader: Sendable {
     private let path: String
     private let options: SQLiteFile.Options
 
-    /// A file that is there. Whether it is one of Lull's is found out by each question.
+    /// Creates a reader of a file that exists. Each query checks whether it is one of Lull's.
     package init(_ path: String, _ options: SQLiteFile.Options = SQLiteFile.Options()) throws(DurableError) {
         self.path = path
         self.options = options
         try SQLiteFile.inspect(path, creates: false, options)
     }
 
-    /// Asks something.
+    /// Makes a query.
     ///
-    /// - Parameter body: May be asked again, if the file was changed meanwhile.
+    /// - Parameter body: Called again if the file was changed meanwhile.
     package func read<Answer>(
         _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
         do throws(DurableError) {
-            return try readAsItIs(body)
+            return try readInAnyState(body)
         } catch .refused(let why) {
-            // There was nothing to record.
+            // A query records nothing that could be refused.
             throw .unusable(why)
         }
     }
 
-    private func readAsItIs<Answer>(
+    private func readInAnyState<Answer>(
         _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
         let end = ContinuousClock.now.advanced(by: options.patience)
@@ -48,44 +49,44 @@ package struct SQLiteReader: Sendable {
                 throw .unusable("\(path) was left half made: whatever works or submits there mends it")
             }
             let before = Marks(of: file)
-            // Without a log nothing is in use, whatever else was left; and SQLite would make one.
-            if before.hasIndex, before.log.isThere { return try readShared(file, body) }
-            let result = readAtRest(file, before, body)
+            // Without a log the file is not in use, whatever else was left; and SQLite would create a log.
+            if before.hasIndex, before.log.exists { return try readShared(file, body) }
+            let result = readUnused(file, before, body)
             if before == Marks(of: file) { return try result.get() }
             guard ContinuousClock.now < end else { throw .refused("\(path) changes again and again while it is read") }
         }
     }
 
-    /// Reads what others may be using: where the index of the log is, it says what has been committed.
+    /// Reads a file that other processes may be using: the index of the log says what has been committed.
     private func readShared<Answer>(
         _ file: String, _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
         let connection = try Connection(reading: file, "readonly_shm=1", options)
         do throws(DurableError) {
-            return try ask(connection, body)
+            return try query(connection, body)
         } catch {
-            // An index that no reader has used yet, or whose last writer was killed while it wrote, has to be put right first. That
-            // changes nothing that is kept, and needs the right to write the index.
-            guard connection.failedCode & 0xFF == SQLITE_READONLY else { throw error }
+            // An index that no reader has used yet, or whose last writer was killed while it wrote, has to be rebuilt first. That
+            // changes nothing that is stored, and needs permission to write the index.
+            guard connection.latestCode & 0xFF == SQLITE_READONLY else { throw error }
         }
-        return try ask(try Connection(reading: file, "", options), body)
+        return try query(try Connection(reading: file, "", options), body)
     }
 
-    /// Reads a file that is not in use: it has no log, or no index of its log, and none is made. A process that opens the file
-    /// makes them, which shows that what was read meanwhile does not count.
-    private func readAtRest<Answer>(
+    /// Reads a file that is not in use: it has no log, or no index of its log, and this creates none. A process that opens the file
+    /// creates them, which shows that what was read meanwhile is not valid.
+    private func readUnused<Answer>(
         _ file: String, _ marks: Marks, _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) -> Result<Answer, DurableError> {
         Result { () throws(DurableError) in
-            if marks.log.size == 0 { return try ask(try Connection(reading: file, "immutable=1", options), body) }
+            if marks.log.size == 0 { return try query(try Connection(reading: file, "immutable=1", options), body) }
             let connection = try Connection(reading: file, "", vfs: "unix-none", options)
-            // The index is then kept in memory.
+            // In this mode SQLite keeps the index in memory.
             try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            return try ask(connection, body)
+            return try query(connection, body)
         }
     }
 
-    private func ask<Answer>(
+    private func query<Answer>(
         _ connection: Connection, _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
         defer { connection.close() }
@@ -101,7 +102,7 @@ package struct SQLiteReader: Sendable {
         case .ours: break
         }
         let meta = try Meta(from: connection)
-        // The time goes on without being written.
+        // The time advances without being written.
         var time = meta.time
         let now = time.now(options.clock.read())
         let table = SQLiteTable(connection, at: now, sequence: meta.sequence, base: meta.base)
@@ -109,7 +110,7 @@ package struct SQLiteReader: Sendable {
         return try body(&transaction)
     }
 
-    /// What shows whether anybody has come to a file that was at rest.
+    /// What shows whether another process has opened a file that was not in use.
     private struct Marks: Equatable {
         let file: FileMark
         let log: FileMark
@@ -119,14 +120,7 @@ package struct SQLiteReader: Sendable {
         init(of file: String) {
             self.file = FileMark(of: file)
             log = FileMark(of: file + "-wal")
-            hasIndex = FileMark(of: file + "-shm").isThere
+            hasIndex = FileMark(of: file + "-shm").exists
         }
-    }
-}
-
-extension SQLiteTransaction {
-    /// The names of all namespaces, in order.
-    package func names() throws(DurableError) -> [String] {
-        try table.connection.namespaces().map(\.name)
     }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import LullCore
 public import LullDurable
 
-/// Keeps the pending work of durable debouncers in one SQLite file, which any number of processes on one machine may
+/// Stores the pending work of durable debouncers in one SQLite file, which any number of processes on one machine may
 /// share.
 ///
 /// ```swift
@@ -10,34 +10,32 @@ public import LullDurable
 /// let sync = try await DurableDebouncer<String, Change>(for: .seconds(2), namespace: "sync", in: store)
 /// ```
 ///
-/// One store serves all the namespaces of a process; it may be used from any task. Its calls are made by the debouncer:
-/// an app makes the store, gives it to debouncers, and at the end calls ``close()``. What is promised:
-/// <doc:WorkThatSurvives>.
+/// One store serves all namespaces of a process, and may be used from any task. Debouncers make its calls: an app creates
+/// the store, passes it to debouncers, and calls ``close()`` at the end. <doc:WorkThatSurvives> says what is guaranteed.
 ///
-/// A submit returns when it is on the disk (`synchronous = FULL`). Calls made at once share one transaction, and each
-/// still gets its own answer. SQLite runs on a thread of the store's own.
+/// A submit returns when it is on the disk (`synchronous = FULL`). Simultaneous calls share one transaction, and each gets
+/// its own answer. SQLite runs on a thread of the store's own.
 ///
-/// The file has company: a write-ahead log (`-wal`, `-shm`) and two files that are never written (`-want`, `-write`),
-/// whose locks let one process at a time write, in turn. They belong together: move, copy or delete all of them or
-/// none, and only while nobody uses them. Reading the file with other programs does no harm. Do not write to it with
-/// them while it is in use: they do not know of those locks, and SQLite up to 3.51.2 may damage a file when one program
-/// copies the log into it while another commits.
+/// Other files belong to the file: a write-ahead log (`-wal`, `-shm`) and two files that are never written (`-want`,
+/// `-write`), whose locks let one process at a time write, in turn. Move, copy or delete all of them or none, and only
+/// while nothing uses them. Other programs may read the file. They must not write to it while it is in use: they do not use
+/// those locks, and SQLite up to 3.51.2 may damage a file when one program copies the log into it while another commits.
 ///
-/// When a commit fails the store closes the file, opens it again, and answers by what it says.
-/// ``/LullDurable/DurableError/unknown(_:)`` is left for when that fails, too.
+/// When a commit fails, the store closes the file, opens it again, and answers by its contents. Only if that fails, too,
+/// does it answer ``/LullDurable/DurableError/unknown(_:)``.
 public final class SQLiteStore: DurableStore {
     private let calls = CallQueue()
     private let clock: StoreClock
 
-    /// Opens a store, and creates its file if there is none.
+    /// Opens a store, and creates its file if it does not exist.
     ///
     /// - Parameters:
-    ///   - path: The file; its directory must be there, on this machine. No URI, and not `:memory:`.
-    ///   - limits: How large a value may be, and how long ends and tokens are kept.
-    ///   - allowsNetwork: Whether a file on a network file system is accepted. Its locks cannot be relied on: see to it
+    ///   - path: The file; its directory must exist, on this machine. A URI and `:memory:` are refused.
+    ///   - limits: The size of a value, and how long ends and tokens are stored.
+    ///   - allowsNetwork: Whether a file on a network file system is accepted. Its locks cannot be relied on: make sure
     ///     that only one process uses the file at a time.
     /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the file is not one of Lull's, newer than this version,
-    ///   damaged, locked, or cannot be written. Nothing has been changed then.
+    ///   damaged, locked, or cannot be written. It has not been changed then.
     public convenience init(
         path: String, limits: DurableLimits = DurableLimits(), allowsNetwork: Bool = false
     ) async throws(DurableError) {
@@ -47,7 +45,7 @@ public final class SQLiteStore: DurableStore {
         try await self.init(path, options)
     }
 
-    /// The same with everything that can be said.
+    /// Opens a store with all options.
     package init(_ path: String, _ options: SQLiteFile.Options) async throws(DurableError) {
         clock = options.clock
         let failure = await withCheckedContinuation { continuation in
@@ -70,14 +68,16 @@ public final class SQLiteStore: DurableStore {
 
     deinit { calls.beginClosing() }
 
-    /// How many writing calls this store has answered, and how many transactions that took: fewer, since calls made at
-    /// once share one. For measuring.
+    /// The number of writing calls, and of their transactions, which are fewer: simultaneous calls share one. For benchmarks and
+    /// tests.
     package var traffic: (calls: Int, transactions: Int) {
         let traffic = calls.traffic
         return (traffic.calls, traffic.transactions)
     }
 
-    // MARK: - Parts
+    // MARK: - Passing calls to the thread
+
+    /// Makes a call on the thread, and gives the wake signal its result before the caller.
 
     private func call<Raw: Sendable, Answer: Sendable>(
         writes: Bool, _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Raw,
@@ -85,9 +85,9 @@ public final class SQLiteStore: DurableStore {
     ) async throws(DurableError) -> Answer {
         let calls = calls
         let result = await withCheckedContinuation { continuation in
-            let call = Call(body) { result, touched in
+            let call = Call(body) { result, earliestWakes in
                 let answer = calls.withWakeSignal { signal in
-                    for (namespace, wake) in touched { signal.signal(wake, in: namespace) }
+                    for (namespace, wake) in earliestWakes { signal.signal(wake, in: namespace) }
                     return result.map { finish($0, &signal) }
                 }
                 continuation.resume(returning: answer)
@@ -117,7 +117,7 @@ public final class SQLiteStore: DurableStore {
         try await write { transaction throws(DurableError) in try transaction.open(namespace, rules) }
     }
 
-    /// Takes a submit: see ``/LullDurable/DurableStore/submit(_:)``.
+    /// Records a submit: see ``/LullDurable/DurableStore/submit(_:)``.
     public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
         try await write { transaction throws(DurableError) in try transaction.submit(submission) }
     }
@@ -134,7 +134,7 @@ public final class SQLiteStore: DurableStore {
         try await write { transaction throws(DurableError) in try transaction.cancel(key, in: namespace) }
     }
 
-    /// Flushes what one submitter alone has submitted: see ``/LullDurable/DurableStore/flush(submittedBy:in:)``.
+    /// Flushes what only one submitter has submitted: see ``/LullDurable/DurableStore/flush(submittedBy:in:)``.
     public func flush(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
@@ -143,7 +143,7 @@ public final class SQLiteStore: DurableStore {
         }
     }
 
-    /// Cancels what one submitter alone has submitted: see ``/LullDurable/DurableStore/cancel(submittedBy:in:)``.
+    /// Cancels what only one submitter has submitted: see ``/LullDurable/DurableStore/cancel(submittedBy:in:)``.
     public func cancel(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
@@ -154,18 +154,11 @@ public final class SQLiteStore: DurableStore {
 
     /// Hands out runs: see ``/LullDurable/DurableStore/claim(_:)``.
     public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
-        try await call(writes: true) { transaction throws(DurableError) in
-            let (runs, dead, next) = try transaction.claim(claim)
-            return (runs: runs, dead: dead, next: next, now: transaction.now)
-        } then: { answer, signal in
-            DurableClaim.Answer(
-                runs: answer.runs, dead: answer.dead,
-                next: answer.next.map { DurableNamespace.time(from: answer.now, to: $0) },
-                mark: signal.announce(answer.next, in: claim.namespace))
-        }
+        guard let answer = await exchange([], claim).claim else { preconditionFailure("an exchange answers its claim") }
+        return try answer.get()
     }
 
-    /// Makes several calls: see ``/LullDurable/DurableStore/exchange(_:_:)``. One call in one transaction, unless the disk objects.
+    /// Makes several calls in one transaction: see ``/LullDurable/DurableStore/exchange(_:_:)``.
     public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
         do throws(DurableError) {
             return try await call(writes: true) { transaction in
@@ -178,22 +171,22 @@ public final class SQLiteStore: DurableStore {
         }
     }
 
-    /// Records a worker's word: see ``/LullDurable/DurableStore/report(_:)``.
+    /// Records a worker's report: see ``/LullDurable/DurableStore/report(_:)``.
     public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
         try await write { transaction throws(DurableError) in try transaction.report(report) }
     }
 
-    /// What became of a submit: see ``/LullDurable/DurableStore/state(of:)``.
+    /// Returns the state of a submit: see ``/LullDurable/DurableStore/state(of:)``.
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
         try await read { transaction throws(DurableError) in try transaction.state(of: receipt) }
     }
 
-    /// All namespaces with their counts: see ``/LullDurable/DurableStore/status()``.
+    /// Returns all namespaces with their counts: see ``/LullDurable/DurableStore/status()``.
     public func status() async throws(DurableError) -> [DurableStatus] {
         try await read { transaction throws(DurableError) in try transaction.status() }
     }
 
-    /// Keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
+    /// Returns keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
@@ -202,7 +195,7 @@ public final class SQLiteStore: DurableStore {
         }
     }
 
-    /// Dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
+    /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try await read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
     }
@@ -212,7 +205,7 @@ public final class SQLiteStore: DurableStore {
         try await write { transaction throws(DurableError) in try transaction.retry(run, in: namespace) }
     }
 
-    /// Forgets a dead run: see ``/LullDurable/DurableStore/discard(_:in:)``.
+    /// Discards a dead run: see ``/LullDurable/DurableStore/discard(_:in:)``.
     @discardableResult
     public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
         try await write { transaction throws(DurableError) in try transaction.discard(run, in: namespace) }
@@ -229,7 +222,7 @@ public final class SQLiteStore: DurableStore {
         }
     }
 
-    /// Ends the use of the store: see ``/LullDurable/DurableStore/close()``.
+    /// Closes the store: see ``/LullDurable/DurableStore/close()``.
     public func close() async {
         await calls.close()
     }

@@ -1,7 +1,7 @@
 internal import LullCore
 internal import LullDurable
 
-// What has ended, dead runs, tokens, and how they are forgotten.
+// Ends, dead runs and tokens, and deleting old ones.
 
 /// The columns of a dead run, in the order in which they are read.
 enum DeadColumn: Int32, Column {
@@ -18,8 +18,8 @@ extension SQLiteTable {
     mutating func record(
         _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
-        if ending.how == .dead, let run = ending.run { return try bury(run, of: entry, at: now, in: namespace) }
-        if ending.how != .absorbed { try spendValues(of: ending.submits, of: entry.key, in: namespace) }
+        if ending.how == .dead, let run = ending.run { return try insertDead(run, of: entry, at: now, in: namespace) }
+        if ending.how != .absorbed { try releaseValues(of: ending.submits, of: entry.key, in: namespace) }
         if ending.how == .absorbed, try extend(ending, of: entry.key, at: now, in: namespace) { return }
         let statement = try connection[.insertEnd]
         statement.bind(":namespace", namespace.id)
@@ -34,7 +34,7 @@ extension SQLiteTable {
         try statement.run()
     }
 
-    /// Lets the key's latest end cover an absorbed submit, if it is one of absorbed ones that come right before.
+    /// Extends the key's latest end to an absorbed submit, if it is the end of absorbed submits right before.
     private func extend(
         _ ending: DurableEnding, of key: [UInt8], at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) -> Bool {
@@ -53,12 +53,12 @@ extension SQLiteTable {
         return true
     }
 
-    /// Keeps a run that has failed for good, with its values.
-    private func bury(
+    /// Stores a run that has failed for good, with its values.
+    private func insertDead(
         _ run: DurableRow.Run, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
         guard run.value.batch.value == .stored(.run) else {
-            preconditionFailure("a run that dies has been claimed in an earlier step, and lies in its own place")
+            preconditionFailure("a run that dies was claimed in an earlier step, so its value is in the column `run`")
         }
         let statement = try connection[.insertDead]
         statement.bind(":namespace", namespace.id)
@@ -79,7 +79,7 @@ extension SQLiteTable {
         try statement.run()
     }
 
-    // MARK: - Questions
+    // MARK: - Queries
 
     mutating func end(
         ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace
@@ -153,17 +153,17 @@ extension SQLiteTable {
         _ run: Int64, withValues: Bool, in namespace: DurableNamespace
     ) throws(DurableError) -> Bool {
         if withValues, namespace.collects, let dead = try findDead(run, in: namespace) {
-            try spendValues(of: dead.run.value.submits, of: dead.key, in: namespace)
+            try releaseValues(of: dead.run.value.submits, of: dead.key, in: namespace)
         }
         let statement = try connection[.deleteDead]
         statement.bind(":run", run)
         statement.bind(":namespace", namespace.id)
-        let before = connection.writes
+        let before = connection.rowsWritten
         try statement.run()
-        return connection.writes != before
+        return connection.rowsWritten != before
     }
 
-    /// Reads the dead run that a statement is at.
+    /// Reads a dead run from the current row.
     func dead(
         _ statement: Statement, in namespace: DurableNamespace
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run, at: CoreInstant) {
@@ -179,7 +179,7 @@ extension SQLiteTable {
         return (statement.blob(Dead.key), run, statement.instant(Dead.at))
     }
 
-    // MARK: - Tokens, and forgetting
+    // MARK: - Tokens, and deleting what is old
 
     mutating func answer(
         to token: String, in namespace: DurableNamespace
@@ -207,8 +207,9 @@ extension SQLiteTable {
         try statement.run()
     }
 
-    /// Looks at the oldest of what there is, in all namespaces: rows lie in the order in which they were recorded. One that has
-    /// to stay is recorded once more, and looked at again when it is old again: it covers absorbed submits that came later, or
+    /// Deletes some of the oldest entries of all namespaces: rows are in the order in which they were recorded.
+    ///
+    /// An end that has to stay is recorded again, and checked again when it is old again: it covers absorbed submits that came later, or
     /// belongs to a key with a run that is dead or may still die.
     mutating func forget(
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace

@@ -1,7 +1,7 @@
 internal import LullCore
 internal import LullDurable
 
-// Status, listings and dead runs. Values are read of dead runs only.
+// Status, listings and dead runs. Of values, only those of dead runs are read.
 
 extension SQLiteTable {
     func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {
@@ -18,7 +18,7 @@ extension SQLiteTable {
         return status
     }
 
-    /// Keys from `start` on; from the first one with the prefix where that is empty.
+    /// Lists keys from `start` on, or, if it is empty, from the first key with the prefix.
     func list(
         prefix: [UInt8], from start: [UInt8] = [], limit: Int, in namespace: DurableNamespace
     ) throws(DurableError) -> [DurableListing<[UInt8]>] {

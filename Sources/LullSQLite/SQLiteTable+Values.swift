@@ -1,20 +1,20 @@
 internal import LullCore
 internal import LullDurable
 
-// The values of `collect`, each a row of its own under the generation of its submit: a submit costs the same however many there
-// are, and what falls due, is claimed or dies is a range of rows that need not move.
+// The values of `collect`: each is a row of its own under the generation of its submit. So a submit costs the same however many values
+// there are, and values that become due, are claimed or die are a range of rows that need not move.
 
 extension DurableNamespace {
-    /// Whether values lie in rows of their own.
+    /// Whether values are rows of their own.
     var collects: Bool { rules.combination == .collect }
 }
 
 extension SQLiteTable {
-    /// How many values are deleted when a range ends, and in each later transaction until none is left: a large range must not
-    /// delay other writers.
+    /// The most values that are deleted when a range ends, and in each later transaction until none is left: a large range must
+    /// not delay other writers.
     static let mostDeleted = 256
 
-    /// Keeps the values of a part that come from outside.
+    /// Inserts the values of a batch that come from the caller.
     func insertValues(
         _ batch: Batch<DurablePayload>?, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) {
@@ -59,8 +59,8 @@ extension SQLiteTable {
         if namespace.collects { _ = try deleteValues(submits, of: key, namespace.id, limit: -1) }
     }
 
-    /// Forgets the values of a range that has ended: all, or some now and the rest later.
-    func spendValues(
+    /// Deletes the values of a range that has ended: all, or some now and the rest in later transactions.
+    func releaseValues(
         of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) {
         guard namespace.collects else { return }
@@ -69,8 +69,8 @@ extension SQLiteTable {
         try range(.insertSpent, submits, of: key, namespace.id).run()
     }
 
-    /// Deletes some of the values that were too many for the step in which they ended.
-    func deleteSpentValues(atMost limit: Int = mostDeleted) throws(DurableError) {
+    /// Deletes some of the values that were too many for the step in which they ended (the ranges in `spent`).
+    func deleteReleasedValues(atMost limit: Int = mostDeleted) throws(DurableError) {
         var left = limit
         while left > 0 {
             let spent = try connection[.spent]
@@ -88,18 +88,20 @@ extension SQLiteTable {
         }
     }
 
-    /// - Returns: How many there were, at most `limit`.
+    /// Deletes at most `limit` values of a range.
+    ///
+    /// - Returns: The number of values deleted.
     private func deleteValues(
         _ submits: ClosedRange<Int64>, of key: [UInt8], _ namespace: Int64, limit: Int
     ) throws(DurableError) -> Int {
         let statement = try range(.deleteValues, submits, of: key, namespace)
         statement.bind(":limit", limit)
-        let before = connection.writes
+        let before = connection.rowsWritten
         try statement.run()
-        return Int(connection.writes &- before)
+        return Int(connection.rowsWritten &- before)
     }
 
-    /// A statement about a range of a key's values.
+    /// Returns a statement with its parameters for a range of a key's values bound.
     private func range(
         _ query: Query, _ submits: ClosedRange<Int64>, of key: [UInt8], _ namespace: Int64
     ) throws(DurableError) -> Statement {

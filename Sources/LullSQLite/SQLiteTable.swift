@@ -1,20 +1,20 @@
 internal import LullCore
 internal import LullDurable
 
-/// The rows of a file, as a step in a transaction sees them.
+/// The rows of a file within a transaction: the table on which the steps of ``DurableTable`` work.
 struct SQLiteTable: DurableTable {
     let connection: Connection
     /// The present instant: that of the transaction, or of the calls that came while it was open.
     var now: CoreInstant {
-        didSet { if now != oldValue { submitted = nil } }
+        didSet { if now != oldValue { submitMark = nil } }
     }
     var sequence: Int64
     var base: Int64
-    /// The row that was written last, if a submit of the present instant has left something pending in it. Then the file shows by it
-    /// that the transaction was committed, and how late it was, whatever ``Meta`` says.
-    private(set) var submitted: CommitMark?
-    /// The earliest `wake` that was written in each namespace since it was last asked.
-    private var touched: [String: CoreInstant] = [:]
+    /// The row that was written last, if a submit of the present instant has left something pending in it. It then shows that the
+    /// transaction was committed, and its instant, so that ``Meta`` need not.
+    private(set) var submitMark: CommitMark?
+    /// The earliest `wake` that was written in each namespace.
+    private var earliestWakes: [String: CoreInstant] = [:]
 
     init(_ connection: Connection, at now: CoreInstant, sequence: Int64, base: Int64) {
         self.connection = connection
@@ -23,14 +23,14 @@ struct SQLiteTable: DurableTable {
         self.base = base
     }
 
-    /// Removes and returns the earliest `wake` of each namespace that was written, for the store's wake signal.
-    mutating func takeTouched() -> [String: CoreInstant] {
-        defer { if !touched.isEmpty { touched = [:] } }
-        return touched
+    /// Removes and returns the earliest `wake` that was written in each namespace, for the store's wake signal.
+    mutating func takeEarliestWakes() -> [String: CoreInstant] {
+        defer { if !earliestWakes.isEmpty { earliestWakes = [:] } }
+        return earliestWakes
     }
 
-    private mutating func touch(_ wake: CoreInstant, in namespace: DurableNamespace) {
-        touched[namespace.name] = min(wake, touched[namespace.name] ?? .farFuture)
+    private mutating func recordWake(_ wake: CoreInstant, in namespace: DurableNamespace) {
+        earliestWakes[namespace.name] = min(wake, earliestWakes[namespace.name] ?? .farFuture)
     }
 
     // MARK: - One row
@@ -41,7 +41,7 @@ struct SQLiteTable: DurableTable {
         pending.bind(":namespace", namespace.id)
         pending.bind(":key", blob: key)
         guard try pending.next() else { return nil }
-        if !pending.hasMore { return try pending.entry(key: key) }
+        if !pending.hasReadyOrRun { return try pending.entry(key: key) }
         let whole = try connection[.rowByID]
         defer { whole.reset() }
         whole.bind(":id", pending.integer(WorkColumn.id))
@@ -51,7 +51,7 @@ struct SQLiteTable: DurableTable {
     mutating func insert(
         _ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) {
-        // Most rows begin with something pending and nothing else.
+        // Most new rows have something pending and nothing else.
         let isPending = row.ready == nil && row.run == nil
         let statement = try connection[isPending ? .insertPending : .insertRow]
         statement.bind(row, wake: wake, isPending ? Change.allPending : Change.all)
@@ -63,15 +63,15 @@ struct SQLiteTable: DurableTable {
         statement.bind(.namespace, namespace.id)
         statement.bind(.key, blob: key)
         try statement.run()
-        note(row, connection.inserted, isSubmit: true)
+        setSubmitMark(row, connection.lastInsertedRow, isSubmit: true)
         if namespace.collects { for batch in batches { try insertValues(batch, of: key, in: namespace) } }
-        touch(wake, in: namespace)
+        recordWake(wake, in: namespace)
     }
 
-    /// Takes note of a row that was written: see ``submitted``.
-    private mutating func note(_ row: DurableRow, _ handle: Int64, isSubmit: Bool) {
-        let shows = isSubmit && row.pending?.last == now
-        submitted = shows ? .submit(row: handle, generation: row.generation) : nil
+    /// Sets ``submitMark`` after a row was written.
+    private mutating func setSubmitMark(_ row: DurableRow, _ handle: Int64, isSubmit: Bool) {
+        let isMark = isSubmit && row.pending?.last == now
+        submitMark = isMark ? .submit(row: handle, generation: row.generation) : nil
     }
 
     mutating func update(
@@ -89,7 +89,7 @@ struct SQLiteTable: DurableTable {
         if row.run != before.run { change.groups.insert(.run) }
         if row.pending?.submitter.number != before.pending?.submitter.number { change.groups.insert(.submitter) }
         if new.wake != old.wake { change.groups.insert(.wake) }
-        // A step has at most one value from outside: that of its submit, or what a dead run brings back.
+        // A step has at most one value from the caller: that of its submit, or that of a dead run which is retried.
         var added: [UInt8]?
         if namespace.collects {
             try insertValues(row.pending?.batch, of: old.key, in: namespace)
@@ -104,20 +104,20 @@ struct SQLiteTable: DurableTable {
         if let added { statement.bind(Change.bytes, blob: added) }
         statement.bind(.id, new.handle)
         try statement.run()
-        note(row, old.handle, isSubmit: row.generation != before.generation)
-        if change.groups.contains(.wake) { touch(new.wake, in: namespace) }
+        setSubmitMark(row, old.handle, isSubmit: row.generation != before.generation)
+        if change.groups.contains(.wake) { recordWake(new.wake, in: namespace) }
     }
 
     mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) throws(DurableError) {
         let statement = try connection[.deleteRow]
         statement.bind(":id", entry.handle)
         try statement.run()
-        submitted = nil
+        submitMark = nil
     }
 
     // MARK: - Values
 
-    /// Where a place gets its new value from; nil if it stays as it is.
+    /// Returns the source of a column's new value, and adds the value if the caller provides it; nil if it stays as it is.
     private func source(
         _ batch: Batch<DurablePayload>?, if old: Batch<DurablePayload>?, _ added: inout [UInt8]?
     ) -> Change.Source? {
@@ -133,7 +133,7 @@ struct SQLiteTable: DurableTable {
         }
     }
 
-    /// The only value of a new row.
+    /// Returns the value of a batch in a new row.
     private func bytes(of batch: Batch<DurablePayload>?) -> [UInt8]? {
         guard let batch else { return nil }
         guard case .bytes(let bytes, _) = batch.value else { preconditionFailure("a new row has nothing stored") }

@@ -1,18 +1,19 @@
 package import LullCore
 package import LullDurable
 
-/// The calls of a store, within one transaction.
+/// The calls of a store within one transaction, by the names of namespaces.
 package struct SQLiteTransaction {
     var table: SQLiteTable
-    /// The present instant, read when no other process could write any more.
+    /// The present instant, read after other processes could no longer write.
     package var now: CoreInstant { table.now }
     let limits: DurableLimits
-    /// The namespace that the calls of this transaction were about so far: mostly the same one.
+    /// The namespace of the latest call: most transactions have one only.
     private var latest: DurableNamespace?
-    private var hasForgotten = false
-    /// Whether it had to do with values in rows of their own.
+    /// Whether old entries were deleted in this transaction.
+    private var hasDeletedOldEntries = false
+    /// Whether a namespace of this transaction has values in rows of their own.
     private var collects = false
-    /// Whether pages of the file were moved, which changes no row.
+    /// Whether pages of the file were moved, which writes no row.
     var hasMovedPages = false
 
     init(_ table: SQLiteTable, limits: DurableLimits) {
@@ -20,26 +21,26 @@ package struct SQLiteTransaction {
         self.limits = limits
     }
 
-    /// A namespace, with the rules that hold for all processes.
+    /// Returns a namespace with the rules that hold for all processes.
     package mutating func namespace(_ name: String) throws(DurableError) -> DurableNamespace {
         if let latest, latest.name == name { return latest }
-        guard let found = try table.connection.knownNamespace(name) else { throw .noPolicy(namespace: name) }
+        guard let found = try table.connection.cachedNamespace(name) else { throw .noPolicy(namespace: name) }
         latest = found
         if found.collects { collects = true }
         return found
     }
 
-    /// Forgets what is old, a little in each transaction that has to do with keys.
-    private mutating func forget(_ namespace: DurableNamespace) throws(DurableError) {
-        if hasForgotten { return }
-        hasForgotten = true
+    /// Deletes a few of the old entries, once in each transaction with submits or claims.
+    private mutating func deleteOldEntries(_ namespace: DurableNamespace) throws(DurableError) {
+        if hasDeletedOldEntries { return }
+        hasDeletedOldEntries = true
         try table.forget(beyond: limits, in: namespace, at: now)
     }
 
-    /// Deletes values that have ended, twice as many rows as the transaction has written: so they never pile up, however
-    /// busy the store is.
-    mutating func deleteSpentValues(afterWriting rows: Int32) throws(DurableError) {
-        if collects, rows > 0 { try table.deleteSpentValues(atMost: max(SQLiteTable.mostDeleted, 2 * Int(rows))) }
+    /// Deletes values that have ended, twice as many rows as the transaction has written. So they never pile up, however busy the store
+    /// is.
+    mutating func deleteReleasedValues(afterWriting rows: Int32) throws(DurableError) {
+        if collects, rows > 0 { try table.deleteReleasedValues(atMost: max(SQLiteTable.mostDeleted, 2 * Int(rows))) }
     }
 
     // MARK: - Producers
@@ -49,9 +50,9 @@ package struct SQLiteTransaction {
         let stored = try table.connection.namespace(named: name)?.rules
         let opened = try DurableNamespace.open(name, rules, stored: stored)
         if opened != stored {
-            try table.connection.keep(opened, of: name, isNew: stored == nil)
+            try table.connection.write(opened, of: name, isNew: stored == nil)
             latest = nil
-            table.connection.forgetNamespaces()
+            table.connection.clearNamespaceCache()
         }
         return opened
     }
@@ -62,7 +63,7 @@ package struct SQLiteTransaction {
             throw .tooLarge(bytes: submission.value.count, limit: limits.largestValue)
         }
         let namespace = try namespace(submission.namespace)
-        try forget(namespace)
+        try deleteOldEntries(namespace)
         return try table.submit(submission, in: namespace, at: now)
     }
 
@@ -94,12 +95,12 @@ package struct SQLiteTransaction {
 
     /// See ``DurableStore/claim(_:)``.
     ///
-    /// - Returns: The runs, and when there may be more.
+    /// - Returns: The runs, those that have died, and when there may be more.
     package mutating func claim(
         _ claim: DurableClaim
     ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
         let namespace = try namespace(claim.namespace)
-        try forget(namespace)
+        try deleteOldEntries(namespace)
         return try table.claim(claim, in: namespace, at: now)
     }
 
@@ -108,7 +109,7 @@ package struct SQLiteTransaction {
         try table.report(report, in: try namespace(report.namespace), at: now)
     }
 
-    /// The calls of a worker that go together, each with an answer of its own: see ``DurableStore/exchange(_:_:)``.
+    /// Makes several calls of a worker, each with an answer of its own: see ``DurableStore/exchange(_:_:)``.
     package mutating func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) -> Exchange {
         Exchange(
             reports: reports.map { report in
@@ -119,16 +120,16 @@ package struct SQLiteTransaction {
             }, now: now)
     }
 
-    /// The answers to such calls.
+    /// The answers to an exchange.
     package struct Exchange: Sendable {
         let reports: [Result<DurableReport.Answer, DurableError>]
         let claim: Result<(runs: [DurableRun], dead: [DurableRun], next: CoreInstant?), DurableError>?
         /// The instant of the transaction.
         package let now: CoreInstant
 
-        /// The answers as the caller gets them.
+        /// Returns the answers for the caller.
         ///
-        /// - Parameter mark: Marks the answer to the claim, which says when there may be more.
+        /// - Parameter mark: Returns the mark for a claim's answer, from the instant at which there may be more.
         package func answers(mark: (CoreInstant?) -> Int64) -> DurableExchange {
             let claimed = claim.map { result in
                 result.map { runs, dead, next in
@@ -151,7 +152,7 @@ package struct SQLiteTransaction {
         try table.discard(run, in: try namespace(name))
     }
 
-    // MARK: - Questions
+    // MARK: - Queries
 
     /// See ``DurableStore/state(of:)``.
     package mutating func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
@@ -163,11 +164,6 @@ package struct SQLiteTransaction {
         var all: [DurableStatus] = []
         for namespace in try table.connection.namespaces() { all.append(try table.status(of: namespace)) }
         return all
-    }
-
-    /// The counts of one namespace.
-    package mutating func status(of name: String) throws(DurableError) -> DurableStatus {
-        try table.status(of: try namespace(name))
     }
 
     /// See ``DurableStore/list(in:prefix:limit:)``.
@@ -182,7 +178,7 @@ package struct SQLiteTransaction {
         try table.dead(limit: limit, in: try namespace(name))
     }
 
-    /// When something of a namespace can be claimed, at the earliest.
+    /// Returns the earliest instant at which something of a namespace can be claimed; nil if there is none.
     package mutating func nextWake(in name: String) throws(DurableError) -> CoreInstant? {
         try table.nextWake(in: try namespace(name))
     }

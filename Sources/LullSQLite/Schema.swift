@@ -1,17 +1,16 @@
 internal import LullDurable
 
-/// What the file looks like. Everything can be read by a person with any tool for SQLite; the columns of `work` are the
-/// parts of a ``DurableRow``. Instants are nanoseconds of the file's own time.
+/// The tables of the file. Any SQLite tool shows them in readable form. The columns of `work` are the parts of a ``DurableRow``.
+/// Instants are nanoseconds of the file's own time.
 enum Schema {
-    /// Says that a file is ours: "Lull" in ASCII.
+    /// Marks a file as one of Lull's: "Lull" in ASCII.
     static let applicationID: Int64 = 0x4C75_6C6C
 
-    /// What brings a file from each version to the next; an empty one has version 0. A step never changes once it has been
-    /// released.
+    /// The steps from each version to the next; an empty file has version 0. A step never changes once it has been released.
     static let migrations = [version1, version2 + counters]
 
-    // The columns that are read most come first and values last: SQLite reads a row from its beginning, and a large value lies
-    // on pages of its own.
+    // The columns that are read most come first and values last: SQLite reads a row from its beginning, and stores a large value on
+    // pages of its own.
     private static let version1 = """
         CREATE TABLE meta (
             base INTEGER NOT NULL, sequence INTEGER NOT NULL, highest INTEGER NOT NULL, last_commit INTEGER NOT NULL,
@@ -56,10 +55,10 @@ enum Schema {
         );
         """
 
-    // Adds `max_batch` to a namespace, and to a row `ready_since`, from when on the rest of a batch may start, and `pending_by`,
-    // the number of the submitter, 0 for several. Values of `collect` become rows of `collected`: the ranges of generations say
-    // which of them are pending, ready, in the run or dead. Those in a range of `spent` are to be deleted. Tables are made anew
-    // where new columns would lie behind the values; ``Connection/separateValues()`` does the rest.
+    // Adds `max_batch` to a namespace; to a row `ready_since`, the instant from which the rest of a batch may start, and
+    // `pending_by`, the number of the submitter, 0 for several. Values of `collect` become rows of `collected`: the ranges of generations say
+    // which of them are pending, ready, in the run or dead. Those in a range of `spent` are to be deleted. Creates
+    // tables again where new columns would come after the values; ``Connection/separateValues()`` does the rest.
     private static let version2 = """
         ALTER TABLE namespaces ADD COLUMN max_batch INTEGER;
         ALTER TABLE work RENAME TO old_work;
@@ -110,13 +109,13 @@ enum Schema {
 }
 
 extension Connection {
-    /// What a file says of itself before anything is done to it.
+    /// What a file says of itself.
     enum Kind: Equatable {
         case empty
         case ours(version: Int64)
     }
 
-    /// Looks at the file, and refuses one that is not ours or that is newer than this program.
+    /// Reads what the file says of itself. Throws if it is not one of Lull's, or newer than this program.
     func kind() throws(DurableError) -> Kind {
         let id = try number("PRAGMA application_id")
         let version = try number("PRAGMA user_version")
@@ -135,7 +134,7 @@ extension Connection {
 
     /// Brings the file to this program's version. The writer lock must be held.
     ///
-    /// - Parameter meta: The statement that makes the first entry of a new file.
+    /// - Parameter meta: Creates the entry of `meta` in a new file.
     func migrate(creating meta: (Connection) throws(DurableError) -> Void) throws(DurableError) {
         let old: Int64 =
             switch try kind() {
@@ -159,20 +158,20 @@ extension Connection {
         }
     }
 
-    /// The first column of the first row.
+    /// Returns the first column of the first row as a number; 0 if there is no row.
     func number(_ sql: String) throws(DurableError) -> Int64 {
         let statement = try prepare(sql)
         defer { statement.reset() }
         return try statement.next() ? statement.integer(0) : 0
     }
 
-    /// The same as text.
-    func word(_ sql: String) throws(DurableError) -> String {
+    /// Returns the first column of the first row as text; empty if there is no row.
+    func text(_ sql: String) throws(DurableError) -> String {
         let statement = try prepare(sql)
         defer { statement.reset() }
-        let word = try statement.next() ? statement.text(0) : ""
+        let text = try statement.next() ? statement.text(0) : ""
         // A statement commits when it ends: the row with a new journal mode comes before, and the commit may still fail.
         while try statement.next() {}
-        return word
+        return text
     }
 }

@@ -4,14 +4,14 @@ internal import LullDurable
 
 /// A prepared statement.
 ///
-/// Parameters are bound by the names that the SQL gives them, those of the table `work` by ``WorkColumn``: it is written with every
-/// submit, and to look a name up costs time. Columns are read by enumerations in the order of the query, or by number, counted from
-/// 0, where there are few.
+/// Parameters are bound by their names in the SQL. Those of the table `work`, which every submit writes, are bound by
+/// ``WorkColumn``: looking up a name takes time. Columns are read by enumerations in the order of the query, or, where there are few,
+/// by number, counted from 0.
 final class Statement {
     private let handle: OpaquePointer
-    /// A statement lives no longer than the connection that made it and that keeps it.
+    // Proof of `unowned`: a statement lives no longer than the connection, which made and stores it.
     unowned let connection: Connection
-    /// A parameter that could not be bound is reported when the statement runs: without it, it would run with another value.
+    /// The error of a parameter that could not be bound. Running the statement throws it instead of using another value.
     private var failure = SQLITE_OK
 
     init(_ handle: OpaquePointer, of connection: Connection) {
@@ -23,7 +23,7 @@ final class Statement {
 
     // MARK: - Running
 
-    /// Goes on to the next row.
+    /// Advances to the next row.
     ///
     /// - Returns: Whether there is one.
     func next() throws(DurableError) -> Bool {
@@ -40,13 +40,13 @@ final class Statement {
         }
     }
 
-    /// Runs to the end.
+    /// Runs the statement to its end.
     func run() throws(DurableError) {
         while try next() {}
         reset()
     }
 
-    /// Ends the statement, so that it can be used again. Parameters keep their values.
+    /// Ends the statement so that it can be used again. Parameters keep their values.
     func reset() {
         sqlite3_reset(handle)
         failure = SQLITE_OK
@@ -54,7 +54,7 @@ final class Statement {
 
     // MARK: - Parameters
 
-    /// The number of a parameter; 0, which SQLite refuses, where the SQL has none of that name.
+    /// Returns the number of a parameter; 0, which SQLite refuses, if the SQL has none of that name.
     private func parameter(_ name: StaticString) -> Int32 {
         name.withUTF8Buffer { utf8 in
             utf8.withMemoryRebound(to: CChar.self) { sqlite3_bind_parameter_index(handle, $0.baseAddress) }
@@ -72,20 +72,20 @@ final class Statement {
     func bind(_ name: StaticString, text: String?) { bind(parameter(name), text: text) }
 
     func bind(_ index: Int32, _ value: Int64?) {
-        note(value.map { sqlite3_bind_int64(handle, index, $0) } ?? sqlite3_bind_null(handle, index))
+        record(value.map { sqlite3_bind_int64(handle, index, $0) } ?? sqlite3_bind_null(handle, index))
     }
 
     func bind(_ index: Int32, blob bytes: [UInt8]?) {
-        guard let bytes else { return note(sqlite3_bind_null(handle, index)) }
-        note(bytes.withUnsafeBytes { lull_sqlite_bind_blob(handle, index, $0.baseAddress, Int64($0.count)) })
+        guard let bytes else { return record(sqlite3_bind_null(handle, index)) }
+        record(bytes.withUnsafeBytes { lull_sqlite_bind_blob(handle, index, $0.baseAddress, Int64($0.count)) })
     }
 
     func bind(_ index: Int32, text: String?) {
-        guard var text else { return note(sqlite3_bind_null(handle, index)) }
-        note(text.withUTF8 { lull_sqlite_bind_text(handle, index, $0.baseAddress, Int64($0.count)) })
+        guard var text else { return record(sqlite3_bind_null(handle, index)) }
+        record(text.withUTF8 { lull_sqlite_bind_text(handle, index, $0.baseAddress, Int64($0.count)) })
     }
 
-    private func note(_ code: Int32) {
+    private func record(_ code: Int32) {
         if code != SQLITE_OK, failure == SQLITE_OK { failure = code }
     }
 

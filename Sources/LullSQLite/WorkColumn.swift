@@ -1,7 +1,7 @@
-/// A column of the table `work`, and the parameter that it is bound to.
+/// A column of the table `work`, and the parameter for its value.
 ///
-/// The cases stand in the order in which a whole row is read: first what matters while nothing is ready and there is no run,
-/// since every column that is read takes time. Those behind `key` are written, and read by queries of their own.
+/// The cases are in the order in which a whole row is read: first the columns that matter while nothing is ready and there is no run,
+/// since reading a column takes time. The cases after `key` are written, and read by queries of their own.
 enum WorkColumn: Int32, Column, CaseIterable {
     case id, wake, born, generation, taken, isOpen, quiet, anchor, span, pendingCount, pendingLast, readyFrom, runID,
         pendingBy
@@ -10,9 +10,9 @@ enum WorkColumn: Int32, Column, CaseIterable {
     case key
     case namespace, pending, ready, run
 
-    /// The columns that are read of a row that may have nothing but something pending.
+    /// The columns that are read first, and the only ones if nothing is ready and there is no run.
     static let ofPending = allCases.prefix { $0 != .readyTo }
-    /// The columns that are read of a whole row.
+    /// The columns of a whole row.
     static let ofRow = allCases.prefix { $0 != .namespace }
 
     /// The name of the column in the file.
@@ -58,7 +58,7 @@ enum WorkColumn: Int32, Column, CaseIterable {
         }
     }
 
-    /// The parameter that stands for a value of the column: its number, and how a statement spells it.
+    /// The number of the parameter for a value of the column, and its form in SQL.
     var parameter: Int32 { rawValue + 1 }
     var placeholder: String { "?\(parameter)" }
 }

@@ -1,26 +1,26 @@
-internal import CLullSQLite
+internal import CLullFiles
 internal import LullDurable
 
 /// A fair lock between all processes that write to a file.
 ///
-/// There are two locks, on files beside the one that they guard. A writer takes *want*, then *write*, and lets go of *want*: so
-/// one that commits without pause does not get *write* again while another one, which holds *want*, waits for it.
+/// It consists of two locks, on files beside the one that they guard. A writer takes *want*, then *write*, then releases *want*. So
+/// a writer that commits without pause does not get *write* again while another one, which holds *want*, waits for it.
 /// SQLite's own lock has no such order.
 final class WriterLock {
     private let want: Int32
     private let write: Int32
     private let path: String
-    /// The files as they were opened.
+    /// The lock files as they were opened.
     private let marks: [(path: String, identity: FileMark.Identity)]
     private(set) var isHeld = false
-    /// When it was released, if another process had been waiting or writing.
-    private var left: ContinuousClock.Instant?
+    /// When it was released, if this process had to wait for another one before.
+    private var released: ContinuousClock.Instant?
     private var hadToWait = false
     /// The longest pause between two attempts, in nanoseconds.
     private static let longestPause: Int64 = 250_000
 
-    /// Makes the files if they are not there, with the rights of the one that they guard. Nothing is ever written into them, and
-    /// they are never removed.
+    /// Opens the lock files, and creates them if needed, with the permissions of the file that they guard. Nothing is ever written
+    /// to them, and they are never removed.
     init(besides path: String) throws(DurableError) {
         self.path = path
         let names = (want: path + "-want", write: path + "-write")
@@ -29,7 +29,7 @@ final class WriterLock {
         marks = [
             (names.want, FileMark(open: want).identity), (names.write, FileMark(open: write).identity),
         ]
-        // A class that throws is deinitialised, which closes what was opened.
+        // When this throws, `deinit` closes what was opened.
         for (name, descriptor) in [(names.want, want), (names.write, write)] where descriptor < 0 {
             switch -descriptor {
             case EPERM:
@@ -42,7 +42,7 @@ final class WriterLock {
         }
     }
 
-    /// The name of a file that is no longer the one that was opened; nil if all are.
+    /// The name of a lock file that was deleted or replaced; nil if there is none.
     var missing: String? {
         marks.first { FileMark(of: $0.path).identity != $0.identity }?.path
     }
@@ -53,14 +53,16 @@ final class WriterLock {
 
     /// Acquires the lock.
     ///
-    /// - Parameter patience: How long to wait for it.
+    /// - Parameter patience: How long to wait.
     func acquire(within patience: Duration) throws(DurableError) {
         precondition(!isHeld, "the writer lock is held already")
         let now = ContinuousClock.now
         let end = now.advanced(by: patience)
-        // A process that comes back at once would be quicker than all that only try now and then: let them go first.
-        if let left, patience > .zero, now - left < .nanoseconds(Self.longestPause) { lull_pause(Self.longestPause) }
-        left = nil
+        // A process that comes back at once would overtake all those that try at intervals: lets them go first.
+        if let released, patience > .zero, now - released < .nanoseconds(Self.longestPause) {
+            lull_pause(Self.longestPause)
+        }
+        released = nil
         let hasWaited = try take(want, until: end)
         defer { lull_lock_release(want) }
         hadToWait = try take(write, until: end) || hasWaited
@@ -70,10 +72,10 @@ final class WriterLock {
     func release() {
         lull_lock_release(write)
         isHeld = false
-        left = hadToWait ? .now : nil
+        released = hadToWait ? .now : nil
     }
 
-    /// Tries again and again: a call that waits in the kernel has no limit of time.
+    /// Takes a lock by trying at intervals: a call that waits in the kernel has no timeout.
     ///
     /// - Returns: Whether it had to wait.
     private func take(_ lock: Int32, until end: ContinuousClock.Instant) throws(DurableError) -> Bool {

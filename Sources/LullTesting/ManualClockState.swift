@@ -1,22 +1,22 @@
 internal import Lull
 
-/// What a ``ManualClock`` knows: the time, what is to happen when, and which executions are under way.
+/// The state of a ``ManualClock``: the time, the events to come, and the executions under way.
 struct ManualClockState {
-    /// Something that happens at an instant.
+    /// A wake-up or the end of a sleep, at an instant.
     struct Event {
-        enum Act {
+        enum Action {
             case wake(@Sendable () -> Void)
-            case sleeper(CheckedContinuation<Bool, Never>, Work?)
+            case endSleep(CheckedContinuation<Bool, Never>, Work?)
         }
 
         let id: Int
         let at: ManualClock.Instant
-        let act: Act
+        let action: Action
 
-        func happen() {
-            switch act {
+        func perform() {
+            switch action {
             case .wake(let body): body()
-            case .sleeper(let continuation, _): continuation.resume(returning: true)
+            case .endSleep(let continuation, _): continuation.resume(returning: true)
             }
         }
     }
@@ -25,39 +25,39 @@ struct ManualClockState {
     struct Execution {
         let work: Work
         var isEntered = false
-        /// How many of its stretches are under way.
-        var stretches = 0
-        /// How many of its tasks sleep on the clock, or wait for executions that do.
-        var sleepers = 0
+        /// The number of its tasks that run at the moment.
+        var runningTasks = 0
+        /// The number of its tasks that sleep on the clock, or wait for executions that do.
+        var sleepingTasks = 0
     }
 
-    /// What somebody waits for.
+    /// What an `advance` or a test waits for.
     enum Goal {
-        /// Every execution has come as far as this.
+        /// Every execution has reached a milestone.
         case executions(ManualClock.Milestone)
-        /// So many sleeps, or more, are under way.
+        /// This many sleeps, or more, are under way.
         case sleeps(Int)
     }
 
     var now = ManualClock.Instant.zero
-    /// Whatever is to happen, in order.
+    /// The events to come, in order.
     private var events: [Event] = []
     private var executions: [ObjectIdentifier: Execution] = [:]
-    private var ids = 0
-    /// Counts everything that happens, to tell when nothing does.
+    private var latestID = 0
+    /// Counts everything that happens, to detect a stall.
     var moves = 0
     var isAdvancing = false
-    /// Who waits, and for what: an `advance`, and tests that wait for sleeps.
+    /// The calls that wait: an `advance`, and tests that wait for sleeps.
     var waiters: [Int: (goal: Goal, continuation: CheckedContinuation<Void, Never>)] = [:]
-    /// How many of the events are sleeps.
+    /// The number of events that end a sleep.
     private(set) var sleepCount = 0
 
     mutating func newID() -> Int {
-        ids += 1
-        return ids
+        latestID += 1
+        return latestID
     }
 
-    /// Adds an event behind those of the same instant.
+    /// Inserts an event after those of the same instant.
     mutating func add(_ event: Event) {
         var low = 0
         var high = events.count
@@ -66,32 +66,32 @@ struct ManualClockState {
             if events[middle].at <= event.at { low = middle + 1 } else { high = middle }
         }
         events.insert(event, at: low)
-        guard case .sleeper(_, let work) = event.act else { return }
+        guard case .endSleep(_, let work) = event.action else { return }
         sleepCount += 1
         if let work { slept(work) }
     }
 
-    /// Takes the first event up to an instant, and goes to its time.
+    /// Removes and returns the first event up to an instant, and moves the clock to it.
     mutating func next(notAfter instant: ManualClock.Instant) -> Event? {
         guard let event = events.first, event.at <= max(instant, now) else { return nil }
         events.removeFirst()
         now = max(now, event.at)
         moves += 1
-        awaken(event)
+        noteEndOfSleep(event)
         return event
     }
 
-    /// Takes back a sleeper whose task was cancelled.
-    mutating func remove(_ id: Int) -> CheckedContinuation<Bool, Never>? {
+    /// Removes the sleep of a task that was cancelled.
+    mutating func removeSleep(_ id: Int) -> CheckedContinuation<Bool, Never>? {
         guard let index = events.firstIndex(where: { $0.id == id }) else { return nil }
         let event = events.remove(at: index)
-        awaken(event)
-        guard case .sleeper(let continuation, _) = event.act else { return nil }
+        noteEndOfSleep(event)
+        guard case .endSleep(let continuation, _) = event.action else { return nil }
         return continuation
     }
 
-    private mutating func awaken(_ event: Event) {
-        guard case .sleeper(_, let work) = event.act else { return }
+    private mutating func noteEndOfSleep(_ event: Event) {
+        guard case .endSleep(_, let work) = event.action else { return }
         sleepCount -= 1
         if let work { woke(work) }
     }
@@ -102,19 +102,19 @@ struct ManualClockState {
 
     mutating func resumed(_ work: Work) {
         executions[ObjectIdentifier(work)]?.isEntered = true
-        executions[ObjectIdentifier(work)]?.stretches += 1
+        executions[ObjectIdentifier(work)]?.runningTasks += 1
     }
 
     mutating func paused(_ work: Work) {
-        executions[ObjectIdentifier(work)]?.stretches -= 1
+        executions[ObjectIdentifier(work)]?.runningTasks -= 1
     }
 
     mutating func slept(_ work: Work) {
-        executions[ObjectIdentifier(work)]?.sleepers += 1
+        executions[ObjectIdentifier(work)]?.sleepingTasks += 1
     }
 
     mutating func woke(_ work: Work) {
-        executions[ObjectIdentifier(work)]?.sleepers -= 1
+        executions[ObjectIdentifier(work)]?.sleepingTasks -= 1
     }
 
     mutating func ended(_ work: Work) {
@@ -128,19 +128,19 @@ struct ManualClockState {
         }
     }
 
-    /// Removes those who have what they wait for.
+    /// Removes and returns the waiters whose goals have been reached.
     mutating func takeReached() -> [CheckedContinuation<Void, Never>] {
         let reached = waiters.filter { hasReached($0.value.goal) }
         for id in reached.keys { waiters[id] = nil }
         return reached.values.map(\.continuation)
     }
 
-    /// The names of the executions that have not come as far as asked.
+    /// Returns the names of the executions that have not reached a milestone.
     func busy(_ milestone: ManualClock.Milestone) -> [String] {
         executions.values.filter { !isResting($0, milestone) }.map { $0.work.name }.sorted()
     }
 
     private func isResting(_ execution: Execution, _ milestone: ManualClock.Milestone) -> Bool {
-        execution.stretches == 0 && (execution.sleepers > 0 || (milestone == .started && execution.isEntered))
+        execution.runningTasks == 0 && (execution.sleepingTasks > 0 || (milestone == .started && execution.isEntered))
     }
 }

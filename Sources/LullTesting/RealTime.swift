@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// Calls `body` after a while of real time.
+/// Calls `body` after a duration of real time.
 func afterRealTime(_ duration: Duration, _ body: @escaping @Sendable () -> Void) {
     let (seconds, attoseconds) = duration.components
     let nanoseconds = Double(seconds) * 1e9 + Double(attoseconds) / 1e9

@@ -1,15 +1,15 @@
-/// Why ``ManualClock/advance(by:until:)`` or ``ManualClock/waitForSleeps(atLeast:)`` gave up: what was waited for did
-/// not happen, and nothing else did.
+/// The reason why ``ManualClock/advance(by:until:)`` or ``ManualClock/waitForSleeps(atLeast:)`` gave up: it waited, and
+/// nothing happened.
 ///
 /// Usually a handler waits for the test, its actor or queue is blocked, or the code under test sleeps on another clock;
-/// ``description`` says which, and what to do. `onStall` in ``ManualClock/init(patience:onStall:)`` decides what
+/// ``description`` says which, and what to do. `onStall` in ``ManualClock/init(patience:onStall:)`` determines what
 /// happens then.
 public struct Stall: Error, CustomStringConvertible, Sendable {
-    /// What stands still: one entry for each execution, with its key, or for each task of the test.
+    /// What has stalled: one entry for each execution, with its key, or for each task of the test.
     public let keys: [String]
-    /// What executions were waited for to do; nil where sleeps were waited for.
+    /// The milestone that executions did not reach; nil if the clock waited for sleeps.
     public let milestone: ManualClock.Milestone?
-    /// For how much real time nothing moved.
+    /// The real time during which nothing moved.
     public let after: Duration
     private let goal: ManualClockState.Goal
     private let sleepCount: Int
@@ -22,7 +22,7 @@ public struct Stall: Error, CustomStringConvertible, Sendable {
         self.goal = goal
     }
 
-    /// What stands still, and the remedy.
+    /// What has stalled, and the remedy.
     public var description: String {
         let names = keys.joined(separator: "; ")
         switch goal {

@@ -3,9 +3,10 @@ internal import LullCore
 internal import LullDurable
 internal import LullSQLite
 
-/// A process that uses a store until it is killed: for tests that see what is left.
+/// A process that uses a store until it is killed, for tests of what is left.
 ///
-/// `DurableChild submit|work|hold STORE LOG NAME` writes down what it knows in lines of one write each, which survive it.
+/// `DurableChild submit|work|hold STORE LOG NAME` writes what it knows to the log, each line with one write, so that the lines survive
+/// the process.
 @main
 enum DurableChild {
     static func main() async throws {
@@ -25,7 +26,7 @@ enum DurableChild {
         }
     }
 
-    /// Submits without pause: `? VALUE` before, `+ VALUE` when it has been acknowledged.
+    /// Submits without pause. Writes `? VALUE` before a submit, and `+ VALUE` after its acknowledgement.
     private static func submit(to store: SQLiteStore, _ log: Log, _ name: String) async throws {
         let debouncer = try await DurableDebouncer<String, String>(namespace: "kill", in: store)
         try await withThrowingTaskGroup { group in
@@ -44,7 +45,7 @@ enum DurableChild {
         log.write("! \(name) ended")
     }
 
-    /// Works without end: a line for each start of the handler.
+    /// Works without end. Writes a line for each start of the handler.
     private static func work(on store: SQLiteStore, _ log: Log, _ name: String) async throws {
         let debouncer = try await DurableDebouncer<String, String>(namespace: "kill", in: store)
         try await debouncer.run(lease: .seconds(5), grace: .seconds(1)) { run in
@@ -53,7 +54,7 @@ enum DurableChild {
         }
     }
 
-    /// Claims one run for a short time, and says that it is completed when it is told to by a file.
+    /// Claims one run for a short time, and reports it as completed when a file of the given name appears.
     private static func hold(
         _ store: SQLiteStore, at path: String, _ log: Log, _ name: String
     ) async throws {
@@ -66,7 +67,7 @@ enum DurableChild {
             run = try await store.claim(claim).runs.first
         }
         guard let run else { return }
-        // Who is stopped in the middle of a transaction keeps all others out.
+        // A process that is stopped in the middle of a transaction would lock out all others.
         await store.close()
         log.write("claimed \(run.id) \(run.fence)")
         while !FileManager.default.fileExists(atPath: name) { try await Task.sleep(for: .milliseconds(2)) }
@@ -76,7 +77,7 @@ enum DurableChild {
     }
 }
 
-/// A file that lines are added to. What was written is there also if the process dies right after.
+/// A file to which lines are added. They survive if the process is killed right after.
 struct Log: Sendable {
     private let descriptor: Int32
 

@@ -121,10 +121,10 @@ public struct Bench: Sendable {
     }
 
     func report(
-        _ word: DurableReport.Word, _ run: DurableRun, by owner: Int64 = 1, in namespace: String = Bench.namespace
+        _ kind: DurableReport.Kind, _ run: DurableRun, by owner: Int64 = 1, in namespace: String = Bench.namespace
     ) async throws -> DurableReport.Answer {
         try await store.report(
-            DurableReport(namespace: namespace, key: run.key, run: run.id, fence: run.fence, owner: owner, word))
+            DurableReport(namespace: namespace, key: run.key, run: run.id, fence: run.fence, owner: owner, kind))
     }
 
     @discardableResult

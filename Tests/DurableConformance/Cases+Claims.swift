@@ -154,14 +154,14 @@ extension ConformanceCase {
             let stale = try await bench.claimOne(by: 1, lease: 50)
             bench.pass(50)
             let run = try await bench.claimOne(by: 2, lease: 50)
-            let words: [DurableReport.Word] = [
+            let kinds: [DurableReport.Kind] = [
                 .heartbeat(lease: .seconds(9)), .completed, .failed("no", retry: .zero), .failed("no", retry: nil),
                 .released,
             ]
-            for word in words { #expect(try await bench.report(word, stale, by: 1) == .leaseLost) }
+            for kind in kinds { #expect(try await bench.report(kind, stale, by: 1) == .leaseLost) }
             #expect(try await bench.state(receipt) == .running(attempt: 2))
             #expect(try await bench.complete(run, by: 2) == .accepted)
-            for word in words { #expect(try await bench.report(word, stale, by: 1) == .alreadyDone) }
+            for kind in kinds { #expect(try await bench.report(kind, stale, by: 1) == .alreadyDone) }
         },
         ConformanceCase("a report counts only with the right run, fence and owner") { bench in
             try await bench.open(.debounce(10))

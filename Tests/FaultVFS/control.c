@@ -1,4 +1,4 @@
-// What tests do with a disk.
+// The calls with which tests control a disk.
 #if defined(__linux__)
 #define _GNU_SOURCE
 #include <sys/fsuid.h>

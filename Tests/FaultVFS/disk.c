@@ -1,4 +1,4 @@
-// What survives on a disk when the power is cut.
+// Decides what survives on a disk when the power is cut.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 
 #include "disk.h"
 
-// Tests that run out of memory end.
-static void *must(void *memory) {
+// Ends the tests if there is no memory.
+static void *require_memory(void *memory) {
     if (!memory) abort();
     return memory;
 }
@@ -25,7 +25,7 @@ uint64_t fault_random(fault_disk *disk, uint64_t below) {
 static void grow(fault_image *image, int64_t size) {
     if (size > image->room) {
         int64_t room = 2 * size;
-        image->bytes = must(realloc(image->bytes, (size_t)room));
+        image->bytes = require_memory(realloc(image->bytes, (size_t)room));
         image->room = room;
     }
     if (size > image->size) memset(image->bytes + image->size, 0, (size_t)(size - image->size));
@@ -64,7 +64,7 @@ static bool store(const fault_image *image, const char *path) {
     return fclose(file) == 0 && is_good;
 }
 
-// MARK: - What happens to a file
+// MARK: - Changes of a file
 
 static void forget_changes(fault_node *node) {
     while (node->first) {
@@ -76,12 +76,12 @@ static void forget_changes(fault_node *node) {
     node->last = NULL;
 }
 
-// A file that is there already is on the disk.
+// A file that exists already is on the disk.
 fault_node *fault_node_at(fault_disk *disk, const char *path, int kind) {
     for (fault_node *node = disk->nodes; node; node = node->next)
         if (strcmp(node->path, path) == 0) return node;
-    fault_node *node = must(calloc(1, sizeof *node));
-    node->path = must(strdup(path));
+    fault_node *node = require_memory(calloc(1, sizeof *node));
+    node->path = require_memory(strdup(path));
     node->kind = kind;
     node->exists = access(path, F_OK) == 0;
     node->is_settled = true;
@@ -92,7 +92,7 @@ fault_node *fault_node_at(fault_disk *disk, const char *path, int kind) {
 }
 
 static void append(fault_node *node, fault_change change) {
-    fault_change *copy = must(malloc(sizeof change));
+    fault_change *copy = require_memory(malloc(sizeof change));
     *copy = change;
     if (node->last) node->last->next = copy;
     else node->first = copy;
@@ -101,7 +101,7 @@ static void append(fault_node *node, fault_change change) {
 
 void fault_note_write(fault_node *node, const void *bytes, int64_t count, int64_t offset) {
     if (count == 0) return;
-    unsigned char *copy = must(malloc((size_t)count));
+    unsigned char *copy = require_memory(malloc((size_t)count));
     memcpy(copy, bytes, (size_t)count);
     append(node, (fault_change){.offset = offset, .count = count, .bytes = copy});
 }
@@ -122,7 +122,7 @@ void fault_note_creation(fault_node *node) {
 void fault_note_deletion(fault_node *node) {
     if (!node->exists) return;
     forget_changes(node);
-    // A file that came and went between two syncs of the directory leaves the one before it.
+    // A file that was created and deleted between two syncs of the directory leaves the one before it.
     if (node->is_settled) {
         clear(&node->ghost);
         node->ghost = node->certain;
@@ -145,7 +145,7 @@ void fault_note_directory_sync(fault_disk *disk) {
 
 // MARK: - What survives
 
-// Each sector that was written to since the last sync is as one of the writes has left it, or as it was before.
+// Lets each sector that was written since the last sync be as one of the writes has left it, or as it was before.
 static int64_t survive_by_sector(fault_disk *disk, fault_image *image, fault_change *first, int64_t sector) {
     int64_t lost = 0, size = image->size;
     for (fault_change *change = first; change; change = change->next) {
@@ -170,17 +170,17 @@ static int64_t survive_by_sector(fault_disk *disk, fault_image *image, fault_cha
     return lost;
 }
 
-// Decides what of the changes to a file has reached the disk.
+// Decides which changes of a file have reached the disk.
 static int64_t survive(fault_disk *disk, fault_image *image, fault_change *first) {
     int64_t count = 0, lost = 0;
     bool has_sizes = false;
     for (fault_change *change = first; change; change = change->next, count++) has_sizes |= !change->bytes;
     uint64_t way = fault_random(disk, 6);
-    // By sectors only where the order of writes and changes of the size does not matter.
+    // By sectors only if the order of writes and changes of the size does not matter.
     if (!has_sizes && way >= 3) return survive_by_sector(disk, image, first, way == 3 ? 512 : 4096);
     uint64_t kept = way == 0 ? 0 : fault_random(disk, (uint64_t)count + 1);
     for (fault_change *change = first; change; change = change->next) {
-        // Nothing; the oldest ones, in order; or any of them.
+        // None; the oldest ones, in order; or any of them.
         bool survives = way == 0 ? false : way == 1 ? kept > 0 : fault_random(disk, 2) == 0;
         if (kept > 0) kept--;
         if (survives) apply(image, change);
@@ -199,7 +199,7 @@ static bool restore(fault_disk *disk, fault_node *node, int64_t *lost) {
     *lost += survive(disk, &node->certain, node->first);
     forget_changes(node);
     if (!node->is_settled) {
-        // The names in a directory are as they were at its last sync, or as they are now.
+        // The names in a directory survive as they were at its last sync, or as they are now.
         if (fault_random(disk, 2) == 0) {
             exists = node->has_ghost;
             clear(&node->certain);
@@ -225,7 +225,7 @@ int64_t fault_disk_start(fault_disk *disk) {
         for (fault_node *node = disk->nodes; node; node = node->next) {
             is_good &= restore(disk, node, &lost);
             if (node->kind != FAULT_DATABASE) continue;
-            char *shared = must(sqlite3_mprintf("%s-shm", node->path));
+            char *shared = require_memory(sqlite3_mprintf("%s-shm", node->path));
             unlink(shared);
             sqlite3_free(shared);
         }

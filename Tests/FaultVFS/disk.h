@@ -1,4 +1,4 @@
-// What a disk is made of; shared by disk.c, which decides what survives, and vfs.c, which SQLite calls.
+// The state of a disk; shared by disk.c, which decides what survives, and vfs.c, which SQLite calls.
 #ifndef FAULT_DISK_H
 #define FAULT_DISK_H
 
@@ -14,7 +14,7 @@ typedef struct {
     int64_t room;
 } fault_image;
 
-// Something that was done to a file: a write, or, without bytes, a change of its size.
+// A change of a file: a write, or, without bytes, a change of its size.
 typedef struct fault_change {
     struct fault_change *next;
     int64_t offset;
@@ -22,17 +22,17 @@ typedef struct fault_change {
     unsigned char *bytes;
 } fault_change;
 
-// A file by its name.
+// A file, by its name.
 typedef struct fault_node {
     struct fault_node *next;
     char *path;
     int kind;
-    // What is certain to be in the file, and what was done to it since, the oldest first.
+    // The contents that are certain to be on the disk, and the changes since then, the oldest first.
     fault_image certain;
     fault_change *first, *last;
-    // Whether the file is there, and whether it is certain to be or not to be, which a sync of the directory settles.
+    // Whether the file exists, and whether that is certain to be on the disk, as after a sync of the directory.
     bool exists, is_settled;
-    // What may be there again under this name when the directory was not synced: the file that was deleted.
+    // A deleted file, which may exist again under this name if the directory was not synced.
     bool has_ghost;
     fault_image ghost;
 } fault_node;
@@ -46,7 +46,7 @@ struct fault_disk {
     fault_node *nodes;
     bool is_off, was_cut, is_protected;
     int open_files;
-    // What is to fail.
+    // The armed failure.
     bool is_armed, lasts, has_failed;
     int64_t before, cut_after;
     int calls, files;

@@ -1,4 +1,4 @@
-// What SQLite calls.
+// The VFS that SQLite calls. It passes the calls to the default one, or makes them fail.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@ typedef struct {
     sqlite3_file base;
     fault_disk *disk;
     fault_node *node;
-    // The first sync of a journal or a log syncs its directory, too.
+    // Whether the next sync syncs the directory, too: the first one of a journal or a log does.
     bool syncs_directory;
     sqlite3_file *real;
 } fault_file;
@@ -37,8 +37,8 @@ static int error_of(fault_call call) {
     }
 }
 
-// Whether this call is to go well: 0, or the error with which it fails. With the lock held.
-static int fate(fault_disk *disk, fault_call call, int kind) {
+// Returns the error with which this call fails, or 0. The lock must be held.
+static int next_error(fault_disk *disk, fault_call call, int kind) {
     disk->counts[index_of(call)][index_of(kind)]++;
     if (disk->has_failed && disk->cut_after > 0 && --disk->cut_after == 0) disk->is_off = disk->was_cut = true;
     if (disk->is_off) return error_of(call);
@@ -57,10 +57,10 @@ static int fate(fault_disk *disk, fault_call call, int kind) {
     return disk->effect == FAULT_FULL && call == FAULT_WRITE ? SQLITE_FULL : error_of(call);
 }
 
-// The same for a call that does nothing itself if it fails.
-static int pass(fault_file *file, fault_call call) {
+// Takes the lock and returns the error with which a call fails, or 0. For calls that do nothing if they fail.
+static int check(fault_file *file, fault_call call) {
     pthread_mutex_lock(&file->disk->lock);
-    int code = fate(file->disk, call, file->node->kind);
+    int code = next_error(file->disk, call, file->node->kind);
     pthread_mutex_unlock(&file->disk->lock);
     return code;
 }
@@ -78,7 +78,7 @@ static int file_close(sqlite3_file *base) {
 
 static int file_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 offset) {
     fault_file *file = (fault_file *)base;
-    int code = pass(file, FAULT_READ);
+    int code = check(file, FAULT_READ);
     return code ? code : file->real->pMethods->xRead(file->real, bytes, count, offset);
 }
 
@@ -87,8 +87,8 @@ static int file_write(sqlite3_file *base, const void *bytes, int count, sqlite3_
     fault_disk *disk = file->disk;
     pthread_mutex_lock(&disk->lock);
     bool was_off = disk->is_off;
-    int code = fate(disk, FAULT_WRITE, file->node->kind);
-    // A write that fails has got some way, to the end of a sector or not.
+    int code = next_error(disk, FAULT_WRITE, file->node->kind);
+    // A failing write is made in part, to the end of a sector or not.
     int made = code == SQLITE_OK ? count : was_off ? 0 : (int)fault_random(disk, (uint64_t)count + 1);
     if (made < count && made > 512 && fault_random(disk, 2)) made -= made % 512;
     if (made > 0) {
@@ -103,7 +103,7 @@ static int file_write(sqlite3_file *base, const void *bytes, int count, sqlite3_
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size) {
     fault_file *file = (fault_file *)base;
     pthread_mutex_lock(&file->disk->lock);
-    int code = fate(file->disk, FAULT_TRUNCATE, file->node->kind);
+    int code = next_error(file->disk, FAULT_TRUNCATE, file->node->kind);
     if (code == SQLITE_OK) code = file->real->pMethods->xTruncate(file->real, size);
     if (code == SQLITE_OK) fault_note_size(file->node, size);
     pthread_mutex_unlock(&file->disk->lock);
@@ -114,7 +114,7 @@ static int file_sync(sqlite3_file *base, int flags) {
     fault_file *file = (fault_file *)base;
     fault_disk *disk = file->disk;
     pthread_mutex_lock(&disk->lock);
-    int code = fate(disk, FAULT_SYNC, file->node->kind);
+    int code = next_error(disk, FAULT_SYNC, file->node->kind);
     if (code != SQLITE_OK) {
         if (!disk->is_off && disk->effect == FAULT_ERROR_AND_LOSS) fault_note_lost_sync(disk, file->node);
     } else {
@@ -134,11 +134,11 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size) {
 
 static int file_lock(sqlite3_file *base, int level) {
     fault_file *file = (fault_file *)base;
-    int code = pass(file, FAULT_LOCK);
+    int code = check(file, FAULT_LOCK);
     return code ? code : file->real->pMethods->xLock(file->real, level);
 }
 
-// What ends something goes well whatever has happened: the system does it for a process that dies.
+// Calls that release something always succeed: the system releases it for a process that dies, too.
 static int file_unlock(sqlite3_file *base, int level) {
     fault_file *file = (fault_file *)base;
     return file->real->pMethods->xUnlock(file->real, level);
@@ -166,7 +166,7 @@ static int file_characteristics(sqlite3_file *base) {
 
 static int file_shm_map(sqlite3_file *base, int region, int size, int extends, void volatile **memory) {
     fault_file *file = (fault_file *)base;
-    int code = pass(file, FAULT_SHARED_MEMORY);
+    int code = check(file, FAULT_SHARED_MEMORY);
     if (code) return SQLITE_IOERR_SHMMAP;
     return file->real->pMethods->xShmMap(file->real, region, size, extends, memory);
 }
@@ -174,7 +174,7 @@ static int file_shm_map(sqlite3_file *base, int region, int size, int extends, v
 static int file_shm_lock(sqlite3_file *base, int offset, int count, int flags) {
     fault_file *file = (fault_file *)base;
     if (flags & SQLITE_SHM_LOCK) {
-        int code = pass(file, FAULT_SHARED_MEMORY);
+        int code = check(file, FAULT_SHARED_MEMORY);
         if (code) return code;
     }
     return file->real->pMethods->xShmLock(file->real, offset, count, flags);
@@ -216,7 +216,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int 
     fault_disk *disk = disk_of(vfs);
     int kind = flags & SQLITE_OPEN_MAIN_DB ? FAULT_DATABASE : flags & SQLITE_OPEN_WAL ? FAULT_LOG
         : flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL) ? FAULT_JOURNAL : 0;
-    // Files that are only for the moment never have to survive.
+    // Temporary files never have to survive.
     if (!path || !kind) return disk->real->xOpen(disk->real, path, base, flags, given);
     fault_file *file = (fault_file *)base;
     memset(file, 0, sizeof *file);
@@ -224,7 +224,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int 
     file->disk = disk;
     file->syncs_directory = kind != FAULT_DATABASE && flags & SQLITE_OPEN_CREATE;
     pthread_mutex_lock(&disk->lock);
-    int code = fate(disk, FAULT_OPEN, kind);
+    int code = next_error(disk, FAULT_OPEN, kind);
     if (code == SQLITE_OK) {
         file->node = fault_node_at(disk, path, kind);
         if (disk->is_protected) {
@@ -247,7 +247,7 @@ static int vfs_delete(sqlite3_vfs *vfs, const char *path, int syncs_directory) {
     size_t length = strlen(path);
     int kind = length > 4 && strcmp(path + length - 4, "-wal") == 0 ? FAULT_LOG : FAULT_JOURNAL;
     pthread_mutex_lock(&disk->lock);
-    int code = fate(disk, FAULT_DELETE, kind);
+    int code = next_error(disk, FAULT_DELETE, kind);
     if (code == SQLITE_OK) {
         fault_node *node = fault_node_at(disk, path, kind);
         code = disk->real->xDelete(disk->real, path, syncs_directory);

@@ -1,4 +1,4 @@
-import CLullSystem
+import CLullCommand
 import Foundation
 import LullCore
 import TestSupport

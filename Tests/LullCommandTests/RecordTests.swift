@@ -1,4 +1,4 @@
-import CLullSystem
+import CLullCommand
 import Testing
 
 @testable import LullCommand

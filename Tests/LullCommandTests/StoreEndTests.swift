@@ -1,4 +1,4 @@
-import CLullSystem
+import CLullCommand
 import Foundation
 import TestSupport
 import Testing

@@ -4,13 +4,13 @@ import Testing
 
 @testable import LullCore
 
-/// Several calls for all keys at once, with slots and parts, in any order with everything else: the engine's data stay whole, and
-/// nothing is lost. (Which key gets a slot is not compared: live, no order between keys is promised.)
+/// Several calls for all keys at once, with limited concurrency and parts, in any order with everything else: the invariants
+/// hold, and nothing is lost. (Which key starts first is not compared: live, no order between keys is promised.)
 @Suite("Calls for all keys at random", .ownThreads)
 struct AllKeysRandomTests {
     private let operations = environment("LULL_OPERATIONS", default: 100_000)
 
-    @Test("data stay whole, and every submit has an end")
+    @Test("the invariants hold, and every submit ends")
     func random() throws {
         for seed in 0..<UInt64(max(20, operations / 1000)) {
             var random = SplitMix(seed: seed)
@@ -32,7 +32,7 @@ struct AllKeysRandomTests {
         }
     }
 
-    @Test("however many keys wait for a slot, the end of an execution does not reach them one within the other")
+    @Test("however many keys wait to start, the end of an execution does not recurse through them")
     func depth() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10), maxConcurrent: 1))
         let keys = 30_000
@@ -43,7 +43,7 @@ struct AllKeysRandomTests {
         var sweep = engine.beginSweep(.flush, at: CoreInstant(12))
         let run = try #require(running)
         let (_, actions) = engine.ended(run, .returned)
-        #expect(actions.more.count < 500, "and not all of them at once")
+        #expect(actions.more.count < 500, "not all of them start at once")
         while !sweep.isDone { _ = engine.continueSweep(&sweep, limit: 1000) }
         #expect(engine.runningExecutions == 1)
         #expect(engine.checkInvariants() == [])

@@ -3,7 +3,8 @@ import Testing
 
 @testable import LullCore
 
-/// Section 5 of the semantics: calls for all keys that come to them in portions. The oracle compares what happens in between.
+/// Section 5 of the semantics: calls for all keys that are carried out in portions. The oracle compares what happens in
+/// between.
 @Suite("Calls for all keys, in portions")
 struct AllKeysTests {
     private func engine(_ keys: Int, _ whileRunning: WhileRunning = .queue) throws -> Engine<Int, Int> {
@@ -18,7 +19,7 @@ struct AllKeysTests {
         }
     }
 
-    @Test("a portion reaches no more keys than it may, and they come in the order in which the bursts began")
+    @Test("a portion applies the call to no more keys than its limit, in the order in which the bursts began")
     func portions() throws {
         var engine = try engine(1000)
         var sweep = engine.beginSweep(.flush, at: CoreInstant(1))
@@ -33,7 +34,7 @@ struct AllKeysTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("a submit in between comes after the flush, which reaches its key first")
+    @Test("a submit in between comes after the flush, which is applied to its key first")
     func submitInBetween() throws {
         var engine = try engine(3)
         var sweep = engine.beginSweep(.flush, at: CoreInstant(1))
@@ -67,7 +68,7 @@ struct AllKeysTests {
         #expect(engine.slots.count == 0)
     }
 
-    @Test("a call that does everything at once ends those that are under way, and their tickets")
+    @Test("a call that does everything at once ends those that are under way, and resumes their callers")
     func atOnce() throws {
         var engine = try engine(100)
         var sweep = engine.beginSweep(.cancel(running: false), at: CoreInstant(1), waiter: 7)
@@ -82,7 +83,7 @@ struct AllKeysTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("room for a new key is a question of what a call under way leaves")
+    @Test("room for a new key depends on what a call under way leaves")
     func capacity() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10), capacity: 2))
         for key in 0..<2 { _ = engine.submit(key, for: key, at: .origin) }
@@ -93,7 +94,7 @@ struct AllKeysTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("when the owner has gone, what is due in the far future is cancelled, and nothing else")
+    @Test("when the owner is released, what is due in the far future is cancelled, and nothing else")
     func unreachable() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("never", "a", at: 0, wait: .infinite)

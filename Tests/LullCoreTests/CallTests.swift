@@ -29,7 +29,7 @@ struct CallTests {
         #expect(rig.executions == ["0 leading 1", "2 leading 2"])
     }
 
-    @Test("flush of a key that nobody knows does nothing")
+    @Test("flush of an unknown key does nothing")
     func flushOfNobody() throws {
         let rig = try Rig(.debounce(10))
         rig.flush("k", at: 0)
@@ -51,7 +51,7 @@ struct CallTests {
         let rig = try Rig(.debounce(10))
         for key in ["c", "a", "b"] { rig.submit(key, key, at: 0) }
         rig.submit("a2", "a", at: 1)
-        // The key that takes the place of one that is gone comes last all the same.
+        // The key that reuses the slot of a forgotten one comes last all the same.
         rig.cancel("c", at: 1)
         rig.submit("d", "d", at: 1)
         rig.flush(at: 2)
@@ -81,7 +81,7 @@ struct CallTests {
         #expect(rig.fate("2") == .cancelled)
     }
 
-    @Test("cancel drops what is waiting, and does not touch what is running")
+    @Test("cancel drops what is waiting, and leaves what is running")
     func cancelWaiting() throws {
         let rig = try Rig(.debounce(10), handlersTakeTime: true)
         rig.submit("1", at: 0)
@@ -107,7 +107,7 @@ struct CallTests {
         #expect(rig.fate("1") == .executed)
     }
 
-    @Test("cancel of the running ones tells each once, and its end by throwing is no failure")
+    @Test("cancel with running cancels each run once, and its end by throwing is no failure")
     func cancelRunning() throws {
         let rig = try Rig(.debounce(10), whileRunning: .concurrent, handlersTakeTime: true)
         rig.submit("1", at: 0, wait: 0)
@@ -122,7 +122,7 @@ struct CallTests {
         #expect(rig.broken == [])
     }
 
-    @Test("cancel of all keys reaches keys that only run")
+    @Test("cancel of all keys includes keys that only run")
     func cancelAll() throws {
         let rig = try Rig(.debounce(10), handlersTakeTime: true)
         rig.submit("1", "a", at: 0)
@@ -150,7 +150,7 @@ struct CallTests {
         #expect(rig.executions == [])
     }
 
-    @Test("a question about the past is one about the last instant handled")
+    @Test("a question about the past is answered for the last instant handled")
     func questionAboutThePast() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
@@ -194,7 +194,7 @@ struct CallTests {
         #expect(rig.broken == [])
     }
 
-    @Test("shut down drops what is pending if it is told to")
+    @Test("shut down drops what is pending if asked to")
     func dropping() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", "a", at: 0)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import LullCore
 
-/// The bound on keys with an open gate or a waiting value: the end of section 7 of the semantics.
+/// The end of section 7 of the semantics: the limit on keys with an open gate or a waiting value.
 @Suite("Capacity")
 struct CapacityTests {
-    @Test("a submit that would add a key too many is rejected and changes nothing")
+    @Test("a submit that would exceed the capacity is rejected and changes nothing")
     func rejected() throws {
         let rig = try Rig(.debounce(10), capacity: 2)
         rig.submit("1", "a", at: 0)
@@ -29,7 +29,7 @@ struct CapacityTests {
         #expect(rig.fate("2") == .pending)
     }
 
-    @Test("an idle gate makes room, also before a late timer has been told")
+    @Test("an idle gate makes room, also before a late timer fires")
     func lateTimer() throws {
         let rig = try Rig(.debounce(10), capacity: 1)
         rig.submit("1", "a", at: 0)
@@ -39,7 +39,7 @@ struct CapacityTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a leading gate holds its place until it is idle", arguments: [9, 10])
+    @Test("a leading gate counts until it is idle", arguments: [9, 10])
     func leading(instant: Int) throws {
         let rig = try Rig(.throttle(10), capacity: 1)
         rig.submit("1", "a", at: 0)
@@ -68,7 +68,7 @@ struct CapacityTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a waiting value holds a place, a running one does not")
+    @Test("a waiting value counts, a running one does not")
     func waiting() throws {
         let rig = try Rig(.debounce(10), capacity: 1, handlersTakeTime: true)
         rig.submit("a1", "a", at: 0, wait: 0)
@@ -99,7 +99,7 @@ struct CapacityTests {
         #expect(rig.broken == [])
     }
 
-    @Test("the key's own value that was due makes room for its next burst")
+    @Test("a due value of the key itself makes room for its next burst")
     func ownRoom() throws {
         let rig = try Rig(.debounce(10), capacity: 1)
         rig.submit("1", at: 0)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import LullCore
 
-/// Section 8 of the semantics, and what section 6 says of the values that lose their place.
+/// Section 8 of the semantics, and the fate of displaced values by section 6.
 @Suite("Combining")
 struct CombinationTests {
-    @Test("latest keeps the last value; the others are superseded, each when it loses its place")
+    @Test("latest keeps the last value; the others are superseded, each when it is displaced")
     func latest() throws {
         let rig = try Rig(.debounce(10), combination: .latest)
         for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
@@ -55,7 +55,7 @@ struct CombinationTests {
         }
     }
 
-    @Test("every displaced value is handed out, so that it is released outside the shell's lock")
+    @Test("every displaced value is handed out, so that it is released outside the driver's lock")
     func handedOut() throws {
         let rig = try Rig(.debounce(10), combination: .latest)
         rig.submit("1", at: 0)
@@ -65,7 +65,7 @@ struct CombinationTests {
         #expect(rig.last.fate == .superseded)
     }
 
-    @Test("nothing of a value stays behind in the engine")
+    @Test("the engine retains nothing of a value")
     func released() throws {
         final class Token: Sendable {}
         for combination in [.latest, .first, .collect] as [Combination] {

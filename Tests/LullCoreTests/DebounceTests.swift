@@ -8,7 +8,7 @@ import Testing
 struct DebounceTests {
     // MARK: - The delay
 
-    @Test("each submit puts off the execution of the burst, which gets the last value")
+    @Test("each submit postpones the execution of the burst, which gets the last value")
     func quiet() throws {
         let rig = try Rig(.debounce(10))
         for (instant, value) in [(0, "1"), (9, "2"), (18, "3")] { rig.submit(value, at: instant) }
@@ -174,7 +174,7 @@ struct DebounceTests {
 
     // MARK: - maxCount
 
-    @Test("the submit that makes the count complete is executed at once with what was pending")
+    @Test("the submit that completes the count is executed at once with what was pending")
     func maxCount() throws {
         let rig = try Rig(.debounce(10, maxCount: 3))
         for (instant, value) in ["1", "2", "3", "4"].enumerated() { rig.submit(value, at: instant) }
@@ -182,7 +182,7 @@ struct DebounceTests {
         #expect(rig.executions == ["2 maxCount 3 ×3", "13 trailing 4"])
     }
 
-    @Test("an execution on the leading edge counts as none")
+    @Test("an execution on the leading edge does not count towards maxCount")
     func maxCountLeading() throws {
         let rig = try Rig(.debounce(10, [.leading, .trailing], maxCount: 2))
         for (instant, value) in ["1", "2", "3", "4", "5"].enumerated() { rig.submit(value, at: instant) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LullCore
 
-/// Time decides, not luck: section 2 of the semantics.
+/// Section 2 of the semantics: time decides, not luck.
 @Suite("What falls due, and when")
 struct DueTests {
     @Test("nothing is executed before it is due")
@@ -17,7 +17,7 @@ struct DueTests {
         #expect(rig.executions == ["10 trailing 1"])
     }
 
-    @Test("an execution is recorded at its due instant, not when a timer got round to it")
+    @Test("an execution is recorded at its due instant, not when a timer fires")
     func lateTimer() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)

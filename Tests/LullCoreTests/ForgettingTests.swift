@@ -3,7 +3,7 @@ import Testing
 
 @testable import LullCore
 
-/// An idle gate keeps no memory: section 3 of the semantics.
+/// Section 3 of the semantics: an idle gate keeps no memory.
 @Suite("Forgetting")
 struct ForgettingTests {
     @Test("a key is forgotten when its value has been executed")
@@ -43,7 +43,7 @@ struct ForgettingTests {
         #expect(rig.engine.alarm == .farFuture)
     }
 
-    @Test("later submits forget bit by bit")
+    @Test("later submits forget keys little by little")
     func bitByBit() throws {
         let rig = try Rig(.throttle(10, .leading))
         for number in 0..<100 { rig.submit("\(number)", "\(number)", at: 0) }
@@ -117,7 +117,7 @@ struct ForgettingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a far deadline that is put off again and again has a bounded number of entries")
+    @Test("a far deadline that is postponed again and again has a bounded number of entries")
     func putOff() throws {
         let rig = try Rig(.debounce(10))
         for round in 0..<1000 {
@@ -130,7 +130,7 @@ struct ForgettingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("what is flushed or cancelled at once takes its entries along")
+    @Test("what is flushed or cancelled at once removes its entries")
     func all() throws {
         for drops in [false, true] {
             let rig = try Rig(.debounce(10, [.leading, .trailing]))

@@ -2,10 +2,10 @@ import Testing
 
 @testable import LullCore
 
-/// A gate alone: every event and its answer, with no time and no values.
+/// A gate alone: every event and its result, without a clock and without values.
 @Suite("Gate")
 struct GateTests {
-    private func ripe(_ at: Int, _ edge: Edge, _ count: Int, first: Int) -> Gate.Due {
+    private func due(_ at: Int, _ edge: Edge, _ count: Int, first: Int) -> Gate.Due {
         Gate.Due(at: CoreInstant(at), edge: edge, count: count, first: CoreInstant(first))
     }
 
@@ -27,7 +27,7 @@ struct GateTests {
         #expect(gate.submit(at: CoreInstant(4), wait: nil, by: policy) == .join)
         #expect(gate.due(by: policy) == CoreInstant(14))
         #expect(gate.settle(at: CoreInstant(13), by: policy) == nil)
-        #expect(gate.settle(at: CoreInstant(99), by: policy) == ripe(14, .trailing, 2, first: 0))
+        #expect(gate.settle(at: CoreInstant(99), by: policy) == due(14, .trailing, 2, first: 0))
         #expect(!gate.isOpen)
     }
 
@@ -38,7 +38,7 @@ struct GateTests {
         #expect(gate.submit(at: CoreInstant(0), wait: nil, by: policy) == .lead)
         #expect(gate.submit(at: CoreInstant(1), wait: nil, by: policy) == .join)
         #expect(gate.submit(at: CoreInstant(8), wait: nil, by: policy) == .join)
-        #expect(gate.settle(at: CoreInstant(13), by: policy) == ripe(13, .maxWait, 2, first: 1))
+        #expect(gate.settle(at: CoreInstant(13), by: policy) == due(13, .maxWait, 2, first: 1))
         #expect(gate.isOpen && gate.quiet == CoreInstant(18))
         #expect(gate.settle(at: CoreInstant(18), by: policy) == nil)
         #expect(!gate.isOpen)
@@ -51,7 +51,7 @@ struct GateTests {
         _ = gate.submit(at: CoreInstant(0), wait: nil, by: policy)
         _ = gate.submit(at: CoreInstant(1), wait: nil, by: policy)
         _ = gate.submit(at: CoreInstant(8), wait: nil, by: policy)
-        #expect(gate.settle(at: CoreInstant(18), by: policy) == ripe(13, .maxWait, 2, first: 1))
+        #expect(gate.settle(at: CoreInstant(18), by: policy) == due(13, .maxWait, 2, first: 1))
         #expect(!gate.isOpen)
     }
 
@@ -60,7 +60,7 @@ struct GateTests {
         let policy = try Policy.debounce(10, maxWait: 10)
         var gate = Gate()
         _ = gate.submit(at: CoreInstant(0), wait: nil, by: policy)
-        #expect(gate.settle(at: CoreInstant(10), by: policy) == ripe(10, .trailing, 1, first: 0))
+        #expect(gate.settle(at: CoreInstant(10), by: policy) == due(10, .trailing, 1, first: 0))
     }
 
     @Test("a throttle's window begins anew with each trailing execution, and ends when one passes without")
@@ -69,18 +69,18 @@ struct GateTests {
         var gate = Gate()
         #expect(gate.submit(at: CoreInstant(0), wait: nil, by: policy) == .lead)
         #expect(gate.submit(at: CoreInstant(9), wait: nil, by: policy) == .join)
-        #expect(gate.settle(at: CoreInstant(15), by: policy) == ripe(10, .trailing, 1, first: 9))
+        #expect(gate.settle(at: CoreInstant(15), by: policy) == due(10, .trailing, 1, first: 9))
         #expect(gate.isOpen && gate.quiet == CoreInstant(20))
         #expect(gate.settle(at: CoreInstant(20), by: policy) == nil)
         #expect(!gate.isOpen)
     }
 
-    @Test("a complete count says so at once")
+    @Test("a complete count is reported at once")
     func complete() throws {
         let policy = try Policy.debounce(10, maxCount: 2)
         var gate = Gate()
         #expect(gate.submit(at: CoreInstant(0), wait: nil, by: policy) == .join)
-        #expect(gate.submit(at: CoreInstant(3), wait: nil, by: policy) == .complete(ripe(3, .maxCount, 2, first: 0)))
+        #expect(gate.submit(at: CoreInstant(3), wait: nil, by: policy) == .complete(due(3, .maxCount, 2, first: 0)))
         #expect(!gate.isOpen)
         #expect(gate.count == 0)
     }
@@ -102,7 +102,7 @@ struct GateTests {
         #expect(!gate.isOpen)
         _ = gate.submit(at: CoreInstant(2), wait: nil, by: policy)
         _ = gate.submit(at: CoreInstant(3), wait: nil, by: policy)
-        #expect(gate.flush(at: CoreInstant(4)) == ripe(4, .flush, 1, first: 3))
+        #expect(gate.flush(at: CoreInstant(4)) == due(4, .flush, 1, first: 3))
         #expect(gate.submit(at: CoreInstant(4), wait: nil, by: policy) == .lead)
         gate.close()
         #expect(!gate.isOpen && gate.count == 0)

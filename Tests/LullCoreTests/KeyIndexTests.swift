@@ -90,7 +90,7 @@ struct KeyIndexTests {
         #expect(table.broken == [])
     }
 
-    @Test("what has been removed is not found, whatever its hash was", arguments: [0, 1, .max - 1, .max] as [UInt])
+    @Test("a removed key is not found, whatever its hash", arguments: [0, 1, .max - 1, .max] as [UInt])
     func removed(hash: UInt) {
         let table = Table { _ in hash }
         for slot in 0..<5 as Range<UInt32> { table.insert(slot) }
@@ -207,7 +207,7 @@ struct KeyIndexTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("keys whose hashes are all the same are told apart by the engine")
+    @Test("the engine distinguishes keys whose hashes are all the same")
     func collidingKeys() throws {
         struct Key: Hashable {
             var name: Int

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LullCore
 
-/// Section 8 of the semantics: `maxBatch` bounds what one execution gets.
+/// Section 8 of the semantics: `maxBatch` limits what one execution gets.
 @Suite("Batches in parts")
 struct MaxBatchTests {
     private func rig(
@@ -82,7 +82,7 @@ struct MaxBatchTests {
             ])
     }
 
-    @Test("the parts of one key do not hold back the others for want of a slot")
+    @Test("the parts of one key do not hold back other keys that wait for a concurrency slot")
     func slots() throws {
         let rig = try rig(1, maxConcurrent: 1)
         submit(1..<4, rig, "a")
@@ -94,12 +94,12 @@ struct MaxBatchTests {
         #expect(rig.broken == [])
     }
 
-    @Test("what waits for a flush waits for the part with its last submit, and for no later one")
-    func watched() throws {
+    @Test("a caller of a flush waits for the part with its last submit, and for no later one")
+    func waiter() throws {
         let rig = try rig(2)
         submit(1..<4, rig)
         rig.flush("k", at: 1)
-        #expect(rig.watch(7, "k"))
+        #expect(rig.wait(7, "k"))
         submit(4..<8, rig, at: 2)
         rig.flush("k", at: 3)
         rig.end("2")
@@ -121,7 +121,7 @@ struct MaxBatchTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a great batch comes out whole, part by part")
+    @Test("a large batch comes out whole, part by part")
     func great() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10), combination: .collect, maxBatch: 100))
         for value in 0..<100_050 { _ = engine.submit(value, for: 1, at: .origin) }

@@ -3,10 +3,10 @@ import Testing
 
 @testable import LullCore
 
-/// Nothing vanishes: section 6 of the semantics.
+/// Section 6 of the semantics: nothing vanishes.
 @Suite("Outcomes and conservation")
 struct OutcomeTests {
-    @Test("every submit has exactly one fate, and the counters tell the same story at every step")
+    @Test("every submit has exactly one fate, and the counters agree at every step")
     func story() throws {
         let rig = try Rig(.debounce(10, maxCount: 3), capacity: 2, handlersTakeTime: true)
         let steps: [() -> Void] = [
@@ -61,7 +61,7 @@ struct OutcomeTests {
         #expect(rig.engine.counters.addUp == true)
     }
 
-    @Test("counters that do not add up say so")
+    @Test("counters that do not add up are detected")
     func addUp() {
         var counters = Counters()
         #expect(counters.addUp)
@@ -71,7 +71,7 @@ struct OutcomeTests {
         #expect(counters.addUp)
     }
 
-    @Test("an execution that is reported as ended twice is a mistake that stops the program")
+    @Test("reporting the end of an execution twice stops the program")
     func endedTwice() async {
         await #expect(processExitsWith: .failure) {
             var engine = Engine<Int, Int>(try Setup(.debounce(wait: 0)))
@@ -82,7 +82,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("an execution is named once and for all")
+    @Test("the identifier of an execution is never reused")
     func names() throws {
         let rig = try Rig(.debounce(0), whileRunning: .concurrent, handlersTakeTime: true)
         for value in ["1", "2", "3"] { rig.submit(value, at: 0) }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import LullCore
 
-/// Bad input is refused where it enters: section 10 of the semantics.
+/// Section 10 of the semantics: bad input is refused where it enters.
 @Suite("Policies and setups")
 struct PolicyTests {
-    @Test("a debounce keeps what it was given")
+    @Test("a debounce keeps its settings")
     func debounce() throws {
         let policy = try Policy.debounce(
             wait: .seconds(2), maxWait: .seconds(10), edges: [.leading, .trailing], delayRule: .extend, maxCount: 7)
@@ -17,7 +17,7 @@ struct PolicyTests {
         #expect(policy.maxCount == 7)
     }
 
-    @Test("a debounce executes on the trailing edge, restarts its delay, and has no bounds unless told otherwise")
+    @Test("a debounce executes on the trailing edge, restarts its delay, and has no limits by default")
     func debounceDefaults() throws {
         let policy = try Policy.debounce(wait: .seconds(2))
         #expect(policy.edges == .trailing)
@@ -26,7 +26,7 @@ struct PolicyTests {
         #expect(policy.maxCount == nil)
     }
 
-    @Test("a throttle executes on both edges unless told otherwise")
+    @Test("a throttle executes on both edges by default")
     func throttleDefaults() throws {
         let policy = try Policy.throttle(interval: .milliseconds(100))
         #expect(policy.kind == .throttle)
@@ -35,7 +35,7 @@ struct PolicyTests {
         #expect(policy.maxCount == nil)
     }
 
-    @Test("the least that is allowed is allowed")
+    @Test("the least allowed settings are accepted")
     func least() throws {
         _ = try Policy.debounce(wait: .zero, maxWait: .zero, maxCount: 1)
         _ = try Policy.debounce(wait: .infinite, maxWait: .infinite)
@@ -86,7 +86,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("bounds that would allow nothing are refused")
+    @Test("limits that would allow nothing are refused")
     func bounds() throws {
         let policy = try Policy.debounce(wait: 1)
         #expect(throws: PolicyError.maxConcurrentBelowOne(0)) { try Setup(policy, maxConcurrent: 0) }

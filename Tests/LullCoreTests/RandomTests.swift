@@ -4,9 +4,9 @@ import Testing
 
 @testable import LullCore
 
-/// Random calls on the engine and on the reference model: every answer must be the same.
+/// Random calls on the engine and on the reference model: every result must be the same.
 ///
-/// `LULL_OPERATIONS` asks for more calls than the usual number, `LULL_SEED` for other ones or for those of a failure.
+/// Set `LULL_OPERATIONS` for more calls, and `LULL_SEED` for other ones or for those of a failure.
 @Suite("Random calls", .ownThreads)
 struct RandomTests {
     static let length = 200
@@ -14,7 +14,7 @@ struct RandomTests {
     private let seed = environment("LULL_SEED", default: UInt64(20_260_101))
     private let operations = environment("LULL_OPERATIONS", default: 100_000)
 
-    @Test("the engine answers as the reference model does")
+    @Test("the engine agrees with the reference model")
     func comparison() throws {
         var executions = 0
         for trial in 0..<UInt64(max(1, operations / Self.length)) {
@@ -32,7 +32,7 @@ struct RandomTests {
         #expect(executions > operations / 20)
     }
 
-    @Test("it does so with many keys, when the structures behind it grow, shrink and are swept")
+    @Test("it agrees with many keys, when its data structures grow, shrink and are swept")
     func manyKeys() throws {
         let length = 1600
         for trial in 0..<UInt64(max(1, operations / 64 / length)) {

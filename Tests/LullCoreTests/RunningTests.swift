@@ -27,7 +27,7 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a later due value takes the waiting one's place: counts are added, first stays, edge and instant are new")
+    @Test("a later due value replaces the waiting one: counts are added, first stays, edge and instant are new")
     func replacing() throws {
         let rig = try rig(.queue)
         rig.submit("2", at: 1, wait: 1)
@@ -64,7 +64,7 @@ struct RunningTests {
 
     // MARK: - cancelRunning
 
-    @Test("under .cancelRunning the running one is told to stop, once, and awaited")
+    @Test("under .cancelRunning the running one is cancelled, once, and awaited")
     func cancelRunning() throws {
         let rig = try rig(.cancelRunning)
         rig.submit("2", at: 1, wait: 0)
@@ -78,8 +78,8 @@ struct RunningTests {
         #expect(rig.engine.counters.failed == 0)
     }
 
-    @Test("an execution that was told to stop and returns is executed all the same")
-    func toldAndReturned() throws {
+    @Test("an execution that is cancelled and returns is executed all the same")
+    func cancelledAndReturned() throws {
         let rig = try rig(.cancelRunning)
         rig.submit("2", at: 1, wait: 0)
         rig.advance(to: 1)
@@ -87,7 +87,7 @@ struct RunningTests {
         #expect(rig.fate("1") == .executed)
     }
 
-    @Test("an execution that was not told to stop and throws has failed")
+    @Test("an execution that is not cancelled and throws has failed")
     func failed() throws {
         for rule in [.queue, .cancelRunning, .concurrent, .skip] as [WhileRunning] {
             let rig = try rig(rule)
@@ -97,7 +97,7 @@ struct RunningTests {
     }
 
     @Test(
-        "a cancel after it makes what was told to stop for a newer value cancelled: that value is no more",
+        "a later cancel turns a run cancelled for a newer value into a cancelled one: that value is dropped",
         arguments: [false, true])
     func cancelledAfterSuperseded(_ running: Bool) throws {
         let rig = try rig(.cancelRunning)
@@ -107,11 +107,11 @@ struct RunningTests {
         rig.cancel("k", running: running, at: 2)
         rig.end("1", .threw)
         #expect(rig.fates("1", "2") == [.cancelled, .cancelled])
-        #expect(rig.stopped == ["1"], "it is told once")
+        #expect(rig.stopped == ["1"], "it is cancelled once")
         #expect(rig.broken == [])
     }
 
-    @Test("the shell can ask whether a run was told to stop, and whether it runs")
+    @Test("the driver can ask whether a run is being cancelled, and whether it runs")
     func questions() throws {
         var engine = Engine<String, String>(try Setup(.debounce(10), whileRunning: .cancelRunning))
         let actions = { (actions: Actions<String, String>) -> RunID? in
@@ -133,7 +133,7 @@ struct RunningTests {
 
     // MARK: - concurrent
 
-    @Test("under .concurrent both run, and each ends for itself")
+    @Test("under .concurrent both run, and end independently")
     func concurrent() throws {
         let rig = try rig(.concurrent)
         rig.submit("2", at: 1, wait: 0)

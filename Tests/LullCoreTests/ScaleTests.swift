@@ -5,7 +5,7 @@ import Testing
 
 /// Many keys: counts and memory, never milliseconds.
 ///
-/// `LULL_KEYS` asks for more keys than the usual number.
+/// Set `LULL_KEYS` for more keys.
 @Suite("Scale", .serialized)
 struct ScaleTests {
     #if DEBUG
@@ -23,7 +23,7 @@ struct ScaleTests {
 
         var expected = 0
         while engine.alarm < .farFuture {
-            // As a shell does it: a few at a time.
+            // A few at a time, as a driver does.
             for action in engine.advance(to: CoreInstant(.max - 1), limit: 1000).more {
                 guard case .start(let execution) = action else { continue }
                 if execution.key != expected { Issue.record("\(execution.key) instead of \(expected)") }
@@ -41,7 +41,7 @@ struct ScaleTests {
         #expect(rest <= 1 << 16)
     }
 
-    @Test("many keys that wait for a slot are executed, once, in order")
+    @Test("many keys that wait to start are executed, once, in order")
     func waiting() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(wait: 1), maxConcurrent: 1))
         for key in 0..<Self.keys { _ = engine.submit(key, for: key, at: CoreInstant(key), wait: 0) }
@@ -83,7 +83,7 @@ struct ScaleTests {
 }
 
 extension Engine {
-    /// The bytes that the engine's own structures hold, without what keys and values refer to.
+    /// The bytes that the engine's own data structures hold, without what keys and values refer to.
     fileprivate var footprint: Int {
         slots.footprint + keyExecutions.footprint + deadlines.footprint + idleQueue.footprint + keyIndex.footprint
             + startQueue.pages.count * StartQueue.pageSize * MemoryLayout<StartQueue.Entry>.stride

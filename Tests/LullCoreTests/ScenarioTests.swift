@@ -7,7 +7,7 @@ import Testing
 /// The published conformance cases, in virtual time.
 @Suite("Scenarios", .ownThreads)
 struct ScenarioTests {
-    @Test("the engine gives every scenario's executions")
+    @Test("the engine yields every scenario's executions")
     func engine() throws {
         let scenarios = try Scenario.all()
         #expect(scenarios.count == 208)
@@ -17,7 +17,7 @@ struct ScenarioTests {
         }
     }
 
-    @Test("the reference model gives every scenario's executions")
+    @Test("the reference model yields every scenario's executions")
     func reference() throws {
         for scenario in try Scenario.all() {
             #expect(scenario.reference() == scenario.expected, "\(scenario.id): \(scenario.source)")
@@ -35,7 +35,7 @@ struct ScenarioTests {
         }
     }
 
-    /// Runs a scenario with handlers that take no time, and on until nothing is pending.
+    /// Runs a scenario with handlers that take no time, and continues until nothing is pending.
     private func simulate(_ scenario: Scenario, isTimerLate: Bool = false) throws -> [Scenario.Expectation] {
         var engine = Engine<String, ScenarioValue>(try Setup(scenario.setup))
         var found: [Scenario.Expectation] = []

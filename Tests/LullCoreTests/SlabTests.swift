@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Slab")
 struct SlabTests {
-    @Test("an element stays where it was put until it is removed")
+    @Test("an element keeps its index until it is removed")
     func indices() {
         var slab = Slab<String>()
         let indices = (0..<200).map { slab.insert("\($0)") }
@@ -89,7 +89,7 @@ struct SlabTests {
     func discarded() {
         var slab = Slab<Int>()
         let indices = (0..<64 * 100).map { slab.insert($0) }
-        // What was outgrown.
+        // The memory of smaller blocks.
         slab.discarded.take().free()
         for index in indices[..<(64 * 5)] { slab.discard(index) }
         let taken = slab.discarded.take()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import LullCore
 
-/// Every sequence of a few calls on one gate, under every policy with small numbers, beside the reference.
+/// Every sequence of a few calls on one gate, under every policy with small numbers, compared with the reference.
 ///
-/// `LULL_DEPTH` asks for longer sequences.
+/// Set `LULL_DEPTH` for longer sequences.
 @Suite("Small world", .ownThreads)
 struct SmallWorldTests {
     enum Call: CaseIterable {
@@ -25,11 +25,11 @@ struct SmallWorldTests {
             reference = ReferenceGate(policy)
         }
 
-        /// The gate as it looks from this instant.
+        /// The gate, with instants relative to this one.
         var state: Gate {
             var state = gate
             state.quiet = gate.isOpen ? CoreInstant(Int(gate.quiet.nanoseconds) - now) : .origin
-            // Where there is neither a pending value nor a latest execution that counts, the anchor means nothing.
+            // With neither a pending value nor a latest execution that counts, the anchor is meaningless.
             let matters = gate.isOpen && (gate.count > 0 || !policy.edges.contains(.trailing))
             state.anchor = matters ? CoreInstant(Int(gate.anchor.nanoseconds) - now) : .origin
             return state
@@ -58,14 +58,14 @@ struct SmallWorldTests {
             }
         }
 
-        /// Both do what is due by now: the gate in one step, the reference change by change.
+        /// Lets both do what is due by now: the gate in one step, the reference change by change.
         private mutating func settle() -> Bool {
-            var due: [ReferenceGate.Due] = []
+            var expected: [ReferenceGate.Due] = []
             while let change = reference.nextChange, change <= now {
-                if let next = reference.change() { due.append(next) }
+                if let next = reference.change() { expected.append(next) }
             }
-            let ripe = gate.settle(at: CoreInstant(now), by: policy)
-            return due.count <= 1 && isSame(ripe, due.first) && gate.isOpen == (reference.openUntil != nil)
+            let due = gate.settle(at: CoreInstant(now), by: policy)
+            return expected.count <= 1 && isSame(due, expected.first) && gate.isOpen == (reference.openUntil != nil)
                 && gate.due(by: policy).map { Int($0.nanoseconds) } == reference.due
         }
 
@@ -73,15 +73,15 @@ struct SmallWorldTests {
             switch (decision, answer) {
             case (.join, .pending), (.absorb, .absorbed): true
             case (.lead, .leads(let due)): due == ReferenceGate.Due(at: now, edge: .leading, count: 1, first: now)
-            case (.complete(let ripe), .completes(let due)): isSame(ripe, due)
+            case (.complete(let due), .completes(let expected)): isSame(due, expected)
             default: false
             }
         }
 
-        private func isSame(_ ripe: Gate.Due?, _ due: ReferenceGate.Due?) -> Bool {
-            ripe.map { [Int($0.at.nanoseconds), $0.count, Int($0.first.nanoseconds)] }
-                == due.map { [$0.at, $0.count, $0.first] }
-                && ripe.map { ReferenceEdge($0.edge) } == due?.edge
+        private func isSame(_ due: Gate.Due?, _ expected: ReferenceGate.Due?) -> Bool {
+            due.map { [Int($0.at.nanoseconds), $0.count, Int($0.first.nanoseconds)] }
+                == expected.map { [$0.at, $0.count, $0.first] }
+                && due.map { ReferenceEdge($0.edge) } == expected?.edge
         }
     }
 
@@ -105,7 +105,7 @@ struct SmallWorldTests {
         return policies
     }()
 
-    @Test("a gate answers as the reference does to every sequence of calls")
+    @Test("a gate and the reference agree on every sequence of calls")
     func sequences() throws {
         let depth = environment("LULL_DEPTH", default: 4)
         var (calls, states) = (0, 0)
@@ -118,7 +118,7 @@ struct SmallWorldTests {
         print("\(Self.policies.count) policies, sequences of \(depth) calls: \(calls) calls, \(states) states of gates")
     }
 
-    /// - Returns: The shortest beginning of a sequence after which the two differ.
+    /// - Returns: The shortest prefix of a sequence after which the two differ.
     private func explore(
         _ world: World, _ depth: Int, _ path: [Call], _ calls: inout Int, _ visited: inout Set<Gate>
     ) -> [Call]? {

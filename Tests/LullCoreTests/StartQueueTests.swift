@@ -3,14 +3,14 @@ import Testing
 
 @testable import LullCore
 
-/// How many executions run at once: section 7 of the semantics, `maxConcurrent`.
+/// Section 7 of the semantics, `maxConcurrent`: how many executions run at once.
 @Suite("Slots")
 struct SlotTests {
     private func rig(_ limit: Int, _ whileRunning: WhileRunning = .queue, wait: Int = 10) throws -> Rig {
         try Rig(.debounce(wait), whileRunning: whileRunning, maxConcurrent: limit, handlersTakeTime: true)
     }
 
-    @Test("no more executions run at once than there are slots")
+    @Test("no more executions run at once than maxConcurrent allows")
     func limit() throws {
         let rig = try rig(2)
         for key in ["a", "b", "c"] { rig.submit("\(key)1", key, at: 0) }
@@ -22,7 +22,7 @@ struct SlotTests {
         #expect(rig.broken == [])
     }
 
-    @Test("slots are given in order of due instants")
+    @Test("concurrency slots are assigned in order of due instants")
     func dueOrder() throws {
         let rig = try rig(1)
         rig.submit("a1", "a", at: 0, wait: 1)
@@ -34,7 +34,9 @@ struct SlotTests {
         #expect(rig.executions == ["1 trailing a: a1", "5 trailing c: early", "9 trailing b: late"])
     }
 
-    @Test("slots are given in order of due instants, also to values that a late timer finds in another order")
+    @Test(
+        "concurrency slots are assigned in order of due instants, also to values that a late timer finds in another order"
+    )
     func lateTimer() throws {
         let rig = try rig(1)
         rig.submit("a1", "a", at: 0, wait: 0)
@@ -65,13 +67,13 @@ struct SlotTests {
         #expect(rig.broken == [])
     }
 
-    @Test("values that were due at one instant get their slots in the order in which they fell due")
+    @Test("values that were due at one instant start in the order in which they fell due")
     func ties() throws {
         let rig = try rig(2)
         rig.submit("a1", "a", at: 0, wait: 1)
         rig.submit("b1", "b", at: 0, wait: 1)
         rig.advance(to: 1)
-        // `a2` falls due first, but waits for its own key; `c1` waits for nothing but a slot.
+        // `a2` falls due first, but waits for its own key; `c1` waits for a concurrency slot alone.
         rig.submit("a2", "a", at: 2, wait: 1)
         rig.submit("c1", "c", at: 2, wait: 1)
         rig.advance(to: 3)
@@ -95,7 +97,7 @@ struct SlotTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a cancelled value gives up its place in the queue")
+    @Test("a cancelled value leaves the queue")
     func cancelled() throws {
         let rig = try rig(1)
         for key in ["a", "b", "c"] { rig.submit("\(key)1", key, at: 0) }
@@ -107,7 +109,7 @@ struct SlotTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a key may run twice at once under .concurrent, but holds a place for one value only")
+    @Test("a key may run twice at once under .concurrent, but only one of its values waits")
     func concurrent() throws {
         let rig = try rig(2, .concurrent)
         for (instant, value) in ["1", "2", "3", "4"].enumerated() { rig.submit(value, at: instant * 20) }
@@ -120,7 +122,7 @@ struct SlotTests {
         #expect(rig.broken == [])
     }
 
-    @Test("the queue for slots forgets what left it by another way")
+    @Test("the queue of starts drops what is cancelled or replaced")
     func stale() throws {
         let rig = try rig(1)
         rig.submit("first", "first", at: 0, wait: 0)

@@ -55,7 +55,7 @@ struct ThrottleTests {
         #expect(rig.fates("2", "4") == [.absorbed, .absorbed])
     }
 
-    @Test("a delay given with a call has no meaning")
+    @Test("a delay given with a call is ignored")
     func delay() throws {
         let rig = try Rig(.throttle(10))
         rig.submit("1", at: 0, wait: 500)

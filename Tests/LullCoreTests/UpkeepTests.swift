@@ -3,7 +3,7 @@ import Testing
 
 @testable import LullCore
 
-/// What one call does is bounded, however many keys there are: counted in steps, not in time.
+/// The work of one call is bounded, however many keys there are: counted in steps, not in time.
 @Suite("Upkeep")
 struct UpkeepTests {
     /// Counts how often its keys are hashed.
@@ -48,7 +48,7 @@ struct UpkeepTests {
         #expect(counter.worst > 100 && counter.worst <= 420)
     }
 
-    @Test("a wake-up with a limit puts off no more than sixteen deadlines for each execution it might do")
+    @Test("a wake-up with a limit postpones no more than sixteen deadlines for each execution it might do")
     func puttingOff() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
         for at in [0, 5] {
@@ -67,11 +67,11 @@ struct UpkeepTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("entries that no longer hold are found bit by bit, and are never many more than those that hold")
+    @Test("stale entries are found little by little, and are never many more than current ones")
     func sweeping() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
         for key in 0..<5000 { _ = engine.submit(key, for: key, at: .origin, wait: CoreDuration(1 << 40)) }
-        // Each key is due earlier and earlier: every submit leaves an entry that does not hold.
+        // Each key is due earlier and earlier: every submit leaves a stale entry.
         for round in 1..<12 {
             for key in 0..<5000 {
                 _ = engine.submit(key, for: key, at: .origin, wait: CoreDuration(1 << (40 - round)))
@@ -84,7 +84,7 @@ struct UpkeepTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("no entry that holds is lost when time goes on during a pass", arguments: 0..<30)
+    @Test("no current entry is lost when time advances during a pass", arguments: 0..<30)
     func sweepingInTime(seed: Int) throws {
         var random = SplitMix(seed: UInt64(seed))
         let policy: Policy = random.oneIn(2) ? try .debounce(5000) : try .debounce(5000, [.leading, .trailing])
@@ -108,7 +108,7 @@ struct UpkeepTests {
 
     // MARK: - The next deadline
 
-    /// Asks with a small budget until the answer is exact.
+    /// Refines with a small budget until the result is exact.
     private func refined(
         _ engine: inout Engine<Int, Int>, at instant: Int, budget: Int
     ) -> (due: CoreInstant?, calls: Int) {
@@ -120,7 +120,7 @@ struct UpkeepTests {
         return (nil, 0)
     }
 
-    @Test("the next deadline of many keys is found in bounded steps, as exactly as by looking at all")
+    @Test("the next deadline of many keys is found in bounded steps, as exactly as by visiting all")
     func nextDeadline() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(1000)))
         #expect(refined(&engine, at: 0, budget: 1) == (nil, 1))
@@ -131,7 +131,7 @@ struct UpkeepTests {
         let (due, calls) = refined(&engine, at: 500, budget: 100)
         #expect(due == CoreInstant(1049) && calls > 10 && calls < 200)
         #expect(engine.checkInvariants() == [])
-        #expect(refined(&engine, at: 500, budget: 1) == (due, 1), "what has been found out is kept")
+        #expect(refined(&engine, at: 500, budget: 1) == (due, 1), "the result is kept")
     }
 
     @Test("the next deadline is the right one after random calls", arguments: 0..<40)

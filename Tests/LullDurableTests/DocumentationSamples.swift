@@ -43,12 +43,12 @@ struct NoteSync: Sendable {
         try await sync.submit(note, for: note.id)
     }
 
-    /// When the app leaves the foreground: what is pending is sent now, if there is still time.
+    /// Sends what is pending now, if there is time: call it when the app leaves the foreground.
     func leave() async throws {
         try await sync.flush()
     }
 
-    /// As long as the app runs.
+    /// Runs as long as the app does.
     func work() async throws {
         try await sync.run(maxConcurrent: 2, grace: .seconds(5)) { execution in
             try await server.put(execution.value, named: execution.runID)
@@ -72,7 +72,7 @@ struct Builds: Sendable {
         self.builder = builder
     }
 
-    /// The status that the sender gets. He delivers again what he got no 202 for, under the same name.
+    /// Returns the status for the sender, which repeats a delivery under the same name until it receives a 202.
     func receive(_ push: Push, from repository: String, delivery: String) async -> Int {
         do {
             try await builds.submit(push, for: repository, token: delivery)
@@ -84,7 +84,7 @@ struct Builds: Sendable {
         }
     }
 
-    /// On each machine, until it is told to stop.
+    /// Runs on each machine until the task is cancelled.
     func work() async throws {
         try await builds.run(maxConcurrent: 4, lease: .seconds(60), grace: .seconds(20)) { execution in
             try await builder.build(

@@ -23,7 +23,7 @@ struct LeaseTests {
         let sync = try await bench.debouncer()
         let beats = Record<Double>()
         bench.store.fails { call in
-            if case .report(let report) = call, case .heartbeat = report.word { beats.add(bench.seconds) }
+            if case .report(let report) = call, case .heartbeat = report.kind { beats.add(bench.seconds) }
             return nil
         }
         let workers = (0..<2).map { _ in

@@ -53,7 +53,7 @@ struct TroubleTests {
         let sync = try await bench.debouncer()
         let lost = Guarded(0)
         bench.store.fails { call in
-            guard case .report(let report) = call, report.word == .completed else { return nil }
+            guard case .report(let report) = call, report.kind == .completed else { return nil }
             return lost.change { count in
                 count += 1
                 return count <= 3 ? .after(.unknown("the line is dead")) : nil

@@ -11,7 +11,7 @@ struct WorkerEndTests {
     func claimRefused() {
         var rig = Rig()
         _ = rig.woke()
-        #expect(rig.handle(.claimed(.failure(Rig.full))) == [.trouble(Rig.full)])
+        #expect(rig.handle(.claimed(.failure(Rig.full))) == [.storeFailed(Rig.full)])
         var pauses: [CoreDuration] = []
         for _ in 0..<12 {
             pauses.append(rig.now.duration(to: rig.worker.alarm))
@@ -26,7 +26,7 @@ struct WorkerEndTests {
         rig.pass(to: rig.worker.alarm)
         _ = rig.handle(.woke)
         #expect(rig.claimed([.some(1)], next: .zero) == [.start(.some(1)), Rig.claim(1, holding: [1])])
-        #expect(rig.handle(.claimed(.failure(Rig.full))) == [.trouble(Rig.full)])
+        #expect(rig.handle(.claimed(.failure(Rig.full))) == [.storeFailed(Rig.full)])
     }
 
     @Test("who cannot write claims nothing more, and says what there is to say until it is taken")
@@ -34,12 +34,12 @@ struct WorkerEndTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], mark: 1)
-        _ = rig.handle(.ended(run: 1, error: nil))
-        #expect(rig.failed(.some(1), .completed) == [.trouble(Rig.full)])
+        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        #expect(rig.failed(.some(1), .completed) == [.storeFailed(Rig.full)])
+        #expect(rig.handle(.waitEnded(.success(()))) == [])
         for _ in 0..<5 {
             rig.pass(to: rig.worker.alarm)
             #expect(rig.handle(.woke) == [Rig.report(.some(1), .completed)])
-            #expect(rig.handle(.heard(.success(()))) == [])
             #expect(rig.failed(.some(1), .completed) == [])
         }
         rig.pass(to: rig.worker.alarm)
@@ -52,10 +52,10 @@ struct WorkerEndTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1), .some(2)])
-        _ = rig.handle(.ended(run: 1, error: nil))
+        _ = rig.handle(.handlerEnded(run: 1, error: nil))
         var pauses: [CoreDuration] = []
         for _ in 0..<12 {
-            #expect(rig.failed(.some(1), .completed) == [.trouble(Rig.full)])
+            #expect(rig.failed(.some(1), .completed) == [.storeFailed(Rig.full)])
             _ = rig.answered(.some(2), Rig.heartbeat)
             let since = rig.now
             while !rig.handle(.woke).contains(Rig.report(.some(1), .completed)) { rig.pass(to: rig.worker.alarm) }
@@ -69,9 +69,9 @@ struct WorkerEndTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1), .some(2)])
-        _ = rig.handle(.ended(run: 1, error: nil))
-        _ = rig.handle(.ended(run: 2, error: nil))
-        #expect(rig.failed(.some(1), .completed) == [.trouble(Rig.full)])
+        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        _ = rig.handle(.handlerEnded(run: 2, error: nil))
+        #expect(rig.failed(.some(1), .completed) == [.storeFailed(Rig.full)])
         #expect(rig.failed(.some(2), .completed) == [])
         #expect(rig.now.duration(to: rig.worker.alarm) <= .milliseconds(100))
     }
@@ -83,13 +83,13 @@ struct WorkerEndTests {
         _ = rig.claimed([.some(1)])
         #expect(rig.woke(after: 10) == [Rig.report(.some(1), Rig.heartbeat)])
         rig.pass(19)
-        #expect(rig.failed(.some(1), Rig.heartbeat) == [.trouble(Rig.full)])
+        #expect(rig.failed(.some(1), Rig.heartbeat) == [.storeFailed(Rig.full)])
         rig.pass(1)
         #expect(rig.handle(.woke) == [Rig.report(.some(1), Rig.heartbeat)])
         #expect(rig.failed(.some(1), Rig.heartbeat) == [.cancel(run: 1)])
         var other = rig
-        #expect(rig.handle(.ended(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
-        #expect(other.handle(.ended(run: 1, error: "stopped")) == [Rig.report(.some(1), .released)])
+        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
+        #expect(other.handle(.handlerEnded(run: 1, error: "stopped")) == [Rig.report(.some(1), .released)])
     }
 
     @Test("a store that cannot be used any more ends it: handlers are cancelled, and have the time of grace")
@@ -103,7 +103,7 @@ struct WorkerEndTests {
                 .cancel(run: 1), .cancel(run: 2),
             ])
         #expect(rig.worker.failure == .closed && !rig.worker.isFinished)
-        #expect(rig.handle(.ended(run: 1, error: nil)) == [] && !rig.worker.isFinished)
+        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [] && !rig.worker.isFinished)
         #expect(rig.worker.alarm == CoreInstant(nanoseconds: 20_000_000_000))
         #expect(rig.woke(after: 10) == [] && rig.worker.isFinished)
     }
@@ -115,9 +115,9 @@ struct WorkerEndTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], mark: 1)
-        #expect(rig.handle(.stopped) == [] && !rig.worker.isFinished)
-        #expect(rig.handle(.heard(.success(()))) == [])
-        #expect(rig.handle(.ended(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
+        #expect(rig.handle(.stop) == [] && !rig.worker.isFinished)
+        #expect(rig.handle(.waitEnded(.success(()))) == [])
+        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
         #expect(!rig.worker.isFinished)
         #expect(rig.answered(.some(1), .completed) == [] && rig.worker.isFinished)
         #expect(rig.handle(.woke) == [])
@@ -129,8 +129,8 @@ struct WorkerEndTests {
         var early = rig
         _ = rig.woke()
         _ = rig.claimed([])
-        #expect(rig.handle(.stopped) == [] && rig.worker.isFinished)
-        #expect(early.handle(.stopped) == [] && early.worker.isFinished)
+        #expect(rig.handle(.stop) == [] && rig.worker.isFinished)
+        #expect(early.handle(.stop) == [] && early.worker.isFinished)
         #expect(early.woke() == [])
     }
 
@@ -139,20 +139,20 @@ struct WorkerEndTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], mark: 1)
-        #expect(rig.handle(.draining) == [] && !rig.worker.isFinished)
-        #expect(rig.handle(.heard(.success(()))) == [])
+        #expect(rig.handle(.drain) == [] && !rig.worker.isFinished)
+        #expect(rig.handle(.waitEnded(.success(()))) == [])
         // Much longer than the lease, which its heartbeats keep alive.
         while rig.now < CoreInstant.origin.advanced(by: .nanoseconds(10 * Rig.lease.nanoseconds)) {
             rig.pass(to: rig.worker.alarm)
             for action in rig.handle(.woke) {
-                guard case .report(let report) = action, report.word == Rig.heartbeat else {
+                guard case .report(let report) = action, report.kind == Rig.heartbeat else {
                     Issue.record("not a heartbeat: \(action)")
                     return
                 }
                 #expect(rig.handle(.reported(report, .success(.accepted))) == [])
             }
         }
-        #expect(rig.handle(.ended(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
+        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
         #expect(rig.answered(.some(1), .completed) == [] && rig.worker.isFinished)
     }
 
@@ -161,17 +161,13 @@ struct WorkerEndTests {
     )
     func drainingAtRest() {
         var early = Rig()
-        #expect(early.handle(.draining) == [] && early.worker.isFinished)
+        #expect(early.handle(.drain) == [] && early.worker.isFinished)
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
-        _ = rig.handle(.draining)
-        _ = rig.handle(.ended(run: 1, error: nil))
-        while !rig.worker.isFinished {
-            _ = rig.failed(.some(1), .completed)
-            rig.pass(to: rig.worker.alarm)
-            _ = rig.handle(.woke)
-        }
+        _ = rig.handle(.drain)
+        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        #expect(rig.failsUntilFinished(.some(1), .completed) > 0)
         #expect(rig.now == CoreInstant.origin.advanced(by: Rig.lease))
     }
 
@@ -180,8 +176,8 @@ struct WorkerEndTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
-        _ = rig.handle(.draining)
-        _ = rig.handle(.stopped)
+        _ = rig.handle(.drain)
+        _ = rig.handle(.stop)
         #expect(rig.woke(after: 10).contains(.cancel(run: 1)))
     }
 
@@ -189,7 +185,7 @@ struct WorkerEndTests {
     func claimedTooLate() {
         var rig = Rig()
         _ = rig.woke()
-        #expect(rig.handle(.stopped) == [] && !rig.worker.isFinished)
+        #expect(rig.handle(.stop) == [] && !rig.worker.isFinished)
         #expect(rig.claimed([.some(1)]) == [Rig.report(.some(1), .released)])
         #expect(rig.answered(.some(1), .released) == [] && rig.worker.isFinished)
     }
@@ -200,14 +196,14 @@ struct WorkerEndTests {
         _ = rig.woke()
         _ = rig.claimed([.some(1), .some(2), .some(3)])
         rig.pass(1)
-        _ = rig.handle(.stopped)
+        _ = rig.handle(.stop)
         // A failure within the grace is one.
-        #expect(rig.handle(.ended(run: 3, error: "no")).retry != nil)
+        #expect(rig.handle(.handlerEnded(run: 3, error: "no")).retry != nil)
         #expect(rig.woke(after: 9).count == 2)
         #expect(rig.worker.alarm == CoreInstant(nanoseconds: 11_000_000_000))
         #expect(rig.woke(after: 1) == [.cancel(run: 1), .cancel(run: 2)])
-        #expect(rig.handle(.ended(run: 1, error: "cancelled")) == [Rig.report(.some(1), .released)])
-        #expect(rig.handle(.ended(run: 2, error: nil)) == [Rig.report(.some(2), .completed)])
+        #expect(rig.handle(.handlerEnded(run: 1, error: "cancelled")) == [Rig.report(.some(1), .released)])
+        #expect(rig.handle(.handlerEnded(run: 2, error: nil)) == [Rig.report(.some(2), .completed)])
     }
 
     @Test("a handler that heeds nothing is given up half-way to the end of the lease, and the end comes with it")
@@ -215,19 +211,19 @@ struct WorkerEndTests {
         var rig = Rig(grace: .seconds(5))
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
-        _ = rig.handle(.stopped)
-        var reports: [Worker.Action] = []
+        _ = rig.handle(.stop)
+        var reports: [WorkerStateMachine.Action] = []
         while rig.now < CoreInstant(nanoseconds: 17_500_000_000) {
             rig.pass(to: rig.worker.alarm)
             reports = rig.handle(.woke)
-            for case .report(let report) in reports where report.word == Rig.heartbeat {
+            for case .report(let report) in reports where report.kind == Rig.heartbeat {
                 _ = rig.handle(.reported(report, .success(.accepted)))
             }
         }
         #expect(reports.contains(Rig.report(.some(1), .released)) && !rig.worker.isFinished)
         var unanswered = rig
         #expect(rig.answered(.some(1), .released) == [] && rig.worker.isFinished)
-        #expect(rig.handle(.ended(run: 1, error: nil)) == [])
+        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [])
         while !unanswered.worker.isFinished {
             unanswered.pass(to: unanswered.worker.alarm)
             _ = unanswered.handle(.woke)
@@ -240,15 +236,9 @@ struct WorkerEndTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
-        _ = rig.handle(.ended(run: 1, error: nil))
-        _ = rig.handle(.stopped)
-        var count = 0
-        while !rig.worker.isFinished {
-            #expect(rig.failed(.some(1), .completed).count <= 1)
-            rig.pass(to: rig.worker.alarm)
-            count += rig.handle(.woke).count
-        }
-        #expect(count > 5)
+        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        _ = rig.handle(.stop)
+        #expect(rig.failsUntilFinished(.some(1), .completed) > 5)
         #expect(rig.now == CoreInstant.origin.advanced(by: Rig.lease))
     }
 }

@@ -16,7 +16,7 @@ struct WorkerTests {
         #expect(rig.woke() == [])
         #expect(
             rig.claimed([.some(1)], next: .seconds(5), mark: 3) == [
-                .start(.some(1)), .listen(after: 3, atMost: .seconds(5)),
+                .start(.some(1)), .wait(after: 3, atMost: .seconds(5)),
             ])
     }
 
@@ -24,9 +24,9 @@ struct WorkerTests {
     func listening() {
         var rig = Rig()
         _ = rig.woke()
-        #expect(rig.claimed([], next: nil, mark: 9) == [.listen(after: 9, atMost: .seconds(3600))])
+        #expect(rig.claimed([], next: nil, mark: 9) == [.wait(after: 9, atMost: .seconds(3600))])
         #expect(rig.woke(after: 100) == [])
-        #expect(rig.handle(.heard(.success(()))) == [Rig.claim(2)])
+        #expect(rig.handle(.waitEnded(.success(()))) == [Rig.claim(2)])
     }
 
     @Test("where there is more it claims again as soon as a handler has ended, together with its report")
@@ -35,11 +35,11 @@ struct WorkerTests {
         _ = rig.woke()
         #expect(rig.claimed([.some(1), .some(2)], next: .zero) == [.start(.some(1)), .start(.some(2))])
         #expect(
-            rig.handle(.ended(run: 1, error: nil)) == [
+            rig.handle(.handlerEnded(run: 1, error: nil)) == [
                 Rig.report(.some(1), .completed), Rig.claim(1, holding: [1, 2]),
             ])
         // One claim at a time: the second waits for the answer to the first.
-        #expect(rig.handle(.ended(run: 2, error: nil)) == [Rig.report(.some(2), .completed)])
+        #expect(rig.handle(.handlerEnded(run: 2, error: nil)) == [Rig.report(.some(2), .completed)])
         #expect(rig.answered(.some(1), .completed) == [])
         #expect(rig.claimed([.some(3)], next: .zero) == [.start(.some(3)), Rig.claim(1, holding: [2, 3])])
     }
@@ -49,11 +49,11 @@ struct WorkerTests {
         var rig = Rig(maxConcurrent: 1)
         _ = rig.woke()
         #expect(rig.claimed([], mark: 1).count == 1)
-        #expect(rig.handle(.heard(.success(()))) == [Rig.claim(1)])
+        #expect(rig.handle(.waitEnded(.success(()))) == [Rig.claim(1)])
         #expect(rig.claimed([.some(1)], next: .seconds(30), mark: 2) == [.start(.some(1))])
         #expect(
-            rig.handle(.ended(run: 1, error: nil)) == [
-                Rig.report(.some(1), .completed), .listen(after: 2, atMost: .seconds(30)),
+            rig.handle(.handlerEnded(run: 1, error: nil)) == [
+                Rig.report(.some(1), .completed), .wait(after: 2, atMost: .seconds(30)),
             ])
     }
 
@@ -64,7 +64,7 @@ struct WorkerTests {
         _ = rig.claimed([.some(1)], next: .seconds(2), mark: 2)
         rig.pass(3)
         #expect(
-            rig.handle(.ended(run: 1, error: nil)) == [
+            rig.handle(.handlerEnded(run: 1, error: nil)) == [
                 Rig.report(.some(1), .completed), Rig.claim(1, holding: [1]),
             ])
     }
@@ -97,9 +97,9 @@ struct WorkerTests {
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
         _ = rig.woke(after: 10)
-        #expect(rig.answered(.some(1), Rig.heartbeat, .leaseLost) == [.lost(.some(1)), .cancel(run: 1)])
+        #expect(rig.answered(.some(1), Rig.heartbeat, .leaseLost) == [.leaseLost(.some(1)), .cancel(run: 1)])
         #expect(rig.woke(after: 60) == [])
-        #expect(rig.handle(.ended(run: 1, error: "cancelled")) == [Rig.claim(1)])
+        #expect(rig.handle(.handlerEnded(run: 1, error: "cancelled")) == [Rig.claim(1)])
     }
 
     @Test("a run that is dead because its last lease expired is told, and takes no slot")
@@ -115,8 +115,8 @@ struct WorkerTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
-        _ = rig.handle(.ended(run: 1, error: nil))
-        #expect(rig.answered(.some(1), .completed, .leaseLost) == [.lost(.some(1))])
+        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        #expect(rig.answered(.some(1), .completed, .leaseLost) == [.leaseLost(.some(1))])
         #expect(rig.worker.isFinished == false)
     }
 
@@ -126,7 +126,7 @@ struct WorkerTests {
         _ = rig.woke()
         _ = rig.claimed([.some(1)], mark: 1)
         rig.pass(100)
-        #expect(rig.handle(.heard(.success(()))) == [])
+        #expect(rig.handle(.waitEnded(.success(()))) == [])
         #expect(rig.handle(.woke) == [Rig.report(.some(1), Rig.heartbeat)])
         #expect(rig.answered(.some(1), Rig.heartbeat) == [Rig.claim(1, holding: [1])])
     }
@@ -136,8 +136,8 @@ struct WorkerTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
-        #expect(rig.claimed([.some(1, fence: 5, attempt: 2)], mark: 1) == [.listen(after: 1, atMost: .seconds(3600))])
-        #expect(rig.handle(.ended(run: 1, error: nil)) == [Rig.report(.some(1, fence: 5), .completed)])
+        #expect(rig.claimed([.some(1, fence: 5, attempt: 2)], mark: 1) == [.wait(after: 1, atMost: .seconds(3600))])
+        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [Rig.report(.some(1, fence: 5), .completed)])
         // An answer to what was said under the old fence says nothing any more.
         #expect(rig.answered(.some(1), Rig.heartbeat, .leaseLost) == [])
         #expect(rig.answered(.some(1, fence: 5), .completed) == [])
@@ -148,11 +148,11 @@ struct WorkerTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
-        let report = rig.handle(.ended(run: 1, error: "no"))
+        let report = rig.handle(.handlerEnded(run: 1, error: "no"))
         guard case .report(let failure)? = report.first else { Issue.record("no report"); return }
         #expect(
             rig.claimed([.some(1, fence: 5, attempt: 2)], next: nil, mark: 1) == [
-                .listen(after: 1, atMost: .seconds(3600))
+                .wait(after: 1, atMost: .seconds(3600))
             ])
         #expect(rig.handle(.reported(failure, .success(.accepted))) == [.start(.some(1, fence: 5, attempt: 2))])
     }
@@ -162,7 +162,7 @@ struct WorkerTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
-        _ = rig.handle(.ended(run: 1, error: nil))
+        _ = rig.handle(.handlerEnded(run: 1, error: nil))
         _ = rig.claimed([.some(1, fence: 5, attempt: 2)])
         #expect(rig.answered(.some(1), .completed, .leaseLost) == [Rig.report(.some(1, fence: 5), .completed)])
         #expect(rig.answered(.some(1, fence: 5), .completed) == [])
@@ -176,7 +176,7 @@ struct WorkerTests {
             var rig = Rig(maxAttempts: 7)
             _ = rig.woke()
             _ = rig.claimed([.some(1, attempt: attempt)])
-            let retry = try #require(rig.handle(.ended(run: 1, error: "no")).retry)
+            let retry = try #require(rig.handle(.handlerEnded(run: 1, error: "no")).retry)
             let full = CoreDuration.seconds(min(8, 1 << (attempt - 1)))
             #expect(retry <= full && retry.nanoseconds >= full.nanoseconds / 2)
         }
@@ -189,7 +189,7 @@ struct WorkerTests {
         _ = rig.woke()
         _ = rig.claimed((1...50).map { .some($0) })
         for run in 1...50 {
-            if let retry = rig.handle(.ended(run: Int64(run), error: "no")).retry { delays.insert(retry) }
+            if let retry = rig.handle(.handlerEnded(run: Int64(run), error: "no")).retry { delays.insert(retry) }
         }
         #expect(delays.count == 50)
     }
@@ -200,7 +200,7 @@ struct WorkerTests {
         _ = rig.woke()
         _ = rig.claimed([.some(1, attempt: 3)])
         #expect(
-            rig.handle(.ended(run: 1, error: "no")).contains(
+            rig.handle(.handlerEnded(run: 1, error: "no")).contains(
                 Rig.report(.some(1, attempt: 3), .failed("no", retry: nil))))
     }
 

@@ -1,6 +1,6 @@
-// What can be asked.
+// Questions.
 extension DurableReference {
-    /// The numbers of all submits of a key.
+    /// Returns the numbers of all submits of a key.
     public func numbers(of key: String) -> [Int] {
         spans.filter { $0.key == key }.flatMap { Array($0.numbers) }.sorted()
     }
@@ -8,13 +8,13 @@ extension DurableReference {
     /// The keys that were ever seen.
     public var knownKeys: [String] { keys.map(\.key) }
 
-    /// The range of a submit, when all that was due by now has fallen due.
+    /// Returns the range of a submit, after everything due by now has fallen due.
     public mutating func span(of key: String, _ number: Int, at now: Int) -> Span? {
         settle(at: now)
         return spans.first { $0.key == key && $0.numbers.contains(number) }
     }
 
-    /// Whether the store may have forgotten how a range has ended.
+    /// Returns whether the store may have forgotten how a range has ended.
     public func mayBeForgotten(_ span: Span, at now: Int) -> Bool {
         switch span.place {
         case .ended(.dead): false
@@ -24,14 +24,14 @@ extension DurableReference {
         }
     }
 
-    /// How many ranges are in a place, when all that was due by now has fallen due.
+    /// Returns the number of ranges in a place, after everything due by now has fallen due.
     public mutating func count(_ place: Place, at now: Int) -> Int {
         settle(at: now)
         return spans.count { $0.place == place }
     }
 
-    /// The next instant at which there is something to claim: earlier than `now` if there is something now; none if nothing is
-    /// left.
+    /// Returns the next instant at which there is something to claim: earlier than `now` if there is something now, nil if
+    /// nothing is left.
     public mutating func nextStart(at now: Int) -> Int? {
         settle(at: now)
         return
@@ -39,7 +39,7 @@ extension DurableReference {
             + keys.compactMap(\.gate.due)).min()
     }
 
-    /// Rules that the model itself has to keep, so that nothing is predicted twice: every submit is in one range.
+    /// A rule of the model itself that does not hold: every submit is in one range, so that nothing is predicted twice.
     public var broken: String? {
         for key in keys {
             let numbers = numbers(of: key.key)

@@ -1,4 +1,4 @@
-// What workers are told, and what they tell.
+// The calls of workers: claims and reports.
 extension DurableReference {
     /// A run as a store has handed it out.
     public struct Handed: Hashable, Sendable {
@@ -23,7 +23,7 @@ extension DurableReference {
         /// The attempt.
         public var attempt: Int
 
-        /// A run of these parts.
+        /// Creates a run from its parts.
         public init(
             key: String, run: Int, fence: Int, numbers: ClosedRange<Int>, values: [Int], count: Int,
             edge: ReferenceEdge, due: Int, first: Int, attempt: Int
@@ -45,16 +45,16 @@ extension DurableReference {
     public struct Claim: Hashable, Sendable {
         /// The worker.
         public var owner: Int
-        /// How long a run is its.
+        /// The length of the lease.
         public var lease: Int
-        /// How often a run is handed out.
+        /// The greatest number of times that a run is handed out.
         public var maxAttempts: Int
-        /// The runs that it knows of.
+        /// The runs that the worker holds.
         public var holding: [Int]
-        /// How many it asks for.
+        /// The greatest number of runs that it requests.
         public var limit: Int
 
-        /// A claim of these parts.
+        /// Creates a claim from its parts.
         public init(owner: Int, lease: Int, maxAttempts: Int, holding: [Int], limit: Int) {
             self.owner = owner
             self.lease = lease
@@ -64,10 +64,9 @@ extension DurableReference {
         }
     }
 
-    /// A claim was answered with these runs: they have to be the right ones, in the right order.
+    /// Checks the answer to a claim: these runs have to be the right ones, in the right order.
     ///
-    /// - Returns: Runs of which the store was free to say that their last lease has ended, or to leave that to a later claim:
-    ///   by a submit of each.
+    /// - Returns: Runs whose last lease has ended, which the store may report now or with a later claim: by a submit of each.
     public mutating func claim(
         _ claim: Claim, at now: Int, handed: [Handed]
     ) -> [(key: String, number: Int)] {
@@ -121,17 +120,17 @@ extension DurableReference {
         if !handed.isEmpty { findings.append("\(handed.map(\.description)) may not be handed out") }
     }
 
-    /// A run stands before what is ready.
+    /// Returns whether a run of the key comes before what is ready.
     private func isBlocked(_ span: Span) -> Bool {
         span.place == .ready && find(span.key, .claimed, .backoff) != nil
     }
 
-    /// Whether a lease that has ended was the last one.
+    /// Returns whether a lease that has ended was the last one.
     private func dies(_ span: Span, _ claim: Claim) -> Bool {
         span.place == .claimed && span.attempt >= claim.maxAttempts
     }
 
-    /// It was seen that the store has said of a run that its last lease has ended.
+    /// Records that the store has reported the end of a run's last lease.
     public mutating func observeDeath(of key: String, _ number: Int, at now: Int) {
         guard let index = find(key, .claimed), spans[index].numbers.contains(number) else { return }
         spans[index].error = "?"
@@ -162,7 +161,7 @@ extension DurableReference {
         }
     }
 
-    /// A run of `collect` gets no more than the first values; the rest stays where it is, and submits that were absorbed stay
+    /// Leaves a run of `collect` only the first `maxBatch` values; the rest stays where it is, and absorbed submits stay
     /// with the value before them.
     private mutating func divide(_ index: Int, at now: Int) {
         guard setup.combination == .collect, let maxBatch, spans[index].values.count > maxBatch else { return }
@@ -195,33 +194,33 @@ extension DurableReference {
 
     // MARK: - Reports
 
-    /// What a worker says of its run.
-    public enum Word: Hashable, Sendable {
-        /// It goes on.
+    /// The kind of a worker's report on its run.
+    public enum ReportKind: Hashable, Sendable {
+        /// The run continues.
         case heartbeat(lease: Int)
         /// The handler returned.
         case completed
-        /// The handler threw; the run is tried again after a time, or never.
+        /// The handler threw; the run is retried after a delay, or never.
         case failed(String, retry: Int?)
-        /// It goes back untried.
+        /// The run is given back without an attempt.
         case released
     }
 
-    /// What a store may answer to that.
+    /// The store's answer to a report.
     public enum Reply: Hashable, Sendable {
-        /// It is recorded.
+        /// The report is recorded.
         case accepted
-        /// It has been recorded before, or the run has ended otherwise.
+        /// The report was recorded before, or the run has ended in another way.
         case alreadyDone
-        /// The run is somebody else's.
+        /// Another worker has the run.
         case leaseLost
     }
 
-    /// A worker's report.
+    /// Takes a worker's report.
     ///
-    /// - Returns: The answers that are right.
+    /// - Returns: The answers that are correct.
     public mutating func report(
-        _ word: Word, key: String, run: Int, fence: Int, owner: Int, at now: Int
+        _ kind: ReportKind, key: String, run: Int, fence: Int, owner: Int, at now: Int
     ) -> [Reply] {
         settle(at: now)
         let found = spans.indices.first { index in
@@ -239,12 +238,12 @@ extension DurableReference {
             return [.leaseLost]
         }
         if spans[index].place == .backoff {
-            switch word {
+            switch kind {
             case .failed, .released: return [.alreadyDone]
             case .heartbeat, .completed: return [.leaseLost]
             }
         }
-        switch word {
+        switch kind {
         case .heartbeat(let lease):
             spans[index].until = later(now, by: lease)
         case .completed:
@@ -269,7 +268,7 @@ extension DurableReference {
 
     // MARK: - Dead runs
 
-    /// What becomes of the wish to retry a dead run.
+    /// The answer to a request to retry a dead run.
     public enum Retry: Hashable, Sendable {
         /// It may be claimed.
         case accepted
@@ -298,7 +297,7 @@ extension DurableReference {
         return .accepted
     }
 
-    /// Lets a dead run go.
+    /// Discards a dead run.
     public mutating func discard(_ run: Int, at now: Int) -> Bool {
         guard let index = spans.firstIndex(where: { $0.run == run && $0.place == .ended(.dead) }) else { return false }
         end(index, .discarded, at: now)
@@ -307,7 +306,7 @@ extension DurableReference {
 }
 
 extension DurableReference.Handed: CustomStringConvertible {
-    /// The parts on one line.
+    /// All parts, on one line.
     public var description: String {
         "run \(run)/\(fence) of \(key): \(numbers) \(values) ×\(count) \(edge) due \(due) first \(first) attempt \(attempt)"
     }

@@ -1,19 +1,19 @@
-/// What a durable store promises, naively: every submit that was ever accepted and every range of submits in lists that are
+/// The guarantees of a durable store, implemented naively: lists of every submit ever accepted and of every range of submits,
 /// searched from one end to the other at every step.
 ///
-/// It is told what a store was asked and when, in the order in which the store did it, and says what the answer has to be. Where
-/// a store is free (the numbers of submits and runs, the order of what may start at one instant) it is told the store's
-/// choice, and says whether that was allowed. A value is a number that tells its submit from all others.
+/// It takes the calls on a store with their instants, in the order in which the store handled them, and returns what the
+/// answers have to be. Where a store is free (the numbers of submits and runs, the order of what may start at one instant),
+/// it takes the store's choice, and returns whether that was allowed. A value is a number that identifies its submit.
 public struct DurableReference: Sendable {
     /// Where a range of submits is.
     public enum Place: Hashable, Sendable {
         /// Not due yet.
         case pending
-        /// Due, and in no worker's hands.
+        /// Due, and claimed by no worker.
         case ready
-        /// A worker has it.
+        /// Claimed by a worker.
         case claimed
-        /// It waits for another attempt.
+        /// Waiting for another attempt.
         case backoff
         /// It has ended.
         case ended(End)
@@ -23,7 +23,7 @@ public struct DurableReference: Sendable {
     public enum End: String, CaseIterable, Sendable {
         /// The handler returned.
         case completed
-        /// The handler threw, and a newer value took its place.
+        /// The handler threw, and a newer value replaced it.
         case failed
         /// It was cancelled.
         case cancelled
@@ -31,7 +31,7 @@ public struct DurableReference: Sendable {
         case absorbed
         /// It has used up its attempts.
         case dead
-        /// It was dead, and somebody looked at it and let it go.
+        /// It was dead, and was discarded.
         case discarded
     }
 
@@ -43,15 +43,15 @@ public struct DurableReference: Sendable {
         public var numbers: ClosedRange<Int>
         /// What a handler gets.
         public var values: [Int]
-        /// Of which submits the values are.
+        /// The submits that the values come from.
         public var origins: [Int] = []
-        /// How many submits are behind that: the others were absorbed.
+        /// The number of submits behind the values: the others were absorbed.
         public var count: Int
         /// The instant of the oldest submit.
         public var first: Int
         /// When it fell due.
         public var due = Int.max
-        /// Why.
+        /// Why it fell due.
         public var edge = ReferenceEdge.trailing
         /// Where it is.
         public var place: Place
@@ -59,23 +59,23 @@ public struct DurableReference: Sendable {
         public var run: Int?
         /// The number of its latest claim.
         public var fence = 0
-        /// Who claimed it last.
+        /// The worker that claimed it last.
         public var owner = 0
         /// The end of the lease or of the backoff.
         public var until = 0
-        /// How often it was handed out.
+        /// The number of times it was handed out.
         public var attempt = 0
         /// Why it failed last: `?` stands for any reason.
         public var error: String?
         /// When it ended.
         public var endedAt = 0
-        /// Who has submitted what is pending; 0 for submits that did not say.
+        /// The submitters of what is pending; 0 for submits without one.
         public var submitters: Set<Int> = []
 
-        /// Of the rest of a batch: the instant at which the part before it was claimed, or has ended.
+        /// For the rest of a batch, the instant at which the part before it was claimed, or has ended.
         public var since: Int?
 
-        /// Since when, or from when on, a worker may claim it.
+        /// The instant from which a worker may claim it.
         public var start: Int? {
             switch place {
             case .ready: since ?? due
@@ -90,7 +90,7 @@ public struct DurableReference: Sendable {
         var gate: ReferenceGate
         /// The number of the newest submit.
         var newest = 0
-        /// Whether the store had nothing of the key any more when a dead run of it was brought back.
+        /// Whether the store had nothing else of the key when a dead run of it was retried.
         var isReborn = false
     }
 
@@ -103,23 +103,23 @@ public struct DurableReference: Sendable {
 
     /// The policy and the combination.
     public internal(set) var setup: ReferenceSetup
-    /// How many values of `collect` one run gets at most.
+    /// The greatest number of values of `collect` that one run gets.
     public private(set) var maxBatch: Int?
-    /// How long ends are remembered for certain.
+    /// How long the store must remember ends.
     public let retention: Int
-    /// How long tokens are remembered for certain.
+    /// How long the store must remember tokens.
     public let tokenLifetime: Int
     /// All ranges that there ever were, by the instant at which they began.
     public internal(set) var spans: [Span] = []
-    /// What the store has done that it must not.
+    /// What the store has done and must not do.
     public internal(set) var findings: [String] = []
 
     var keys: [KeyState] = []
     var tokens: [Token] = []
-    /// The highest number that a claim was given.
+    /// The highest fence of a claim.
     var highestFence = 0
 
-    /// A store that has been told nothing.
+    /// Creates the model of an empty store.
     public init(_ setup: ReferenceSetup, maxBatch: Int? = nil, retention: Int, tokenLifetime: Int) {
         self.setup = setup
         self.maxBatch = maxBatch
@@ -127,8 +127,8 @@ public struct DurableReference: Sendable {
         self.tokenLifetime = tokenLifetime
     }
 
-    /// The durations of the policy are changed: they hold from the next submit on. The limit of a run's values holds from the
-    /// next claim on.
+    /// Changes the durations of the policy, which apply from the next submit on, and the limit of a run's values, which applies
+    /// from the next claim on.
     public mutating func change(_ policy: ReferencePolicy, maxBatch: Int?) {
         setup.policy = policy
         self.maxBatch = maxBatch
@@ -148,7 +148,7 @@ public struct DurableReference: Sendable {
 
     // MARK: - Step 0 of every call
 
-    /// All that was due by now has fallen due.
+    /// Lets everything due by now fall due.
     public mutating func settle(at now: Int) {
         for index in keys.indices {
             while let next = keys[index].gate.nextChange, next <= now {
@@ -183,7 +183,7 @@ public struct DurableReference: Sendable {
         giveWay(span.key, at: now)
     }
 
-    /// With `latest` a newer value that is due ends a run that has failed.
+    /// Ends a run that has failed if a newer value is due, with `latest`.
     mutating func giveWay(_ key: String, at now: Int) {
         guard setup.combination == .latest, find(key, .ready) != nil, let run = find(key, .backoff),
             spans[run].error != nil
@@ -201,13 +201,13 @@ public struct DurableReference: Sendable {
 
     // MARK: - Producers
 
-    /// What is known of a token: nothing, or the number and the due instant that its submit was answered with, and whether the
-    /// store may have forgotten it.
+    /// Returns what is known of a token: nil, or the number and the due instant that its submit was answered with, and
+    /// whether the store may have forgotten it.
     public func answer(to token: String, at now: Int) -> (number: Int, due: Int?, mayBeForgotten: Bool)? {
         tokens.last { $0.token == token }.map { ($0.number, $0.due, now - $0.at > tokenLifetime) }
     }
 
-    /// A submit was accepted, and was given a number.
+    /// Records that a submit was accepted, with its number.
     ///
     /// - Returns: When the value is due, if it is not absorbed.
     public mutating func submit(
@@ -230,15 +230,15 @@ public struct DurableReference: Sendable {
         case .pending:
             join(key, value, number, by: submitter ?? 0, at: now)
             due = keys[index].gate.due
-        case .completes(let ripe):
+        case .completes(let batch):
             join(key, value, number, by: submitter ?? 0, at: now)
-            fallDue(key, ripe, at: now)
+            fallDue(key, batch, at: now)
             due = now
-        case .leads(let ripe):
+        case .leads(let batch):
             makeReady(
                 Span(
                     key: key, numbers: number...number, values: [value], origins: [number], count: 1, first: now,
-                    due: now, edge: ripe.edge, place: .ready), at: now)
+                    due: now, edge: batch.edge, place: .ready), at: now)
             due = now
         case .absorbed:
             absorb(key, number, at: now)
@@ -263,7 +263,7 @@ public struct DurableReference: Sendable {
         }
     }
 
-    /// The value that stands for it may wait for a worker still; then it shares that one's fate.
+    /// Absorbs a submit. If the value that stands for it still waits for a worker, the submit shares its fate.
     private mutating func absorb(_ key: String, _ number: Int, at now: Int) {
         if let index = find(key, .ready) {
             spans[index].numbers = spans[index].numbers.lowerBound...number
@@ -280,16 +280,16 @@ public struct DurableReference: Sendable {
         return keys[index].gate.openUntil == nil && find(key, .pending, .ready, .claimed, .backoff) == nil
     }
 
-    /// Flush of one key or of all.
+    /// Flushes one key or all.
     ///
-    /// - Returns: How many had something.
+    /// - Returns: The number of keys that had something.
     public mutating func flush(_ key: String?, at now: Int) -> Int {
         settle(at: now)
         var count = 0
         for index in keys.indices where key == nil || keys[index].key == key {
             var hadSomething = false
-            if let ripe = keys[index].gate.flush(at: now) {
-                fallDue(keys[index].key, ripe, at: now)
+            if let batch = keys[index].gate.flush(at: now) {
+                fallDue(keys[index].key, batch, at: now)
                 hadSomething = true
             }
             if let run = find(keys[index].key, .backoff), spans[run].until > now {
@@ -301,24 +301,24 @@ public struct DurableReference: Sendable {
         return count
     }
 
-    /// Flush of what is pending and one submitter's alone.
+    /// Flushes what is pending and comes from one submitter alone.
     ///
-    /// - Returns: The keys, each with its newest number; and how many others are pending that several have submitted.
+    /// - Returns: The keys, each with its newest number; and the number of others pending that several have submitted.
     public mutating func flush(submittedBy submitter: Int, at now: Int) -> (flushed: [String: Int], mixed: Int) {
         settle(at: now)
         var flushed: [String: Int] = [:]
         for index in keys.indices {
             guard let span = find(keys[index].key, .pending), spans[span].submitters == [submitter] else { continue }
-            guard let ripe = keys[index].gate.flush(at: now) else { continue }
-            fallDue(keys[index].key, ripe, at: now)
+            guard let batch = keys[index].gate.flush(at: now) else { continue }
+            fallDue(keys[index].key, batch, at: now)
             flushed[keys[index].key] = keys[index].newest
         }
         return (flushed, mixed)
     }
 
-    /// Cancel of the same. What is dropped behind something ready shares that one's fate.
+    /// Cancels the same. What is dropped behind something ready shares its fate.
     ///
-    /// - Returns: How many submits are behind it; and how many others are pending that several have submitted.
+    /// - Returns: The number of submits behind it; and the number of others pending that several have submitted.
     public mutating func cancel(submittedBy submitter: Int, at now: Int) -> (cancelled: Int, mixed: Int) {
         settle(at: now)
         var cancelled = 0
@@ -340,9 +340,9 @@ public struct DurableReference: Sendable {
 
     private var mixed: Int { spans.count { $0.place == .pending && $0.submitters.count > 1 } }
 
-    /// Cancel of one key or of all.
+    /// Cancels one key or all.
     ///
-    /// - Returns: How many submits are behind what was dropped.
+    /// - Returns: The number of submits behind what was dropped.
     public mutating func cancel(_ key: String?, at now: Int) -> Int {
         settle(at: now)
         var count = 0

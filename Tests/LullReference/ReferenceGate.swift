@@ -1,6 +1,6 @@
-/// Sections 3, 4 and 5 of the semantics for one key: when what was submitted is due. It knows nothing of values.
+/// Sections 3, 4 and 5 of the semantics for one key: decides when what was submitted is due. It knows nothing of values.
 public struct ReferenceGate: Hashable, Sendable {
-    /// What is due: when and why, and what is behind it.
+    /// A batch of submits that is due: when and why, how many they are, and since when they wait.
     public struct Due: Hashable, Sendable {
         /// When it is due.
         public var at: Int
@@ -11,7 +11,7 @@ public struct ReferenceGate: Hashable, Sendable {
         /// The instant of the oldest of them.
         public var first: Int
 
-        /// Something due, of these parts.
+        /// Creates a batch from its parts.
         public init(at: Int, edge: ReferenceEdge, count: Int, first: Int) {
             self.at = at
             self.edge = edge
@@ -32,16 +32,17 @@ public struct ReferenceGate: Hashable, Sendable {
         case absorbed
     }
 
-    /// The rules.
+    /// When values fall due.
     public internal(set) var policy: ReferencePolicy
-    /// Until when the gate is open: the `quiet` of a debounce, the `w + interval` of a throttle. None: the gate is idle.
+    /// The instant until which the gate is open: the `quiet` of a debounce, the `w + interval` of a throttle; nil if it is
+    /// idle.
     public private(set) var openUntil: Int?
     /// The instants of the submits that are pending.
     public private(set) var pending: [Int] = []
     /// The instant of the burst's latest execution on the leading edge.
     public private(set) var latest = 0
 
-    /// An idle gate.
+    /// Creates an idle gate.
     public init(_ policy: ReferencePolicy) {
         self.policy = policy
     }
@@ -53,10 +54,10 @@ public struct ReferenceGate: Hashable, Sendable {
         return openUntil
     }
 
-    /// When something happens to the gate by itself.
+    /// When the gate changes by itself.
     public var nextChange: Int? { due ?? openUntil }
 
-    /// What happens at `nextChange`: an execution, or the gate becomes idle.
+    /// Does what happens at `nextChange`: an execution, or the gate becomes idle.
     public mutating func change() -> Due? {
         guard let at = due else {
             openUntil = nil
@@ -73,7 +74,7 @@ public struct ReferenceGate: Hashable, Sendable {
         return take(at: at, edge)
     }
 
-    /// A submit, when all that was due by `now` has been done.
+    /// Takes a submit, after everything due by `now` has been done.
     public mutating func submit(at now: Int, wait: Int?) -> Answer {
         let wasIdle = openUntil == nil
         switch policy.kind {
@@ -86,7 +87,7 @@ public struct ReferenceGate: Hashable, Sendable {
         if wasIdle, policy.leading { return lead(at: now) }
         if policy.trailing {
             pending.append(now)
-            // Where the policy has changed there may be more already.
+            // After a change of the policy there may be more already.
             guard let maxCount = policy.maxCount, pending.count >= maxCount else { return .pending }
             if policy.kind == .debounce, !policy.leading { openUntil = nil }
             return .completes(take(at: now, .maxCount))
@@ -97,13 +98,13 @@ public struct ReferenceGate: Hashable, Sendable {
         return .absorbed
     }
 
-    /// A flush, when all that was due by `now` has been done.
+    /// Makes the gate idle and executes what is pending, after everything due by `now` has been done.
     public mutating func flush(at now: Int) -> Due? {
         openUntil = nil
         return pending.isEmpty ? nil : take(at: now, .flush)
     }
 
-    /// A cancel.
+    /// Makes the gate idle and drops what is pending.
     public mutating func cancel() {
         openUntil = nil
         pending = []

@@ -5,8 +5,8 @@ extension ReferenceModel {
             for value in values { fates[value] = .absorbed }
             return
         }
-        turns += 1
-        var new = Waiting(values: values, due: due, queuedAt: due.at, turn: turns)
+        dueCount += 1
+        var new = Waiting(values: values, due: due, queuedAt: due.at, dueNumber: dueCount)
         if let old = keys[index].waiting {
             // Counts are added, `first` is the earlier's, edge and instant are the later's.
             new.values = combine(old.values, with: values)
@@ -16,36 +16,37 @@ extension ReferenceModel {
         }
         keys[index].waiting = new
         queueIfRest(index)
-        if setup.whileRunning == .cancelRunning { tell(index, .superseded) }
-        giveSlots()
+        if setup.whileRunning == .cancelRunning { cancelRuns(index, .superseded) }
+        startWaiting()
     }
 
-    /// Tells the running executions of a key to stop, unless they were told before.
-    mutating func tell(_ index: Int, _ fate: ReferenceFate) {
+    /// Cancels the running executions of a key that are not cancelled yet.
+    mutating func cancelRuns(_ index: Int, _ fate: ReferenceFate) {
         for run in keys[index].running.indices where keys[index].running[run].fateIfItThrows == .failed {
             keys[index].running[run].fateIfItThrows = fate
             events.append(.stop(keys[index].running[run].number))
         }
     }
 
-    /// What is left of a batch queues for a slot behind all that waits by now.
+    /// Queues the rest of a batch behind all that waits by now.
     mutating func queueIfRest(_ index: Int) {
         guard keys[index].waiting?.isRest == true, !isBlocked(index) else { return }
-        turns += 1
-        keys[index].waiting?.turn = turns
+        dueCount += 1
+        keys[index].waiting?.dueNumber = dueCount
         keys[index].waiting?.queuedAt = now
     }
 
     func isBlocked(_ index: Int) -> Bool { setup.whileRunning != .concurrent && !keys[index].running.isEmpty }
 
-    /// Starts what waits for nothing but a slot, in order of due instants, equal ones in the order in which they fell due.
-    mutating func giveSlots() {
+    /// Starts what waits for a concurrency slot alone, in order of due instants, equal ones in the order in which they fell
+    /// due.
+    mutating func startWaiting() {
         while runningExecutions < setup.maxConcurrent ?? .max {
-            let ready = keys.indices.compactMap { index -> (at: Int, turn: Int, index: Int)? in
+            let ready = keys.indices.compactMap { index -> (at: Int, dueNumber: Int, index: Int)? in
                 guard let waiting = keys[index].waiting, !isBlocked(index) else { return nil }
-                return (waiting.queuedAt, waiting.turn, index)
+                return (waiting.queuedAt, waiting.dueNumber, index)
             }
-            guard let next = ready.min(by: { ($0.at, $0.turn) < ($1.at, $1.turn) }) else { return }
+            guard let next = ready.min(by: { ($0.at, $0.dueNumber) < ($1.at, $1.dueNumber) }) else { return }
             start(next.index)
         }
     }
@@ -64,12 +65,12 @@ extension ReferenceModel {
         events.append(.start(execution))
         for value in values { fates[value] = .running }
         keys[index].running.append(Run(number: execution.run, values: values))
-        for watch in watches.indices {
-            guard let last = watches[watch].keys[key] else { continue }
-            // Where only one value is kept, this one may have taken the place of the one that is waited for.
+        for waiter in waiters.indices {
+            guard let last = waiters[waiter].keys[key] else { continue }
+            // Where only one value is kept, this one may have replaced the one that the caller waits for.
             if setup.combination == .collect, rest.contains(last) { continue }
-            watches[watch].keys[key] = nil
-            watches[watch].runs.append(execution.run)
+            waiters[waiter].keys[key] = nil
+            waiters[waiter].runs.append(execution.run)
         }
         guard !rest.isEmpty else { return }
         waiting.values = rest
@@ -83,11 +84,11 @@ extension ReferenceModel {
         for value in keys[index].waiting?.values ?? [] { fates[value] = .cancelled }
         keys[index].waiting = nil
         let key = keys[index].key
-        for watch in watches.indices { watches[watch].keys[key] = nil }
-        resumeWatches()
+        for waiter in waiters.indices { waiters[waiter].keys[key] = nil }
+        resumeWaiters()
     }
 
-    /// The handler of an execution, by its number, has returned or thrown.
+    /// Reports that the handler of an execution, by its number, has returned or thrown.
     public mutating func ended(_ run: Int, threw: Bool = false) {
         for index in keys.indices {
             for ended in keys[index].running where ended.number == run {
@@ -96,34 +97,34 @@ extension ReferenceModel {
                 if setup.whileRunning != .concurrent { queueIfRest(index) }
             }
         }
-        for watch in watches.indices { watches[watch].runs.removeAll { $0 == run } }
-        resumeWatches()
-        giveSlots()
+        for waiter in waiters.indices { waiters[waiter].runs.removeAll { $0 == run } }
+        resumeWaiters()
+        startWaiting()
     }
 
     /// The numbers of the executions that are running.
     public var running: [Int] { keys.flatMap { $0.running }.map { $0.number }.sorted() }
 
-    /// How many executions are running.
+    /// The number of executions that are running.
     public var runningExecutions: Int { keys.reduce(0) { $0 + $1.running.count } }
 
-    /// Waits under a ticket for what runs and waits at a key, or at all keys.
+    /// Lets a caller wait for what runs and waits at a key, or at all keys.
     ///
     /// - Returns: Whether there is anything to wait for.
-    public mutating func watch(_ ticket: Int, _ key: String? = nil) -> Bool {
-        let watched = keys.filter { key == nil || $0.key == key }
-        let watch = Watch(
-            ticket: ticket, runs: watched.flatMap { $0.running }.map { $0.number },
-            keys: watched.reduce(into: [:]) { keys, key in
+    public mutating func addWaiter(_ id: Int, _ key: String? = nil) -> Bool {
+        let awaited = keys.filter { key == nil || $0.key == key }
+        let waiter = Waiter(
+            id: id, runs: awaited.flatMap { $0.running }.map { $0.number },
+            keys: awaited.reduce(into: [:]) { keys, key in
                 if let last = key.waiting?.values.last { keys[key.key] = last }
             })
-        guard !watch.runs.isEmpty || !watch.keys.isEmpty else { return false }
-        watches.append(watch)
+        guard !waiter.runs.isEmpty || !waiter.keys.isEmpty else { return false }
+        waiters.append(waiter)
         return true
     }
 
-    mutating func resumeWatches() {
-        for watch in watches where watch.runs.isEmpty && watch.keys.isEmpty { events.append(.resume(watch.ticket)) }
-        watches.removeAll { $0.runs.isEmpty && $0.keys.isEmpty }
+    mutating func resumeWaiters() {
+        for waiter in waiters where waiter.runs.isEmpty && waiter.keys.isEmpty { events.append(.resume(waiter.id)) }
+        waiters.removeAll { $0.runs.isEmpty && $0.keys.isEmpty }
     }
 }

@@ -1,14 +1,14 @@
-/// The semantics, naively: every key that was ever seen in a list, searched from one end to the other at every step.
+/// The semantics, implemented naively: a list of every key ever seen, searched from one end to the other at every step.
 ///
-/// A value is the number of its submit, counted from 0, so that the fate of each submit can be asked for.
+/// A value is the number of its submit, counted from 0, which identifies its fate.
 public struct ReferenceModel: Sendable {
-    /// All that is known of one key.
+    /// Everything kept for one key.
     struct KeyState: Sendable {
         var key: String
         var gate: ReferenceGate
         /// The number of the burst, in the order in which bursts began.
         var burst = 0
-        /// The values that are pending, by the combination.
+        /// The pending values, combined.
         var values: [Int] = []
         var waiting: Waiting?
         var running: [Run] = []
@@ -18,10 +18,10 @@ public struct ReferenceModel: Sendable {
     struct Waiting: Sendable {
         var values: [Int]
         var due: ReferenceGate.Due
-        /// The instant and the number that decide when it gets a slot.
+        /// The instant and the number that decide when it gets a concurrency slot.
         var queuedAt: Int
-        var turn: Int
-        /// Whether it is what a start has left of a larger batch.
+        var dueNumber: Int
+        /// Whether it is the rest of a larger batch, a part of which has started.
         var isRest = false
     }
 
@@ -33,38 +33,38 @@ public struct ReferenceModel: Sendable {
         var fateIfItThrows: ReferenceFate = .failed
     }
 
-    /// A wait for what runs (by number) and for what waits (by key, with the last of its values).
-    struct Watch: Sendable {
-        var ticket: Int
+    /// A caller that waits for what runs (by number) and for what waits (by key, with the last of its values).
+    struct Waiter: Sendable {
+        var id: Int
         var runs: [Int]
         var keys: [String: Int]
     }
 
-    /// What it was set up with.
+    /// The settings.
     public let setup: ReferenceSetup
     /// The fate of every submit, by its number.
     public internal(set) var fates: [ReferenceFate] = []
-    /// Every execution that was started, in that order.
+    /// Every execution that was started, in order.
     public internal(set) var executions: [ReferenceExecution] = []
-    /// What the shell was told to do, since the list was last emptied.
+    /// What the driver has to do, since the list was last emptied.
     public var events: [ReferenceEvent] = []
     /// The last instant handled.
     public private(set) var now = Int.min
 
     var keys: [KeyState] = []
-    var watches: [Watch] = []
+    var waiters: [Waiter] = []
     var bursts = 0
-    var turns = 0
+    var dueCount = 0
     var isShutDown = false
 
-    /// A model with nothing pending.
+    /// Creates a model with nothing pending.
     public init(_ setup: ReferenceSetup) {
         self.setup = setup
     }
 
     // MARK: - Section 2
 
-    /// Time arrives at `instant`, or stays if that is earlier: everything due by then is done, in order of due instants,
+    /// Advances time to `instant`, or leaves it if that is earlier, and does everything due by then, in order of due instants,
     /// equal ones in the order in which the bursts began.
     public mutating func advance(to instant: Int) {
         now = max(now, instant)
@@ -87,7 +87,7 @@ public struct ReferenceModel: Sendable {
 
     // MARK: - Sections 3 and 4
 
-    /// Offers the next value under a key.
+    /// Submits the next value under a key.
     ///
     /// - Returns: The number of the submit.
     @discardableResult
@@ -110,7 +110,7 @@ public struct ReferenceModel: Sendable {
         return number
     }
 
-    /// Capacity bounds the keys with an open gate or a waiting value.
+    /// Whether a key has an open gate or a waiting value: capacity limits the number of these.
     func countsForCapacity(_ index: Int) -> Bool { isOpen(index) || keys[index].waiting != nil }
 
     mutating func add(_ key: String) -> Int {
@@ -136,7 +136,7 @@ public struct ReferenceModel: Sendable {
         }
     }
 
-    /// Section 8: what stays of older values when newer ones come, and the fate of those that do not.
+    /// Section 8: returns what remains of older values when newer ones come, and records the fate of the others.
     mutating func combine(_ older: [Int], with newer: [Int]) -> [Int] {
         if older.isEmpty { return newer }
         switch setup.combination {
@@ -168,15 +168,15 @@ public struct ReferenceModel: Sendable {
             keys[index].gate.cancel()
             for value in takeValues(index) { fates[value] = .cancelled }
             cancelWaiting(index)
-            // The value for which they were told to stop is no more.
+            // The value for which they were cancelled is dropped.
             for run in keys[index].running.indices where keys[index].running[run].fateIfItThrows == .superseded {
                 keys[index].running[run].fateIfItThrows = .cancelled
             }
-            if running { tell(index, .cancelled) }
+            if running { cancelRuns(index, .cancelled) }
         }
     }
 
-    /// The owner has gone: what is due in the far future is never executed.
+    /// The owner is released: drops what is due in the far future, which is never executed.
     public mutating func dropUnreachable(at instant: Int) {
         advance(to: instant)
         for index in keys.indices where keys[index].gate.due == .max {
@@ -185,7 +185,7 @@ public struct ReferenceModel: Sendable {
         }
     }
 
-    /// Takes no more submits, and flushes or drops what is pending.
+    /// Refuses submits from now on, and flushes or drops what is pending.
     public mutating func shutDown(flushing: Bool, at instant: Int) {
         isShutDown = true
         if flushing { flush(at: instant) } else { cancel(at: instant) }
@@ -195,25 +195,25 @@ public struct ReferenceModel: Sendable {
         keys.indices.filter { key == nil || keys[$0].key == key }.sorted { keys[$0].burst < keys[$1].burst }
     }
 
-    /// When time has to be advanced next: the earliest due instant but the far future.
+    /// When time has to be advanced next: the earliest due instant before the far future.
     public var alarm: Int? { keys.compactMap { $0.gate.due }.filter { $0 < .max }.min() }
 
-    /// When what is pending under a key, or under any, is due, as if everything due by `instant` had been done.
+    /// Returns when what is pending under a key, or under any, is due, as if everything due by `instant` had been done.
     public func nextDue(_ key: String? = nil, at instant: Int) -> Int? {
         var then = self
         then.advance(to: instant)
         return then.keys.filter { key == nil || $0.key == key }.compactMap { $0.gate.due }.min()
     }
 
-    /// Whether a key has a value that is not yet due.
+    /// Returns whether a key has a value that is not yet due.
     public func isPending(_ key: String, at instant: Int) -> Bool { nextDue(key, at: instant) != nil }
 
-    /// The number of keys with an open gate or a waiting value, when all that was due by `now` has been done.
+    /// The number of keys with an open gate or a waiting value, after everything due by `now` has been done.
     public var openKeys: Int { keys.indices.filter(countsForCapacity).count }
 
     // MARK: - Section 6
 
-    /// How many submits have each fate.
+    /// Returns the number of submits with each fate.
     public func counts() -> [ReferenceFate: Int] {
         fates.reduce(into: [:]) { counts, fate in counts[fate, default: 0] += 1 }
     }

@@ -1,6 +1,6 @@
-/// When values fall due: a debounce or a throttle with its options, in the words of the semantics.
+/// When values fall due: a debounce or a throttle with its options, in the terms of the semantics.
 ///
-/// Instants and lengths of time are whole numbers of whatever unit the test likes; `Int.max` is the far future.
+/// Instants and durations are whole numbers of any unit; `Int.max` is the far future.
 public struct ReferencePolicy: Hashable, Sendable {
     /// The two families of policies.
     public enum Kind: String, Codable, CaseIterable, Sendable {
@@ -22,10 +22,10 @@ public struct ReferencePolicy: Hashable, Sendable {
     public var trailing: Bool
     /// Whether the delay rule is `extend`.
     public var extends: Bool
-    /// That many submits are executed at once, if it is set.
+    /// This many pending submits are executed at once, if it is set.
     public var maxCount: Int?
 
-    /// A policy of these parts, which are not checked.
+    /// Creates a policy from its parts, unchecked.
     public init(
         _ kind: Kind, wait: Int, maxWait: Int? = nil, leading: Bool, trailing: Bool, extends: Bool = false,
         maxCount: Int? = nil
@@ -56,7 +56,7 @@ public struct ReferenceSetup: Hashable, Sendable {
     public enum WhileRunning: String, CaseIterable, Sendable {
         /// A due value waits for the running one.
         case queue
-        /// The running one is told to stop, and awaited.
+        /// The running one is cancelled, and awaited.
         case cancelRunning
         /// Both run.
         case concurrent
@@ -68,16 +68,16 @@ public struct ReferenceSetup: Hashable, Sendable {
     public var policy: ReferencePolicy
     /// How values become one.
     public var combination: Combination
-    /// What becomes of a value that falls due while its key is busy.
+    /// What becomes of a value that falls due while an execution of its key is running.
     public var whileRunning: WhileRunning
-    /// How many executions may run at once, if there is a limit.
+    /// The greatest number of executions that run at once, if there is a limit.
     public var maxConcurrent: Int?
-    /// How many keys may be open or waiting, if there is a limit.
+    /// The greatest number of keys that are open or waiting, if there is a limit.
     public var capacity: Int?
-    /// How many values one execution gets, if there is a limit.
+    /// The greatest number of values that one execution gets, if there is a limit.
     public var maxBatch: Int?
 
-    /// A setup of these parts.
+    /// Creates a setup from its parts.
     public init(
         _ policy: ReferencePolicy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
         maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil
@@ -92,7 +92,7 @@ public struct ReferenceSetup: Hashable, Sendable {
 }
 
 extension ReferenceSetup: CustomStringConvertible {
-    /// The settings that are not the usual ones, on one line.
+    /// The settings that differ from the defaults, on one line.
     public var description: String {
         var words = ["\(policy.kind) \(policy.wait)"]
         if let maxWait = policy.maxWait { words.append("maxWait \(maxWait)") }
@@ -113,13 +113,13 @@ extension ReferenceSetup: CustomStringConvertible {
 public enum ReferenceEdge: String, Codable, Sendable {
     /// The first submit of a burst or of a window.
     case leading
-    /// The burst came to rest, or the window ended.
+    /// The burst paused, or the window ended.
     case trailing
     /// A value had waited for the longest time allowed.
     case maxWait
-    /// As many submits were pending as are allowed.
+    /// As many submits were pending as `maxCount` allows.
     case maxCount
-    /// Somebody asked for it.
+    /// A flush, a shut-down or the end of the owner.
     case flush
 }
 
@@ -140,7 +140,7 @@ public struct ReferenceExecution: Hashable, Sendable {
     /// The instant of the oldest submit behind it.
     public var first: Int
 
-    /// An execution of these parts.
+    /// Creates an execution from its parts.
     public init(run: Int, key: String, values: [Int], count: Int, edge: ReferenceEdge, at: Int, first: Int) {
         self.run = run
         self.key = key
@@ -162,29 +162,29 @@ public enum ReferenceFate: String, CaseIterable, Sendable {
     case executed
     /// The handler threw.
     case failed
-    /// A later submit took its place.
+    /// A later submit replaced it.
     case superseded
     /// Another value stood for it.
     case absorbed
-    /// Withdrawn.
+    /// It was cancelled.
     case cancelled
-    /// Not taken after the shut-down.
+    /// Refused after the shut-down.
     case rejectedByShutDown
-    /// Not taken for want of room.
+    /// Refused over capacity.
     case rejectedByCapacity
 }
 
-/// What the shell is told to do.
+/// What the driver has to do.
 public enum ReferenceEvent: Hashable, Sendable {
     /// Run the handler.
     case start(ReferenceExecution)
-    /// Tell a running execution, by its number, to stop.
+    /// Cancel a running execution, by its number.
     case stop(Int)
-    /// Resume who waits under this ticket.
+    /// Resume the caller with this number.
     case resume(Int)
 }
 
-/// `duration` after `instant`, saturating at the far future (section 10).
+/// Returns the instant `duration` after `instant`, saturating at the far future (section 10).
 func later(_ instant: Int, by duration: Int) -> Int {
     if duration == .max { return .max }
     let (sum, overflow) = instant.addingReportingOverflow(duration)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One conformance case: calls, and the executions that they must lead to. Times are milliseconds.
+/// One conformance case: calls, and the executions that must follow. Times are milliseconds.
 public struct Scenario: Codable, Hashable, Sendable {
     /// The policy as it is written in the file.
     public struct Policy: Codable, Hashable, Sendable {
@@ -16,13 +16,13 @@ public struct Scenario: Codable, Hashable, Sendable {
         public var edges: [String]
         /// `restart` or `extend`.
         public var delayRule: String?
-        /// The number of submits that are executed at once.
+        /// The number of pending submits that are executed at once.
         public var maxCount: Int?
     }
 
     /// What a caller does.
     public enum Call: String, Codable, Sendable {
-        /// Offers a value under a key.
+        /// Submits a value under a key.
         case submit
         /// Executes what is pending, of all keys if none is named.
         case flush
@@ -32,15 +32,15 @@ public struct Scenario: Codable, Hashable, Sendable {
 
     /// One call.
     public struct Operation: Codable, Hashable, Sendable {
-        /// When.
+        /// The instant.
         public var at: Int
-        /// What.
+        /// The kind of call.
         public var op: Call
-        /// At which key.
+        /// The key.
         public var key: String?
-        /// With which value. (`null` is read as none, which is what ``ScenarioValue/null`` stands for.)
+        /// The value. (`null` is read as nil, which ``ScenarioValue/null`` stands for.)
         public var value: ScenarioValue?
-        /// With which delay of its own.
+        /// The delay of this call alone.
         public var wait: Int?
     }
 
@@ -48,18 +48,18 @@ public struct Scenario: Codable, Hashable, Sendable {
     public struct Expectation: Codable, Hashable, Sendable {
         /// When it is due.
         public var at: Int
-        /// Of which key.
+        /// The key.
         public var key: String
-        /// With which value.
+        /// The value.
         public var value: ScenarioValue
-        /// How many submits are behind it.
+        /// The number of submits behind it.
         public var count: Int
         /// Why.
         public var edge: ReferenceEdge
         /// The instant of the oldest submit behind it.
         public var first: Int
 
-        /// An execution of these parts.
+        /// Creates an execution from its parts.
         public init(at: Int, key: String, value: ScenarioValue, count: Int, edge: ReferenceEdge, first: Int) {
             self.at = at
             self.key = key
@@ -72,7 +72,7 @@ public struct Scenario: Codable, Hashable, Sendable {
 
     /// Its name.
     public var id: String
-    /// Where the situation was taken from.
+    /// The test that the situation was taken from.
     public var source: String
     /// The policy in force.
     public var policy: Policy
@@ -89,7 +89,7 @@ public struct Scenario: Codable, Hashable, Sendable {
         return try JSONDecoder().decode([Scenario].self, from: Data(contentsOf: file))
     }
 
-    /// The setup of the case in the words of the reference.
+    /// The setup of the case for the reference model.
     public var setup: ReferenceSetup {
         ReferenceSetup(
             ReferencePolicy(
@@ -98,7 +98,7 @@ public struct Scenario: Codable, Hashable, Sendable {
                 extends: policy.delayRule == "extend", maxCount: policy.maxCount))
     }
 
-    /// What the reference model makes of the case.
+    /// Returns the executions of the case by the reference model.
     public func reference() -> [Expectation] {
         var model = ReferenceModel(setup)
         var values: [ScenarioValue] = []
@@ -127,7 +127,7 @@ public struct Scenario: Codable, Hashable, Sendable {
 }
 
 extension ReferenceModel {
-    /// In a simulation handlers take no time.
+    /// Handlers take no time in a simulation.
     public mutating func endAll() {
         while let run = running.first { ended(run) }
     }

@@ -1,4 +1,4 @@
-/// A submitted value as the scenarios have them: any JSON that is not made of others.
+/// A submitted value of a scenario: a JSON string, whole number or null.
 public enum ScenarioValue: Codable, Hashable, Sendable {
     /// A string.
     case text(String)
@@ -7,7 +7,7 @@ public enum ScenarioValue: Codable, Hashable, Sendable {
     /// `null`: a value like any other.
     case null
 
-    /// Reads any of the three.
+    /// Decodes any of the three.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -19,7 +19,7 @@ public enum ScenarioValue: Codable, Hashable, Sendable {
         }
     }
 
-    /// Writes what was read.
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

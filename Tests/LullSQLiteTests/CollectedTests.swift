@@ -21,7 +21,7 @@ import Testing
         try file.open(try debounce(2, .collect))
     }
 
-    /// So many submits in one transaction.
+    /// Makes `count` submits in one transaction.
     @discardableResult
     private func submit(_ count: Int, _ key: String = "k") throws -> [DurableReceipt] {
         try file.write { transaction throws(DurableError) in
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// The pages that a step adds to the log.
+    /// Returns the number of pages that a step adds to the log.
     private func pages(_ body: () throws -> Void) rethrows -> Int {
         let before = file.connection?.pagesInLog ?? 0
         try body()
@@ -48,7 +48,7 @@ import Testing
         #expect(many <= few + 4, "\(few) pages, then \(many)")
     }
 
-    @Test func whatIsClaimedTriedAgainAndDeadIsNotWrittenAnew() throws {
+    @Test func claimingRetryingAndDyingRewriteNoValues() throws {
         try submit(3000)
         machine.pass(2)
         var run: DurableRun?
@@ -69,7 +69,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func partsOfABatchMoveNothing() throws {
+    @Test func dividingABatchMovesNoValues() throws {
         let rules = try file.open(nil)
         try file.open(try DurableRules(rules.policy, combination: .collect, maxBatch: 100))
         try submit(3000)
@@ -82,7 +82,7 @@ import Testing
         #expect(try file.claim(claim()).first?.submits == 101...200)
     }
 
-    @Test func manyValuesThatHaveEndedAreDeletedStepByStep() throws {
+    @Test func manyReleasedValuesAreDeletedInSteps() throws {
         let many = Int64(20 * SQLiteTable.mostDeleted)
         try submit(Int(many))
         machine.pass(2)
@@ -90,7 +90,7 @@ import Testing
         try file.report(report(run))
         #expect(try many / 2..<many ~= values)
         #expect(try file.audit(isComplete: true) == [])
-        // The key may be used at once; what is left of its old values is nobody's.
+        // The key may be used at once; its remaining old values belong to no run.
         let before = try values
         try submit(2)
         #expect(try values < before)
@@ -100,7 +100,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func valuesThatHaveEndedNeverPileUpHoweverBusyEverybodyIs() throws {
+    @Test func releasedValuesNeverPileUpHoweverBusyTheStoreIs() throws {
         let many = 8 * SQLiteTable.mostDeleted
         for _ in 0..<20 {
             try submit(many)
@@ -108,19 +108,19 @@ import Testing
             try file.report(report(#require(try file.claim(claim()).first)))
             #expect(try values <= 2 * many)
         }
-        file.rest()
+        file.cleanUp()
         #expect(try values == 0)
         #expect(try place.number("SELECT count(*) FROM spent") == 0)
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test(.timeLimit(.minutes(1))) func theRestOfThemIsDeletedWhileNobodyDoesAnything() async throws {
+    @Test(.timeLimit(.minutes(1))) func remainingReleasedValuesAreDeletedWhileTheStoreIsIdle() async throws {
         try submit(20 * SQLiteTable.mostDeleted)
         machine.pass(2)
         try file.report(report(#require(try file.claim(claim()).first)))
         #expect(try values > 0)
         while try values > 0 {
-            file.tend()
+            file.maintain()
             try await Task.sleep(for: .milliseconds(5))
         }
         #expect(try file.audit(isComplete: true) == [])
@@ -162,7 +162,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func aValueThatIsMissingIsDamage() throws {
+    @Test func aMissingValueIsReportedAsDamage() throws {
         try submit(3)
         machine.pass(2)
         try place.execute("DELETE FROM collected WHERE generation = 2")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// What callers are told when a transaction ends well, badly, or nobody knows how.
+/// The answers to callers when a transaction is committed, fails, or has an unknown outcome.
 @Suite struct CommitTests {
     private let place: Place
     private let machine = Machine()
@@ -19,24 +19,24 @@ import Testing
         try file.open(try debounce(2))
     }
 
-    /// Several submits in one transaction, and what each was told.
+    /// Makes several submits in one transaction, and returns their answers.
     private func submit(_ submissions: [DurableSubmission]) -> [Result<Int64, DurableError>] {
         let answers = Guarded<[Int: Result<Int64, DurableError>]>([:])
-        let jobs = submissions.enumerated().map { index, submission in
+        let calls = submissions.enumerated().map { index, submission in
             Call { transaction throws(DurableError) in
                 try transaction.submit(submission).generation
             } answer: { result, _ in
                 answers.change { $0[index] = result }
             }
         }
-        file.write(jobs)
+        file.write(calls)
         return answers.value.sorted { $0.key < $1.key }.map(\.value)
     }
 
     @Test func eachCallerGetsItsOwnAnswer() throws {
         try file.submit(submission("x", "one", token: "t"))
-        let watcher = try RawConnection(place.path)
-        let version = try watcher.number("PRAGMA data_version")
+        let observer = try RawConnection(place.path)
+        let version = try observer.number("PRAGMA data_version")
         let answers = submit([
             submission("a", "one"), submission("y", "two", token: "t"), submission("a", "two"),
             submission("a", "far too large"), DurableSubmission(namespace: "none", key: [1], value: []),
@@ -48,14 +48,14 @@ import Testing
                 .failure(.tooLarge(bytes: 13, limit: 8)), .failure(.noPolicy(namespace: "none")), .success(1),
                 .success(1),
             ])
-        #expect(try watcher.number("PRAGMA data_version") == version + 1, "they shared one commit")
+        #expect(try observer.number("PRAGMA data_version") == version + 1, "they shared one commit")
     }
 
-    @Test func callsThatComeMeanwhileShareTheTransactionAtAnInstantOfTheirOwn() throws {
-        let watcher = try RawConnection(place.path)
-        let version = try watcher.number("PRAGMA data_version")
+    @Test func callsThatArriveDuringATransactionShareItAtTheirOwnInstant() throws {
+        let observer = try RawConnection(place.path)
+        let version = try observer.number("PRAGMA data_version")
         let dues = Guarded<[String: Int64?]>([:])
-        func job(_ key: String) -> any PendingCall {
+        func call(_ key: String) -> any PendingCall {
             Call { transaction throws(DurableError) in
                 try transaction.submit(submission(key, "one"))
             } answer: { result, _ in
@@ -63,16 +63,16 @@ import Testing
             }
         }
         var later = ["b", "c"]
-        file.write([job("a")]) {
+        file.write([call("a")]) {
             guard !later.isEmpty else { return [] }
             machine.pass(1)
-            return [job(later.removeFirst())]
+            return [call(later.removeFirst())]
         }
         #expect(dues.value == ["a": 2_000_000_000, "b": 3_000_000_000, "c": 4_000_000_000])
-        #expect(try watcher.number("PRAGMA data_version") == version + 1)
+        #expect(try observer.number("PRAGMA data_version") == version + 1)
     }
 
-    @Test func oneThatSQLiteFailsAtFailsAlone() throws {
+    @Test func aCallThatSQLiteFailsAtFailsAlone() throws {
         try place.execute(
             """
             CREATE TRIGGER bad BEFORE INSERT ON work WHEN NEW.key = CAST('bad' AS BLOB)
@@ -90,7 +90,7 @@ import Testing
         #expect(try file.status()?.pending == 2)
     }
 
-    @Test func whoComesAfterOneThatFailsIsAnsweredThoughNothingWasWritten() throws {
+    @Test func aCallAfterOneThatFailsIsAnswered() throws {
         let answers = Guarded<[Int]>([])
         let bad = Call { transaction throws(DurableError) in
             _ = try transaction.table.connection.prepare("SELECT * FROM nowhere")
@@ -108,7 +108,7 @@ import Testing
         #expect(answers.value == [1, 2])
     }
 
-    @Test func aFullDiskRefusesAndNothingOfTheTransactionStays() throws {
+    @Test func aFullDiskRefusesAndUndoesTheTransaction() throws {
         let connection = try #require(file.connection)
         let pages = try connection.number("PRAGMA page_count")
         try connection.execute("PRAGMA max_page_count = \(pages)")
@@ -143,7 +143,7 @@ import Testing
         #expect(submit([submission("a", "one")]) == [.success(1)])
     }
 
-    @Test func theFileSaysWhetherACommitWasMade() throws {
+    @Test func theFileShowsWhetherACommitWasMade() throws {
         try file.submit(submission("a", "one"))
         let last = try place.number("SELECT last_commit FROM meta")
         let row = try place.number("SELECT id FROM work")
@@ -154,10 +154,10 @@ import Testing
         #expect(file.resolve(.submit(row: row, generation: 2), after: why) == why)
         #expect(file.resolve(.submit(row: row + 1, generation: 1), after: why) == why)
         #expect(try place.number("SELECT count(*) FROM work") == 1)
-        #expect(FileManager.default.size(place.path + "-wal") == 0, "what was in the log is in the file")
+        #expect(FileManager.default.size(place.path + "-wal") == 0, "the log was copied into the file")
     }
 
-    @Test func whatCannotBeFoundOutIsUnknownAndTheStoreWorksAgainWhenTheFileDoes() throws {
+    @Test func aCommitWhoseFileCannotBeOpenedIsUnknownUntilItCan() throws {
         try file.submit(submission("a", "one"))
         let last = try place.number("SELECT last_commit FROM meta")
         let away = place.directory + "-away"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// A file gets smaller while others use it.
+/// Compacting makes a file smaller while other processes use it.
 @Suite(.ownThreads, .timeLimit(.minutes(3))) struct CompactingTests {
     private let disk = FaultyDisk()
     private let place: Place
@@ -27,11 +27,11 @@ import Testing
         (try? FileManager.default.attributesOfItem(atPath: place.path)[.size] as? Int) ?? -1
     }
 
-    /// Much that was pending, of which little is left.
+    /// Submits to many keys, and cancels most of them.
     private func fill(_ file: SQLiteFile, count: Int = 3000) throws {
         try file.open(try debounce(3600))
         let value = [UInt8](repeating: 7, count: 3000)
-        let jobs = (0..<count).map { number in
+        let calls = (0..<count).map { number in
             Call { transaction throws(DurableError) in
                 _ = try transaction.submit(
                     DurableSubmission(namespace: "n", key: bytes("key \(number)"), value: value))
@@ -39,7 +39,7 @@ import Testing
                 #expect(throws: Never.self) { try result.get() }
             }
         }
-        file.write(jobs)
+        file.write(calls)
         let cancels = (0..<count).filter { !$0.isMultiple(of: 20) }.map { number in
             Call { transaction throws(DurableError) in
                 _ = try transaction.cancel(bytes("key \(number)"), in: "n")
@@ -48,10 +48,10 @@ import Testing
             }
         }
         file.write(cancels)
-        file.rest()
+        file.cleanUp()
     }
 
-    @Test func whatIsNotInUseIsGivenBack() throws {
+    @Test func unusedSpaceIsGivenBack() throws {
         let file = try open()
         try fill(file)
         let before = size()
@@ -67,7 +67,7 @@ import Testing
         #expect(again.before == again.after)
     }
 
-    @Test func othersWriteInBetween() throws {
+    @Test func otherProcessesWriteBetweenTheSteps() throws {
         let file = try open()
         try fill(file, count: 6000)
         let path = place.path
@@ -107,7 +107,7 @@ import Testing
         #expect(try place.number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'") == 0)
     }
 
-    @Test func aFileFromBeforeIsWrittenAnewWhileOthersHaveItOpen() throws {
+    @Test func aFileWithoutAutoVacuumIsRewrittenWhileOtherProcessesHaveItOpen() throws {
         var first: SQLiteFile? = try open()
         if let first { try fill(first) }
         first = nil

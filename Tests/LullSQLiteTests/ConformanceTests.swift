@@ -28,7 +28,7 @@ struct SQLiteConformanceTests {
         try await conformance.run(on: Maker(directory: try Place()))
     }
 
-    /// `LULL_FILE_STEPS` asks for more steps than the usual number, `LULL_SEED` for other ones or for those of a failure.
+    /// `LULL_FILE_STEPS` sets the number of steps, `LULL_SEED` chooses other ones or those of a failure.
     @Test("a store in a file answers as the reference model does")
     func simulation() async throws {
         let seed = environment("LULL_SEED", default: UInt64(20_260_303))

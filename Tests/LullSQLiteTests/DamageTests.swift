@@ -7,7 +7,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// Files in which something else stands than was written: an error or an answer, and never a crash.
+/// Files whose contents were changed: an error or an answer, and never a crash.
 @Suite(.ownThreads) struct DamageTests {
     private let place: Place
     private let machine = Machine()
@@ -16,7 +16,7 @@ import Testing
         place = try Place()
     }
 
-    /// A file with some of everything.
+    /// Creates a file with some of everything.
     private func make() throws -> Data {
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
         try file.open(try debounce(2, .collect))
@@ -30,11 +30,11 @@ import Testing
         try file.submit(submission("large", String(repeating: "large", count: 3000)))
         machine.pass(3)
         _ = try file.claim(claim(3))
-        file.rest()
+        file.cleanUp()
         return try #require(FileManager.default.contents(atPath: place.path))
     }
 
-    /// Everything that can be asked and done.
+    /// Makes every kind of call.
     private func useAll(of file: SQLiteFile) throws(DurableError) {
         var failure: DurableError?
         func attempt(_ body: () throws(DurableError) -> Void) {
@@ -69,10 +69,10 @@ import Testing
     @Test func bytesThatHaveChanged() throws {
         let whole = try make()
         var random = SplitMix(seed: environment("LULL_SEED", default: 5))
-        var words: [String: Int] = [:]
+        var outcomes: [String: Int] = [:]
         for _ in 0..<environment("LULL_DAMAGE", default: 150) {
             var bytes = whole
-            // One in four in the header of the file, which says what all the rest means.
+            // One in four in the header of the file, which determines how the rest is read.
             let limit = random.oneIn(4) ? 100 : bytes.count
             for _ in 0..<random.pick([1, 1, 2, 40]) {
                 let place = Int.random(in: 0..<limit, using: &random)
@@ -81,23 +81,23 @@ import Testing
                 ])
             }
             try damage(bytes)
-            try count(&words)
+            try count(&outcomes)
         }
-        print("damaged files: \(words.sorted { $0.key < $1.key })")
-        #expect(words.count >= 3)
+        print("damaged files: \(outcomes.sorted { $0.key < $1.key })")
+        #expect(outcomes.count >= 3)
     }
 
     @Test func aFileThatIsTooShort() throws {
         let whole = try make()
-        var words: [String: Int] = [:]
+        var outcomes: [String: Int] = [:]
         for size in [1, 15, 99, 100, 511, 4095, 4096, 5000, 8192, whole.count - 4096, whole.count - 1] {
             try damage(whole.prefix(size))
-            try count(&words)
+            try count(&outcomes)
         }
-        #expect(words["fine", default: 0] <= 1)
+        #expect(outcomes["fine", default: 0] <= 1)
     }
 
-    @Test func valuesThatNobodyWrote() throws {
+    @Test func columnsWithInvalidValues() throws {
         let whole = try make()
         let columns = """
             work wake born generation taken is_open quiet anchor span pending_count pending_last pending_by ready_from ready_to ready_count
@@ -111,15 +111,15 @@ import Testing
             dead first_submit last_submit count due edge at value attempts
             tokens generation due at
             """.split(separator: "\n").map { $0.split(separator: " ") }
-        var words: [String: Int] = [:]
+        var outcomes: [String: Int] = [:]
         for (table, column) in columns.flatMap({ line in line.dropFirst().map { (line[0], $0) } }) {
             for value in ["\(Int64.max)", "\(Int64.min)", "-1", "x'00ff'", "NULL"] {
                 try damage(whole)
                 guard (try? place.execute("UPDATE \(table) SET \(column) = \(value)")) != nil else { continue }
-                try count(&words)
+                try count(&outcomes)
             }
         }
-        print("strange values: \(words.sorted { $0.key < $1.key })")
+        print("strange values: \(outcomes.sorted { $0.key < $1.key })")
     }
 
     private func damage(_ bytes: Data) throws {
@@ -127,24 +127,24 @@ import Testing
         try bytes.write(to: URL(fileURLWithPath: place.path))
     }
 
-    /// Uses the file, and counts what that leads to, in a word.
-    private func count(_ words: inout [String: Int]) throws {
+    /// Uses the file, and counts the outcome by its kind.
+    private func count(_ outcomes: inout [String: Int]) throws {
         let before = FileManager.default.contents(atPath: place.path)
         var isOpen = false
         do throws(DurableError) {
             let file = try SQLiteFile(place.path, SQLiteFile.Options(machine, patience: .milliseconds(20)))
             isOpen = true
             try useAll(of: file)
-            words["fine", default: 0] += 1
+            outcomes["fine", default: 0] += 1
         } catch {
-            #expect(isOpen || FileManager.default.contents(atPath: place.path) == before, "it stays as it is")
+            #expect(isOpen || FileManager.default.contents(atPath: place.path) == before, "it is not changed")
             #expect(error.reason.contains(place.path) || error.reason.contains("namespace"), "\(error)")
             #expect(!error.reason.contains("\n"))
             let kind =
                 error.reason.contains("damaged")
                 ? "damaged"
                 : error.reason.contains("not one of") || error.reason.contains("not a database") ? "not ours" : "other"
-            words[kind, default: 0] += 1
+            outcomes[kind, default: 0] += 1
         }
     }
 }

@@ -6,9 +6,9 @@ import LullSQLite
 import TestSupport
 import Testing
 
-/// One process that submits now and then, while others commit without pause.
+/// A process that submits now and then while others commit without pause.
 @Suite(.ownThreads, .serialized) struct FairnessTests {
-    /// The submits of others that are acknowledged between a submit and its answer, and the time that passes.
+    /// Measures the submits of others that are acknowledged between a submit and its answer, and the time between.
     private func measure(others: Int, in directory: String) throws -> (submits: [Int], times: [Duration]) {
         let path = directory + "/work.db"
         let file = try SQLiteFile(path)
@@ -48,7 +48,7 @@ import Testing
         print(
             "beside \(others): p50 \(times[times.count / 2]), p99 \(times[last]); meanwhile p50 \(submits[submits.count / 2]), "
                 + "p99 \(submits[last]) submits of others")
-        // Each of their transactions has at most eight. On a busy machine, anybody may be kept waiting by the system now and then.
+        // Each of their transactions has at most eight. On a busy machine, the system may delay any process now and then.
         #expect(submits[submits.count * 9 / 10] <= 8 * 30)
     }
 }

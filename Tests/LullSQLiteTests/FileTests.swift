@@ -16,7 +16,7 @@ import Testing
         try SQLiteFile(place.path, SQLiteFile.Options(machine, limits: limits))
     }
 
-    @Test func whatWasSubmittedIsClaimedWhenItIsDueAndThenGone() throws {
+    @Test func aValueIsClaimedWhenItIsDueAndThenRemoved() throws {
         let file = try file()
         try file.open(try debounce(2))
         let receipt = try file.submit(submission("a", "one"))
@@ -53,13 +53,13 @@ import Testing
     func valuesBecomeOneAsTheRulesSay(_ combination: Combination) throws {
         let file = try file()
         try file.open(try debounce(2, combination))
-        // Bytes that are no text, and nothing at all.
+        // Bytes that are no text, and no bytes at all.
         let values: [[UInt8]] = [[0, 1, 0], [], Array("a:b,".utf8), [255, 0]]
         for value in values.dropLast() {
             try file.submit(DurableSubmission(namespace: "n", key: [0], value: value))
         }
         machine.pass(2)
-        // It has fallen due, but nobody has taken it: this one falls due, too.
+        // The value is due, but was not claimed: this one becomes due, too.
         try file.submit(DurableSubmission(namespace: "n", key: [0], value: values[3]))
         machine.pass(2)
         let run = try #require(try file.claim(claim()).first)
@@ -72,7 +72,7 @@ import Testing
         #expect(run.submits.count == 4)
     }
 
-    @Test func aRunThatFailsIsTriedAgainThenDiesAndCanBeRevived() throws {
+    @Test func aRunThatFailsIsRetriedThenDiesAndCanBeRetriedAgain() throws {
         let file = try file()
         try file.open(try debounce(0, .collect))
         try file.submit(submission("a", "one"))

@@ -7,9 +7,9 @@ import Testing
 
 @testable import LullSQLite
 
-/// Keys that come and go, while somebody looks at the file again and again.
+/// Keys that come and go while another connection reads the file again and again.
 ///
-/// `LULL_CHURN` asks for more submits than the usual number.
+/// `LULL_CHURN` sets the number of submits.
 @Suite(.ownThreads) struct GrowthTests {
     private let place: Place
     private let machine = Machine()
@@ -26,7 +26,7 @@ import Testing
     }
 
     private func submit(_ numbers: Range<Int>, to file: SQLiteFile) {
-        let jobs = numbers.map { number in
+        let calls = numbers.map { number in
             Call { transaction throws(DurableError) in
                 // All keys in turn, in an order that mixes them.
                 _ = try transaction.submit(submission("key \(number * 7919 % keys)", "a value that is not that short"))
@@ -34,32 +34,32 @@ import Testing
                 #expect(throws: Never.self) { try result.get() }
             }
         }
-        file.write(jobs)
+        file.write(calls)
     }
 
     private func work(on file: SQLiteFile) throws -> Int {
         var executed = 0
         while case let runs = try file.claim(claim(batch)), !runs.isEmpty {
-            let jobs = runs.map { run in
+            let calls = runs.map { run in
                 Call { transaction throws(DurableError) in
                     _ = try transaction.report(report(run))
                 } answer: { result, _ in
                     #expect(throws: Never.self) { try result.get() }
                 }
             }
-            file.write(jobs)
+            file.write(calls)
             executed += runs.count
         }
         return executed
     }
 
-    @Test func neitherTheFileNorItsLogGrowsWhileSomebodyReads() throws {
-        // What has ended is kept for as long as a fifth of a round takes; a round is one submit to each key.
+    @Test func neitherTheFileNorItsLogGrowsDuringReads() throws {
+        // Ends are stored for a fifth of a round; a round is one submit to each key.
         var options = SQLiteFile.Options(machine, limits: DurableLimits(retention: .seconds(20)))
         options.longLog = 500
         let file = try SQLiteFile(place.path, options)
         try file.open(try debounce(1))
-        // Looks at the file, and holds on to what it has seen for a while, as a slow query does.
+        // Reads the file, and holds its snapshot for a while, as a slow query does.
         let status = try SQLiteFile(place.path, options)
         let reader = try RawConnection(place.path)
         var isReading = false
@@ -84,7 +84,7 @@ import Testing
         #expect(try place.number("SELECT count(*) FROM work") == 0)
         print("\(submits) submits: the file had \(early) bytes in the first third, then \(late); its log \(log)")
         #expect(late <= early * 5 / 4)
-        // The pages at which it is copied, those that came while somebody read, and the largest transaction.
+        // The pages at which it is copied, those that were added during reads, and the largest transaction.
         #expect(log <= 4 * options.longLog * 4120)
     }
 }

@@ -9,9 +9,9 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Processes that are killed while they use a store, and ones that are stopped beyond their lease.
+/// Processes that are killed while they use a store, and processes that are stopped beyond their lease.
 ///
-/// `LULL_KILLS` asks for more kills than the usual number, `LULL_SEED` for other moments.
+/// `LULL_KILLS` sets the number of kills, `LULL_SEED` chooses other moments.
 @Suite("Kills", .ownThreads, .serialized)
 struct KillTests {
     private let place: Place
@@ -24,7 +24,7 @@ struct KillTests {
 
     private var log: String { place.directory + "/log" }
 
-    /// The store, with a short wait: many values become one run.
+    /// Opens the store with a short wait, so that many values become one run.
     private func open() async throws -> (SQLiteStore, DurableDebouncer<String, String>) {
         let store = try await SQLiteStore(path: place.path)
         let debouncer = try await DurableDebouncer<String, String>(
@@ -116,7 +116,7 @@ struct KillTests {
         print("\(kills) workers killed: \(receipts.all.count) submits, \(runs.count) runs, \(repetitions) repeated")
     }
 
-    @Test("who was stopped beyond its lease is refused when it goes on")
+    @Test("a worker that was stopped beyond its lease is refused when it continues")
     func stopped() async throws {
         let (store, debouncer) = try await open()
         for number in 0..<kills {
@@ -127,7 +127,7 @@ struct KillTests {
             var lines = Lines(log)
             try await lines.wait(for: 1)
             child.signal(SIGSTOP)
-            // Another worker takes the run over as soon as it may.
+            // Another worker claims the run as soon as the lease has ended.
             let terms = DurableRow.Claim(owner: 0, lease: .seconds(60), maxAttempts: 1_000_000)
             var run: DurableRun?
             while run == nil {
@@ -159,8 +159,8 @@ struct KillTests {
 
     /// Waits until nothing is left to do.
     ///
-    /// - Parameter time: Where nobody dies, less than a lease: a run that got lost, or a worker that was not woken, would come
-    ///   back only then.
+    /// - Parameter time: Where no worker is killed, less than a lease: a lost run, or a worker that was not woken, would show only
+    ///   when a lease ends.
     private func drain(_ debouncer: DurableDebouncer<String, String>, within time: Duration) async throws {
         let end = ContinuousClock.now + time
         while true {
@@ -172,7 +172,7 @@ struct KillTests {
         }
     }
 
-    /// What the database says of itself.
+    /// Returns the result of SQLite's integrity check.
     private func integrity() throws -> String {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }

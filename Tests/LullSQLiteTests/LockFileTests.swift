@@ -6,7 +6,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// Whoever may not write to a store cannot hold its locks either.
+/// A user who may not write to a store cannot hold its locks either.
 @Suite(.ownThreads) struct LockFileTests {
     private let place: Place
     private let machine = Machine()
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [(0o644, 0o600), (0o600, 0o600), (0o664, 0o660), (0o660, 0o660), (0o666, 0o666)])
-    func whoMayWriteTheFileMayLock(_ file: Int, _ locks: Int) throws {
+    func usersWhoMayWriteTheFileMayLock(_ file: Int, _ locks: Int) throws {
         #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
         try set(file)
         _ = try open()
@@ -35,7 +35,7 @@ import Testing
         #expect(try rights("-write") == locks)
     }
 
-    @Test func filesOfAnEarlierVersionAreMended() throws {
+    @Test func lockFilesOfAnEarlierVersionGetTheRightPermissions() throws {
         _ = try open()
         try set(0o644)
         for suffix in ["-want", "-write"] { try set(0o644, of: suffix) }
@@ -44,7 +44,7 @@ import Testing
         #expect(try rights("-write") == 0o600)
     }
 
-    @Test func whoMayOnlyReadTheFileCannotLock() throws {
+    @Test func usersWhoMayOnlyReadTheFileCannotLock() throws {
         _ = try open()
         try set(0o644)
         _ = try open()
@@ -55,9 +55,9 @@ import Testing
         for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
     }
 
-    @Test func locksThatStrangersHoldAreRefused() throws {
+    @Test func lockFilesThatOtherUsersCanLockAreRefused() throws {
         _ = try open()
-        // The file is another user's now, who cannot mend what is not hers.
+        // The file now belongs to another user, who cannot change the permissions of the lock files.
         guard geteuid() == 0 else { return }
         for suffix in ["", "-wal", "-shm"] { #expect(chown(place.path + suffix, 65534, 65534) == 0) }
         for suffix in ["-want", "-write"] { try set(0o666, of: suffix) }
@@ -66,7 +66,7 @@ import Testing
         _ = fault_act_as_nobody(false)
         #expect(
             error?.description.contains("-want can be locked by users who may not write") == true, "\(error as Any)")
-        // Its owner or root can mend it.
+        // The owner of the lock files, or root, can.
         _ = try open()
         #expect(try rights("-want") == 0o600)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// Files of older versions, with a version that is still to come.
+/// Files of older versions, and of a future one.
 @Suite(.ownThreads) struct MigrationTests {
     private let place: Place
     private let machine = Machine()
@@ -54,7 +54,7 @@ import Testing
         #expect(try file.submit(submission("a", "value")).generation == 1)
     }
 
-    @Test func theOlderProgramRefusesTheNewerFileAndLeavesItAlone() throws {
+    @Test func anOlderProgramRefusesANewerFileAndLeavesItUnchanged() throws {
         try make()
         _ = try SQLiteFile(place.path, options(Self.next))
         let before = FileManager.default.contents(atPath: place.path)
@@ -77,7 +77,7 @@ import Testing
         #expect(try SQLiteFile(place.path, options()).status()?.pending == 30)
     }
 
-    @Test func aMigrationThatIsCutIsMadeAnewOrHasBeenMade() throws {
+    @Test func aMigrationCutShortIsCompleteOrRepeated() throws {
         let versions = try (0..<60).map { cut in
             let disk = FaultyDisk(seed: UInt64(cut))
             defer { withExtendedLifetime(disk) {} }
@@ -136,7 +136,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
         let rules = try file.write { transaction throws(DurableError) in try transaction.open("all", nil) }
         #expect(rules.maxBatch == nil && rules.combination == .collect && rules.policy.maxCount == 3)
-        // What was remembered of tokens is known.
+        // Tokens are still known.
         let again = try file.write { transaction throws(DurableError) in
             try transaction.submit(
                 DurableSubmission(namespace: "all", key: bytes("k"), value: bytes("a"), token: "ta"))
@@ -146,7 +146,7 @@ import Testing
         #expect(retried == .accepted)
         #expect(try work("dead", file) == ["x 1 1...1"])
         machine.pass(60)
-        // The worker has died, and a newer value is due.
+        // The worker was killed, and a newer value is due.
         #expect(try work("run", file) == ["2 3...3"])
         #expect(try work("again", file) == ["x 1 2...2"])
         #expect(try file.audit(isComplete: true) == [])
@@ -173,7 +173,7 @@ import Testing
         #expect(try place.number("PRAGMA user_version") == 1)
     }
 
-    @Test func whatWasReadyInVersion1CanBeDivided() throws {
+    @Test func batchesThatWereReadyInVersion1CanBeDivided() throws {
         try place.execute(Version1.dump)
         let file = try SQLiteFile(place.path, options())
         for (namespace, limit) in [("all", 2), ("edges", 1)] {
@@ -183,7 +183,7 @@ import Testing
             #expect(opened == rules)
         }
         #expect(try work("all", file) == ["a+b 2...3", "c 4...4"])
-        // That version did not keep which submits the values were of: what was absorbed goes with the last part.
+        // That version did not store which submits the values belong to: absorbed submits go with the last part.
         #expect(try work("edges", file) == ["a 2...2", "d 3...6"])
         #expect(try file.audit(isComplete: true) == [])
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// What cannot be used is refused in a sentence, and stays as it is.
+/// A file that cannot be used is refused with a clear message, and not changed.
 @Suite struct OpeningTests {
     private let place: Place
     private let machine = Machine()
@@ -15,7 +15,7 @@ import Testing
         place = try Place()
     }
 
-    /// Why a file is not opened; nil if it is.
+    /// Returns the message with which a file is refused; nil if it is opened.
     private func refusal(_ change: (inout SQLiteFile.Options) -> Void = { _ in }, at path: String? = nil) -> String? {
         var options = SQLiteFile.Options(machine, patience: .milliseconds(20))
         change(&options)
@@ -32,10 +32,10 @@ import Testing
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
         try file.open(try debounce(2))
         for number in 0..<200 { try file.submit(submission("key \(number)", String(repeating: "v", count: 100))) }
-        file.rest()
+        file.cleanUp()
     }
 
-    /// Expects that opening is refused and that the file is as it was.
+    /// Expects that opening is refused and the file unchanged.
     private func expectRefusal(_ why: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let before = try Data(contentsOf: URL(fileURLWithPath: place.path))
         #expect(refusal() == "\(place.path) \(why)", sourceLocation: sourceLocation)
@@ -59,7 +59,7 @@ import Testing
         #expect(try place.number("PRAGMA application_id") == Schema.applicationID)
     }
 
-    @Test func aDatabaseOfSomebodyElseThatHasALogOfItsOwn() throws {
+    @Test func aDatabaseOfAnotherProgramWithALog() throws {
         let theirs = try RawConnection(place.path)
         try theirs.execute("PRAGMA journal_mode = WAL; CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
         let log = { FileManager.default.contents(atPath: self.place.path + "-wal") }
@@ -71,12 +71,12 @@ import Testing
     }
 
     @Test(arguments: ["PRAGMA user_version = 1", "PRAGMA application_id = 7"])
-    func aDatabaseWithoutTablesThatSomebodyHasMarked(_ mark: String) throws {
+    func aDatabaseWithoutTablesThatAnotherProgramHasMarked(_ mark: String) throws {
         try place.execute("CREATE TABLE gone (x); DROP TABLE gone; \(mark)")
         try expectRefusal("is a database, but not one of Lull's")
     }
 
-    @Test func aFileThatAnotherProgramKeepsForItself() throws {
+    @Test func aFileThatAnotherProgramHasLocked() throws {
         try make()
         var other: RawConnection? = try RawConnection(place.path)
         try other?.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM tokens; COMMIT")
@@ -85,7 +85,7 @@ import Testing
         #expect(refusal() == nil)
     }
 
-    @Test func aDatabaseOfSomebodyElse() throws {
+    @Test func aDatabaseOfAnotherProgram() throws {
         try place.execute("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
         try expectRefusal("is a database, but not one of Lull's")
         #expect(try place.number("SELECT count(*) FROM theirs") == 1)
@@ -93,13 +93,13 @@ import Testing
     }
 
     @Test(arguments: [0, -3])
-    func aVersionThatThereNeverWas(_ version: Int) throws {
+    func aVersionThatNeverExisted(_ version: Int) throws {
         try make()
         try place.execute("PRAGMA user_version = \(version)")
         try expectRefusal("is damaged: it holds the version \(version)")
     }
 
-    @Test func whatSQLiteQuotesOfADamagedFileMakesOneLineOfAMessage() throws {
+    @Test func aQuoteOfADamagedFileIsShortenedToOneLine() throws {
         try make()
         let schema = "CREATE TABLE work (\n[\(String(repeating: "0", count: 500))\n"
         try place.execute(
@@ -115,7 +115,7 @@ import Testing
             "was written by a newer version of Lull: its schema is 99, this version knows \(Schema.migrations.count)")
     }
 
-    @Test func whatIsNoPlaceForAFile() throws {
+    @Test func pathsThatCannotBeAFile() throws {
         let none = place.directory + "/none/work.db"
         #expect(refusal(at: none) == "there is no directory \(place.directory)/none/")
         #expect(refusal(at: place.directory) == "\(place.directory) is a directory")
@@ -132,7 +132,7 @@ import Testing
     @Test func aFileThatIsDamaged() throws {
         try make()
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: place.path))
-        // All pages but the first, which says what the file is.
+        // All pages but the first one, which identifies the file.
         try file.seek(toOffset: 4096)
         let size = try file.seekToEnd()
         try file.seek(toOffset: 4096)
@@ -171,7 +171,7 @@ import Testing
     @Test func theSettingsAreWhatDurabilityNeeds() throws {
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
         let connection = try #require(file.connection)
-        #expect(try connection.word("PRAGMA journal_mode") == "wal")
+        #expect(try connection.text("PRAGMA journal_mode") == "wal")
         #expect(try connection.number("PRAGMA synchronous") == 2)
         #expect(try connection.number("PRAGMA wal_autocheckpoint") == 0)
         #expect(try connection.number("PRAGMA mmap_size") == 0)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// Whoever only looks changes nothing, needs nothing but to be able to read, and waits for nobody.
+/// A reader changes nothing, needs no permission but to read, and waits for no other process.
 @Suite(.ownThreads) struct ReadingTests {
     private let disk = FaultyDisk()
     private let place: Place
@@ -36,9 +36,9 @@ import Testing
         }
     }
 
-    /// Everything in the directory.
+    /// Returns the contents of all files in the directory.
     ///
-    /// - Parameter index: Whether with what the index of the log says: connections of one process share it.
+    /// - Parameter index: Whether to include the index of the log, which connections of one process share.
     private func contents(index: Bool = true) throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: place.directory)
             .filter { index || !$0.hasSuffix("-shm") }
@@ -48,7 +48,7 @@ import Testing
             })
     }
 
-    /// Looks at the file as somebody who owns nothing, in a directory in which nothing can be made.
+    /// Reads the file as a user who owns nothing, in a directory that cannot be written.
     private func statusAsNobody() throws -> DurableStatus? {
         let files = FileManager.default
         for name in try files.contentsOfDirectory(atPath: place.directory) where !name.hasSuffix("-want") {
@@ -61,7 +61,7 @@ import Testing
         return try status()
     }
 
-    @Test func nothingIsChangedAndNoFileIsMade() throws {
+    @Test func readingChangesNothingAndCreatesNoFile() throws {
         let file = try make()
         let before = try contents(index: false)
         #expect(try status().pending == 1)
@@ -72,7 +72,7 @@ import Testing
         #expect(try file.status()?.ready == 1)
     }
 
-    @Test func theTimeGoesOnWithoutBeingWritten() throws {
+    @Test func theTimeAdvancesWithoutBeingWritten() throws {
         let file = try make()
         machine.pass(1)
         #expect(try status().pending == 1)
@@ -84,7 +84,7 @@ import Testing
         withExtendedLifetime(file) {}
     }
 
-    @Test func noCallThatWritesIsMadeSoThatAFullOrBrokenDiskIsNoHindrance() throws {
+    @Test func readingMakesNoWritingCallsAndWorksOnAFullOrFailingDisk() throws {
         let file = try make(vfs: disk.name)
         let writing: FaultyDisk.Calls = [.write, .sync, .truncate, .delete]
         let before = disk.calls(writing)
@@ -100,7 +100,7 @@ import Testing
         #expect(disk.calls(writing) > before)
     }
 
-    @Test func nobodyWhoIsStuckWhileWritingIsInTheWay() throws {
+    @Test func aStuckWriterDoesNotBlockReading() throws {
         let file = try make()
         let writerLock = try WriterLock(besides: place.path)
         try writerLock.acquire(within: .zero)
@@ -112,7 +112,7 @@ import Testing
         withExtendedLifetime(file) {}
     }
 
-    @Test func whoMayOnlyReadLooksWhileOthersUseTheFile() throws {
+    @Test func aUserWithoutPermissionToWriteReadsAFileInUse() throws {
         let file = try make()
         let status = try statusAsNobody()
         #expect(status == nil || status?.pending == 1)
@@ -120,9 +120,9 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func whoMayOnlyReadLooksAfterAllOthersHaveGone(_ isAtRest: Bool) throws {
+    func aUserWithoutPermissionToWriteReadsAFileNotInUse(_ isAtRest: Bool) throws {
         var file: SQLiteFile? = try make()
-        if isAtRest { file?.rest() }
+        if isAtRest { file?.cleanUp() }
         file = nil
         let before = try contents()
         let status = try statusAsNobody()
@@ -133,7 +133,7 @@ import Testing
     @Test(arguments: [true, false])
     func aCopyWithoutTheIndexOfTheLogCanBeRead(_ hasLog: Bool) throws {
         var file: SQLiteFile? = try make()
-        if !hasLog { file?.rest() }
+        if !hasLog { file?.cleanUp() }
         file = nil
         try FileManager.default.removeItem(atPath: place.path + "-shm")
         if !hasLog { try FileManager.default.removeItem(atPath: place.path + "-wal") }
@@ -145,15 +145,15 @@ import Testing
         #expect(try contents() == before)
     }
 
-    @Test func anIndexThatIsLeftWithoutItsLogIsNoReasonToMakeOne() throws {
-        try make().rest()
+    @Test func anIndexWithoutALogCreatesNoLog() throws {
+        try make().cleanUp()
         try FileManager.default.removeItem(atPath: place.path + "-wal")
         let before = try contents()
         #expect(try status().pending == 1)
         #expect(try contents() == before)
     }
 
-    @Test func anIndexThatAWriterLeftHalfWrittenIsPutRight() async throws {
+    @Test func aHalfWrittenIndexIsRebuilt() async throws {
         let store = try await SQLiteStore(path: place.path)
         let debouncer = try await DurableDebouncer<String, String>(for: .zero, namespace: "kill", in: store)
         try await debouncer.submit("value", for: "key")
@@ -162,8 +162,8 @@ import Testing
         let child = try Child("work", place.path, log, "1")
         var lines = Lines(log)
         try await lines.wait(for: 1)
-        // It has the file open, and does not put it right itself. In the middle of a commit or a checkpoint it would keep a lock
-        // that is needed to put the index right.
+        // The child has the file open, and does not rebuild the index itself. In the middle of a commit or a checkpoint it would hold
+        // a lock that is needed to rebuild it.
         let others = try RawConnection(place.path)
         child.stop()
         while try (try? others.execute("BEGIN IMMEDIATE; ROLLBACK")) == nil
@@ -180,8 +180,8 @@ import Testing
         #expect(names == ["kill"])
     }
 
-    @Test func whatWasReadWhileSomebodyCameToAFileAtRestIsReadAgain() throws {
-        try make().rest()
+    @Test func aQueryIsRepeatedIfAnotherProcessOpensTheFile() throws {
+        try make().cleanUp()
         for suffix in ["-shm", "-wal"] { try FileManager.default.removeItem(atPath: place.path + suffix) }
         var answers: [Int] = []
         let patient = SQLiteFile.Options(machine, patience: .seconds(30))
@@ -191,7 +191,7 @@ import Testing
             if answers.count == 1 {
                 let file = try SQLiteFile(place.path, options)
                 try file.submit(submission("b", "two"))
-                file.rest()
+                file.cleanUp()
             }
             return pending
         }
@@ -208,7 +208,7 @@ import Testing
         #expect(try contents() == before)
     }
 
-    @Test func whatIsNoStoreIsRefused() throws {
+    @Test func aFileThatIsNoStoreIsRefused() throws {
         #expect(throws: DurableError.unusable("there is no file \(place.path)")) { try status() }
         #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
         #expect(throws: DurableError.unusable("\(place.path) is empty: nothing has been stored in it yet")) {
@@ -227,7 +227,7 @@ import Testing
         #expect(try reader.read { transaction throws(DurableError) in try transaction.names() } == ["n"])
     }
 
-    @Test func aNameWithSignsOfItsOwnInAURIIsAName() throws {
+    @Test func aPathWithCharactersThatURIsReserveIsAPath() throws {
         let path = place.directory + "/a?b#c%20 ü.db"
         let file = try SQLiteFile(path, options)
         try file.open(try debounce(2))

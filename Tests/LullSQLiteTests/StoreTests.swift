@@ -5,7 +5,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// The store with its thread: callers at once, and workers that wait.
+/// The store with its thread: simultaneous callers, and waiting workers.
 @Suite(.timeLimit(.minutes(1))) struct StoreTests {
     private let place: Place
 
@@ -13,7 +13,7 @@ import Testing
         place = try Place()
     }
 
-    @Test func callersAtOnceShareCommitsAndEachGetsItsAnswer() async throws {
+    @Test func simultaneousCallersShareCommitsAndEachGetsItsAnswer() async throws {
         let store = try await SQLiteStore(path: place.path)
         try await store.open("n", try debounce(3600))
         let generations = try await withThrowingTaskGroup(of: [Int64].self) { group in
@@ -54,7 +54,7 @@ import Testing
         await second.close()
     }
 
-    @Test func aWorkerIsWokenByAnotherStoreThoughItsOwnIsBusy() async throws {
+    @Test func aWorkerIsWokenByAnotherStoreAlthoughItsOwnIsBusy() async throws {
         let first = try await SQLiteStore(path: place.path)
         try await first.open("n", try debounce(0))
         try await first.open("busy", try debounce(3600))
@@ -91,7 +91,7 @@ import Testing
         await second.close()
     }
 
-    @Test func aWaitEndsWithItsTimeWithItsTaskAndWithTheStore() async throws {
+    @Test func aWaitEndsWithItsTimeoutItsTaskAndTheStore() async throws {
         let store = try await SQLiteStore(path: place.path)
         try await store.open("n", try debounce(10))
         let mark = try await store.claim(claim()).mark
@@ -119,7 +119,7 @@ import Testing
         await again.close()
     }
 
-    @Test func openingWhatCannotBeUsedThrows() async throws {
+    @Test func openingAnUnusableFileThrows() async throws {
         let path = place.directory + "/none/work.db"
         await #expect(throws: DurableError.unusable("there is no directory \(place.directory)/none/")) {
             try await SQLiteStore(path: path)

@@ -14,7 +14,7 @@ import Testing
         try Data().write(to: URL(fileURLWithPath: place.path))
     }
 
-    @Test func oneAtATimeIsLetThrough() throws {
+    @Test func onlyOneWriterHoldsTheLock() throws {
         let first = try WriterLock(besides: place.path)
         let second = try WriterLock(besides: place.path)
         try first.acquire(within: .zero)
@@ -28,7 +28,7 @@ import Testing
         first.release()
     }
 
-    @Test func whoGaveUpIsInNobodysWay() throws {
+    @Test func aWriterThatGaveUpBlocksNoOther() throws {
         let first = try WriterLock(besides: place.path)
         let second = try WriterLock(besides: place.path)
         let third = try WriterLock(besides: place.path)
@@ -39,7 +39,7 @@ import Testing
         third.release()
     }
 
-    @Test func whoCommitsWithoutPauseLetsOthersIn() throws {
+    @Test func aWriterThatCommitsWithoutPauseLetsOthersIn() throws {
         let turns = Guarded(0)
         let isOver = Guarded(false)
         let path = place.path
@@ -67,11 +67,11 @@ import Testing
         }
         isOver.change { $0 = true }
         ended.wait()
-        // The turn that was under way, and few more: without order it had hundreds.
+        // The turn that was under way, and a few more. Without the order of the locks there were hundreds.
         #expect(most <= 10)
     }
 
-    @Test func whatCannotBeLockedIsSaid() {
+    @Test func aFileThatCannotBeLockedIsAnError() {
         #expect(throws: DurableError.self) { try WriterLock(besides: place.directory + "/none/x") }
     }
 }

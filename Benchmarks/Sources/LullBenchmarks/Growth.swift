@@ -1,7 +1,6 @@
 import Allocations
 import Foundation
 import Lull
-import LullCharts
 
 // Row: what a submit costs as the number of pending keys grows. All keys are pending before the first measured submit, and each
 // submit goes to a random key: the more keys, the fewer of them are in a cache.

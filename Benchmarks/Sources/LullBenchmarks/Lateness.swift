@@ -3,7 +3,6 @@ import Dispatch
 import Foundation
 import Lull
 import Synchronization
-import LullCharts
 
 // Rows: how much later than due an execution starts.
 

@@ -1,5 +1,4 @@
 import Foundation
-import LullCharts
 
 /// Runs the requested rows, prints the table, and writes it as JSON on request.
 @main

@@ -1,4 +1,4 @@
-internal import CLullPlatform
+internal import CLullSystem
 internal import Dispatch
 internal import LullCore
 

@@ -1,5 +1,5 @@
 #if os(Linux)
-    public import CLullPlatform
+    public import CLullSystem
 #else
     public import Synchronization
 #endif

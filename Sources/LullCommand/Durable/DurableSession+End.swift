@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 internal import LullDurable
 internal import LullSQLite
@@ -13,16 +13,16 @@ extension DurableSession {
         phase = .awaiting
         do throws(DurableError) {
             switch settings.atEnd ?? .keep {
-            case .keep: return stop(.draining, at: now)
+            case .keep: return stop(.drain, at: now)
             case .drop:
                 reportMixedKeys(try drop())
-                return stop(.draining, at: now)
+                return stop(.drain, at: now)
             case .flush: reportMixedKeys(try flush())
             case .wait: break
             }
         } catch {
             streams.fail(Failure(error, subcommand))
-            return stop(.draining, at: now)
+            return stop(.drain, at: now)
         }
         notifyWorker(.success(()), at: now)
         stopIfNothingIsAwaited(at: now)
@@ -76,9 +76,9 @@ extension DurableSession {
             try removeFinishedAwaited()
         } catch {
             streams.fail(Failure(error, subcommand))
-            return stop(.draining, at: now)
+            return stop(.drain, at: now)
         }
-        if awaited.isEmpty { stop(.draining, at: now) }
+        if awaited.isEmpty { stop(.drain, at: now) }
     }
 
     /// Removes from the awaited keys those that other processes have done, and those that wait for another attempt.

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 internal import LullDurable
 internal import LullSQLite
@@ -89,13 +89,13 @@ extension DurableSession {
         guard streams.output.isEmpty, !unwritten.isEmpty else { return }
         let written = unwritten
         unwritten = []
-        for run in written { drive(.ended(run: run, error: nil), at: clock.now) }
+        for run in written { drive(.handlerEnded(run: run, error: nil), at: clock.now) }
     }
 
     /// Stops: nobody reads the output any more. What was not written goes back to the store.
     private mutating func closeOutput() {
         streams.output.clear()
-        stop(.stopped, at: clock.now)
+        stop(.stop, at: clock.now)
     }
 
     /// Writes the remaining output and messages, and blocks until that is done. A second signal ends the program nevertheless.
@@ -129,7 +129,7 @@ extension DurableSession {
 
     /// Logs, for a run whose command has failed, when its next attempt is due or that it is dead.
     mutating func logFailure(in report: DurableReport) {
-        guard case .failed(_, let retry) = report.word, let run = runs[report.run] else { return }
+        guard case .failed(_, let retry) = report.kind, let run = runs[report.run] else { return }
         if let retry {
             let time = DurationText.rounded(retry.nanoseconds)
             streams.log.report("\(subject(run)): attempt \(run.attempt) failed, the next is in \(time)")
@@ -144,7 +144,7 @@ extension DurableSession {
     }
 }
 
-extension DurableReport.Word {
+extension DurableReport.Kind {
     /// Whether the worker no longer holds the run after this report.
     var isLast: Bool {
         if case .heartbeat = self { false } else { true }

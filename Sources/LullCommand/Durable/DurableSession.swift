@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 internal import LullDurable
 internal import LullSQLite
@@ -23,7 +23,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     let clock: MonotonicClock
     private var alarm: Alarm
     let file: SQLiteFile
-    private var worker: Worker
+    private var worker: WorkerStateMachine
     private var handler: Handler
     var input: RecordInput
     var streams = StandardStreams()
@@ -89,8 +89,8 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         phase = subcommand == .work ? .working : .reading
         // What only waits in the output can go back to the store at once; commands get time to end.
         let grace = CoreDuration.nanoseconds(handler.writesOutput ? 0 : settings.lease.nanoseconds / 2)
-        worker = Worker(
-            Worker.Settings(
+        worker = WorkerStateMachine(
+            WorkerStateMachine.Settings(
                 namespace: settings.namespace, owner: .random(in: .min ... .max),
                 maxConcurrent: handler.writesOutput ? Self.mostUnwritten : settings.jobs ?? Settings.cores,
                 lease: settings.lease, backoff: RetryPolicy(maxAttempts: settings.maxAttempts), grace: grace,
@@ -115,7 +115,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         if settings.showsStatistics { reportStatistics() }
         // All commands have ended, but may have left processes behind.
         handler.killAll()
-        file.rest()
+        file.cleanUp()
         drainStreams()
         if let endingSignal { Signals.end(by: endingSignal) }
         return streams.status == ExitStatus.success && hasFailed ? ExitStatus.commandFailed : streams.status
@@ -154,7 +154,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         let ended = handler.reap(&streams)
         if let failure = handler.failure, streams.status == ExitStatus.success {
             streams.fail(failure)
-            stop(.stopped, at: now)
+            stop(.stop, at: now)
         }
         for (id, error) in ended { end(id, error, at: now) }
     }
@@ -170,7 +170,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
                     takeRecords(at: now)
                     finish(at: now)
                 } else {
-                    stop(subcommand == .work ? .stopped : .draining, at: now)
+                    stop(subcommand == .work ? .stop : .drain, at: now)
                 }
             } else {
                 handler.killAll()
@@ -187,9 +187,13 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         do throws(DurableError) {
             guard listenDeadline != nil else { return try file.check() }
             if try file.hasForeignCommits() { return notifyWorker(.success(()), at: now) }
-            file.tend()
+            file.maintain()
         } catch {
-            if listenDeadline == nil { drive(.failed(error), at: now) } else { notifyWorker(.failure(error), at: now) }
+            if listenDeadline == nil {
+                drive(.storeFailed(error), at: now)
+            } else {
+                notifyWorker(.failure(error), at: now)
+            }
         }
     }
 
@@ -197,11 +201,11 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     mutating func notifyWorker(_ result: Result<Void, DurableError>, at now: CoreInstant) {
         guard listenDeadline != nil else { return }
         listenDeadline = nil
-        drive(.heard(result), at: now)
+        drive(.waitEnded(result), at: now)
     }
 
     /// Enters `stopping`: tells the worker to claim nothing more, and leaves what is pending in the store.
-    mutating func stop(_ how: Worker.Event, at now: CoreInstant) {
+    mutating func stop(_ how: WorkerStateMachine.Event, at now: CoreInstant) {
         phase = .stopping
         listenDeadline = nil
         drive(how, at: now)
@@ -210,7 +214,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     // MARK: - The worker
 
     /// Passes an event to the worker, and carries out its actions and those that follow from them.
-    mutating func drive(_ event: Worker.Event, at now: CoreInstant) {
+    mutating func drive(_ event: WorkerStateMachine.Event, at now: CoreInstant) {
         var events = [event]
         var reports: [DurableReport] = []
         var claim: DurableClaim?
@@ -224,17 +228,17 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
                         reports.append(report)
                     case .start(let run):
                         if let ended = start(run) { events.append(ended) }
-                    case .listen(_, let time):
+                    case .wait(_, let time):
                         listenDeadline = now.advanced(by: time)
                         nextStoreCheck = now.advanced(by: Self.commitCheckInterval)
                     case .cancel(let run): events += cancel(run, at: now)
-                    case .lost(let run):
+                    case .leaseLost(let run):
                         let message = "\(subject(run)): the lease was lost to another worker"
                         streams.report(message, of: "leases lost to other workers", at: now)
                     case .died(let run):
                         let why = "dead after attempt \(run.attempt): the worker's lease expired"
                         streams.log.report("\(subject(run)): \(why)")
-                    case .trouble(let error):
+                    case .storeFailed(let error):
                         let kind = "times the store was asked again"
                         streams.report("the store failed and is asked again: \(error)", of: kind, at: now)
                     }
@@ -252,7 +256,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     }
 
     /// Reports and claims in one transaction.
-    private mutating func commit(_ reports: [DurableReport], _ claim: DurableClaim?) -> [Worker.Event] {
+    private mutating func commit(_ reports: [DurableReport], _ claim: DurableClaim?) -> [WorkerStateMachine.Event] {
         let answers: DurableExchange
         var hasMore = false
         let namespace = settings.namespace
@@ -272,14 +276,14 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         } catch {
             answers = DurableExchange(reports, claim, failed: error)
         }
-        for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.word.isLast {
+        for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.kind.isLast {
             runs[report.run] = nil
         }
-        var events = zip(reports, answers.reports).map { Worker.Event.reported($0, $1) }
+        var events = zip(reports, answers.reports).map { WorkerStateMachine.Event.reported($0, $1) }
         if let claimed = answers.claim { events.append(.claimed(claimed)) }
         if hasMore {
             listenDeadline = nil
-            events.append(.heard(.success(())))
+            events.append(.waitEnded(.success(())))
         }
         return events
     }
@@ -287,7 +291,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     /// Starts a run.
     ///
     /// - Returns: Its end, if it has ended already.
-    private mutating func start(_ run: DurableRun) -> Worker.Event? {
+    private mutating func start(_ run: DurableRun) -> WorkerStateMachine.Event? {
         runs[run.id] = run
         // The handler has the values; messages need only the rest.
         runs[run.id]?.values = []
@@ -300,14 +304,14 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
             return nil
         case .threw:
             hasFailed = true
-            return .ended(run: run.id, error: "the command could not be started")
+            return .handlerEnded(run: run.id, error: "the command could not be started")
         }
     }
 
-    private mutating func cancel(_ run: Int64, at now: CoreInstant) -> [Worker.Event] {
+    private mutating func cancel(_ run: Int64, at now: CoreInstant) -> [WorkerStateMachine.Event] {
         if let index = unwritten.firstIndex(of: run) {
             unwritten.remove(at: index)
-            return [.ended(run: run, error: "nobody reads the output")]
+            return [.handlerEnded(run: run, error: "nobody reads the output")]
         }
         handler.stop(run, at: now)
         return []
@@ -316,8 +320,8 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     private mutating func end(_ run: Int64, _ error: String?, at now: CoreInstant) {
         if error != nil {
             hasFailed = true
-            if settings.failsFast { stop(.draining, at: now) }
+            if settings.failsFast { stop(.drain, at: now) }
         }
-        drive(.ended(run: run, error: error), at: now)
+        drive(.handlerEnded(run: run, error: error), at: now)
     }
 }

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import Lull
 internal import LullCore
 internal import LullDurable

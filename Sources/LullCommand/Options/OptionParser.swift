@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// An argument as the operating system passes it: it lives as long as the program, and need not be UTF-8.

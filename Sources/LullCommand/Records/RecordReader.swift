@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// Splits what is read into records without copying them: it searches one large buffer for the terminator.
 ///

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// Writes the input as a trace for `lull simulate` and `lull tune`: `{"at":12.5,"key":"lamp"}`.

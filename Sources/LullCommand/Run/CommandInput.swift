@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// Makes the standard input of a command: a nameless file that has all of it before the command starts.

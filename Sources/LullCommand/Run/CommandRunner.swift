@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// Carries out the executions of `lull run` and `lull work`: runs COMMAND for each, with the records on its standard input.
@@ -202,7 +202,7 @@ struct CommandRunner: ExecutionHandler {
     mutating func wake(at now: CoreInstant) {
         for stopping in stopping where stopping.deadline <= now { supervisor.signal(stopping.command, SIGKILL) }
         stopping.removeAll { stopping in
-            stopping.deadline <= now || stopping.group.map { CLullSystem.kill(-$0, 0) != 0 } ?? false
+            stopping.deadline <= now || stopping.group.map { CLullCommand.kill(-$0, 0) != 0 } ?? false
         }
         for index in stopping.indices where stopping[index].group != nil {
             stopping[index].nextCheck = now.advanced(by: .milliseconds(50))

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// The processes below this one, including those that have left their process group and session.
 ///

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// Makes pipes that commands do not inherit, and reads from them.
 enum Pipe {

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// Finds the program that COMMAND names, as a shell would; `lull` does this once, at the start.
 enum Program {

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// The parent's side of the supervisor: the process that starts the commands.
 ///

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// The supervisor itself: an event loop that ends when the program that forked it ends.
 ///

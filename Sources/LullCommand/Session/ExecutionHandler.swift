@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// Carries out the executions of a session: `RecordWriter` writes their records, `CommandRunner` runs commands.

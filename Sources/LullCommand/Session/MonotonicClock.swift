@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// A clock that starts at zero with the program, runs while the machine sleeps, and ignores changes of the wall clock.

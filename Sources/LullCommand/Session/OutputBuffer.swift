@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// A descriptor to write to, and the bytes that wait to be written there.
 ///
@@ -33,7 +33,7 @@ struct OutputBuffer {
 
     private mutating func write(atMost limit: Int) throws(Failure) -> WriteResult {
         let count = bytes.withUnsafeBytes { bytes in
-            CLullSystem.write(descriptor, bytes.baseAddress.map { $0 + position }, min(bytes.count - position, limit))
+            CLullCommand.write(descriptor, bytes.baseAddress.map { $0 + position }, min(bytes.count - position, limit))
         }
         if count < 0 {
             let code = lull_errno()

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// The records of standard input with their keys, and the trace that `--record` writes of them.

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// The event loop of `lull filter` and `lull run` without a store: one thread that waits in one place, `poll`.

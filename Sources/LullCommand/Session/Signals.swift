@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// The pipe into which the signal handler writes the numbers of signals.
 ///

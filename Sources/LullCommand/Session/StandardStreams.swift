@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 internal import LullCore
 
 /// What a session writes to standard output and standard error, and the exit status that follows from it.

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// Borrowed bytes: a record in the read buffer, or a member of a trace's line.
 ///

@@ -1,4 +1,4 @@
-internal import CLullSystem
+internal import CLullCommand
 
 /// The terminal: its width, and the characters that it shows rather than obeys.
 enum Terminal {

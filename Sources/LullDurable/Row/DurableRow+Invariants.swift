@@ -1,9 +1,9 @@
 internal import LullCore
 
-// What is true of a row between any two steps. Stores are tested with it, and so is whatever computes the steps elsewhere.
+// What holds for a row between any two steps. Tests of stores check it, as do tests of other implementations of the steps.
 
 extension DurableRow {
-    /// The rules of the row's own data that do not hold; empty unless there is a bug.
+    /// Returns the rules of the row's own data that do not hold; empty unless there is a bug.
     public func checkInvariants() -> [String] {
         var broken = Broken()
         broken.unless(born <= taken && taken <= generation, "born \(born) ≤ taken \(taken) ≤ generation \(generation)")

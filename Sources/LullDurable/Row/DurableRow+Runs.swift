@@ -1,19 +1,19 @@
 public import LullCore
 
-// The calls of workers. All but a claim are about a run that the worker holds: the store has compared its id, its fence and
-// its owner with the row's before.
+// The calls of workers. All but a claim concern a run that the worker holds: the store has compared its id, its fence and its
+// owner with the row's before.
 
 extension DurableRow {
-    /// What a worker brings when it asks for a run.
+    /// The terms of a worker's claim.
     public struct Claim: Hashable, Sendable {
-        /// Names the worker; random, and new at each of its starts.
+        /// The worker's number: random, and new at each of its starts.
         public var owner: Int64
-        /// How long a run is the worker's unless it asks for more time.
+        /// How long a run is the worker's unless the worker renews the lease.
         public var lease: CoreDuration
-        /// How often a run is handed out before it is dead.
+        /// How many attempts a run has before it is dead.
         public var maxAttempts: Int
 
-        /// Makes a claim.
+        /// Creates a claim.
         public init(owner: Int64, lease: CoreDuration, maxAttempts: Int) {
             self.owner = owner
             self.lease = lease
@@ -21,22 +21,22 @@ extension DurableRow {
         }
     }
 
-    /// Why a run whose lease ended was taken from its worker.
+    /// The error of an attempt whose lease expired.
     public static var leaseExpired: [UInt8] { Array("the worker's lease expired".utf8) }
 
     /// Hands the next run of the key to a worker, if there is one that may start at `now`.
     ///
-    /// A new run freezes what is ready, or with ``DurableRules/maxBatch`` the first values of it; then the rest stays ready. A
-    /// run that is taken over keeps its id, its range and its values; one that has had all its attempts is dead.
+    /// A new run freezes what is ready, or with ``DurableRules/maxBatch`` the first values of it, and the rest stays ready. A run
+    /// that is taken over keeps its id, its range and its values; a run that has had all its attempts is dead.
     ///
     /// - Parameters:
-    ///   - claim: The worker that asks, and for how long.
-    ///   - now: The instant of the store's time.
-    ///   - rules: Of the row's namespace.
-    ///   - sequence: Where fences and run ids come from: one number for the whole store.
-    ///   - rest: Where what is ready is to be divided (``DurableRules/splits(_:)``) and the store holds the values beside the
-    ///     row: the generation of the first value of the rest.
-    ///   - endings: Gets what ends with this.
+    ///   - claim: The worker, and the lease that it wants.
+    ///   - now: The present instant of the store's time.
+    ///   - rules: The rules of the namespace.
+    ///   - sequence: The source of fences and run ids: one number for the whole store.
+    ///   - rest: The generation of the first value of the rest, if what is ready has to be divided (``DurableRules/splits(_:)``)
+    ///     and the store holds the values outside the row.
+    ///   - endings: Receives what ends in this step.
     /// - Returns: Whether ``run`` is now the worker's.
     public mutating func claim(
         _ claim: Claim, at now: CoreInstant, by rules: DurableRules, sequence: inout Int64, rest: Int64? = nil,
@@ -69,19 +69,19 @@ extension DurableRow {
         return true
     }
 
-    /// Hands a run out once more to the worker that has it and does not know: the answer to its claim was lost.
+    /// Hands a run out again to the worker that has it without knowing: the answer to its claim was lost.
     public mutating func handOutAgain(_ claim: Claim, at now: CoreInstant, sequence: inout Int64) {
         sequence += 1
         run?.fence = sequence
         run?.state = .claimed(until: now.advanced(by: claim.lease))
     }
 
-    /// Records that the worker is still executing the run, and extends its lease from now.
+    /// Extends the lease of a run that the worker is still executing.
     public mutating func heartbeat(lease: CoreDuration, at now: CoreInstant) {
         run?.state = .claimed(until: now.advanced(by: lease))
     }
 
-    /// Records that the handler returned: the run ends as completed.
+    /// Ends a run whose handler has returned.
     public mutating func complete(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         settle(at: now, by: rules, &endings)
         guard let run else { return }
@@ -89,9 +89,9 @@ extension DurableRow {
         removeRun(at: now)
     }
 
-    /// Records that the handler threw.
+    /// Ends an attempt whose handler threw.
     ///
-    /// After `retry` the run may be tried again; without it, it has had all its attempts, and is dead.
+    /// After `retry` the run may be tried again. Without `retry`, it has had all its attempts and is dead.
     public mutating func fail(
         _ error: [UInt8], retry: CoreDuration?, at now: CoreInstant, by rules: DurableRules,
         _ endings: inout [DurableEnding]
@@ -106,32 +106,32 @@ extension DurableRow {
         }
         run.state = .backoff(until: now.advanced(by: retry))
         self.run = run
-        giveWay(by: rules, &endings)
+        replaceFailedRun(by: rules, &endings)
     }
 
-    /// Takes a run back that the worker has not tried: no attempt is spent.
+    /// Takes a run back from the worker without counting the attempt.
     public mutating func release(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         settle(at: now, by: rules, &endings)
         guard let run else { return }
         self.run?.attempt = run.attempt - 1
         self.run?.state = .backoff(until: now)
-        giveWay(by: rules, &endings)
+        replaceFailedRun(by: rules, &endings)
     }
 
-    /// The run has ended. The rest of its batch queues behind whatever is waiting now.
+    /// Removes a run that has ended. The rest of its batch queues behind whatever is waiting now.
     private mutating func removeRun(at now: CoreInstant) {
         run = nil
         if ready?.since != nil { ready?.since = now }
     }
 
-    /// Brings a dead run back for another series of attempts, before anything newer of the key; or says why not.
+    /// Gives a dead run another series of attempts, before anything newer of the key, or returns why not.
     ///
-    /// The range of the run may lie before ``born``: the row may have been deleted, and born again, since it died.
+    /// The range of the run may lie before ``born``: since the run died, the row may have been deleted and created again.
     ///
     /// - Parameters:
     ///   - dead: The run.
     ///   - newest: The newest generation of the key that has ended, as far as the store knows.
-    ///   - now: The present instant.
+    ///   - now: The present instant of the store's time.
     ///   - rules: The rules of the namespace.
     public mutating func retry(_ dead: Run, newest: Int64?, at now: CoreInstant, by rules: DurableRules) -> Retry {
         let last = dead.value.submits.upperBound
@@ -147,9 +147,9 @@ extension DurableRow {
         return .accepted
     }
 
-    /// Whether a dead run is brought back, or why not.
+    /// Whether a dead run is retried, or why not.
     public enum Retry: Hashable, Sendable {
-        /// It may be claimed.
+        /// The run may be claimed.
         case accepted
         /// Only the latest value counts, and the key has a newer generation: an old value must not overwrite it.
         case outdated
@@ -159,8 +159,8 @@ extension DurableRow {
 }
 
 extension DurableRow.Ready {
-    /// Leaves the first values, and returns the rest: the same but for what it holds. The range is divided before the
-    /// generation of the rest's first value, so that submits that were absorbed stay with the value that stood for them.
+    /// Keeps the first values, and returns the rest with the same edge and due instant. The range is divided before the
+    /// generation of the rest's first value, so that absorbed submits stay with the value that absorbed them.
     fileprivate mutating func divide(after limit: Int, before known: Int64?, at now: CoreInstant) -> Self {
         var rest = self
         let cut: Int64
@@ -170,7 +170,7 @@ extension DurableRow.Ready {
         } else if let known {
             cut = known
         } else {
-            preconditionFailure("nobody knows where to divide what is ready")
+            preconditionFailure("a value outside the row, and the store has not given the generation of the rest")
         }
         let (first, last) = (submits.lowerBound, submits.upperBound)
         submits = first...cut - 1

@@ -1,22 +1,26 @@
 public import LullCore
 
-// The calls of producers. Each begins with `settle`, so that a late worker changes when a value runs, never which.
+// The calls of producers. Each begins with `settle`, so that a late worker affects when a value runs, never which one.
 
 extension DurableRow {
-    /// Does what was due at `now` or before: begins every other step (<doc:Semantics>, section 2).
-    ///
-    /// A pending value that has fallen due becomes ready.
+    /// Moves a pending value that has fallen due by `now` to ready. Every other step begins with this one (<doc:Semantics>,
+    /// section 2).
     public mutating func settle(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         let submits = pendingSubmits
-        guard let ripe = gate.settle(at: now, by: rules.policy(over: span)) else { return }
-        ripen(submits, ripe, by: rules, &endings)
+        guard let due = gate.settle(at: now, by: rules.policy(over: span)) else { return }
+        pendingFellDue(submits, due, by: rules, &endings)
     }
 
-    /// Takes a submit; its number is ``generation`` afterwards.
+    /// Records a submit; its number is ``generation`` afterwards.
     ///
-    /// A `wait` is the delay of this call alone; `submitter` says where it comes from.
-    ///
-    /// - Returns: When the value that it is part of is due; nil if it was absorbed.
+    /// - Parameters:
+    ///   - value: The bytes of the value.
+    ///   - now: The present instant of the store's time.
+    ///   - wait: The delay of this submit alone, in place of the policy's.
+    ///   - submitter: The submitter.
+    ///   - rules: The rules of the namespace.
+    ///   - endings: Receives what ends in this step.
+    /// - Returns: When the value that includes the submit falls due; nil if the submit was absorbed.
     @discardableResult
     public mutating func submit(
         _ value: [UInt8], at now: CoreInstant, wait: CoreDuration? = nil, submitter: Submitter = .unnamed,
@@ -30,10 +34,10 @@ extension DurableRow {
         case .join:
             join(payload, at: now, submitter, by: rules)
             return due(by: rules)
-        case .complete(let ripe):
+        case .complete(let due):
             join(payload, at: now, submitter, by: rules)
-            // The gate has counted them, and has forgotten them.
-            ripen(generation - Int64(ripe.count) + 1...generation, ripe, by: rules, &endings)
+            // `pendingSubmits` is not right here: the gate has reset its count.
+            pendingFellDue(generation - Int64(due.count) + 1...generation, due, by: rules, &endings)
             return now
         case .lead:
             let value = Ready(
@@ -48,7 +52,7 @@ extension DurableRow {
 
     /// Makes what is pending, or what waits for another attempt, ready now.
     ///
-    /// - Returns: Whether there was something.
+    /// - Returns: Whether there was anything to flush.
     @discardableResult
     public mutating func flush(
         at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
@@ -63,20 +67,20 @@ extension DurableRow {
 
     /// Makes what is pending ready now, and the gate idle.
     ///
-    /// - Returns: Whether there was something.
+    /// - Returns: Whether anything was pending.
     @discardableResult
     public mutating func flushPending(
         at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> Bool {
         settle(at: now, by: rules, &endings)
         let submits = pendingSubmits
-        guard let ripe = gate.flush(at: now) else { return false }
-        ripen(submits, ripe, by: rules, &endings)
+        guard let due = gate.flush(at: now) else { return false }
+        pendingFellDue(submits, due, by: rules, &endings)
         return true
     }
 
-    /// Ends what no worker has (pending, ready, between two attempts), each range by itself, and closes the gate. A claimed
-    /// run is not touched.
+    /// Cancels what no worker has (pending, ready, between two attempts), each as a range of its own, and closes the gate. A
+    /// claimed run does not change.
     ///
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
@@ -107,8 +111,8 @@ extension DurableRow {
 
     /// Drops what is pending, and closes the gate.
     ///
-    /// The range ends as `cancelled`. Only behind a value that waits for a worker it is covered by that one's, as an absorbed
-    /// submit is: ranges that become one later have no gaps.
+    /// The range ends as `cancelled`, unless a ready value precedes it: then that value's range covers it, as it covers an
+    /// absorbed submit, because ranges that are merged later must have no gaps.
     ///
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
@@ -128,7 +132,7 @@ extension DurableRow {
         return submits.count
     }
 
-    // MARK: - Parts
+    // MARK: - Transitions
 
     private mutating func join(
         _ payload: DurablePayload, at now: CoreInstant, _ submitter: Submitter, by rules: DurableRules
@@ -142,14 +146,16 @@ extension DurableRow {
         }
     }
 
-    /// What is pending has fallen due.
-    private mutating func ripen(
-        _ submits: ClosedRange<Int64>?, _ ripe: Gate.Due, by rules: DurableRules, _ endings: inout [DurableEnding]
+    /// Moves what is pending to ready.
+    private mutating func pendingFellDue(
+        _ submits: ClosedRange<Int64>?, _ due: Gate.Due, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) {
-        guard let pending, let submits else { preconditionFailure("a gate counts submits, and the row has no value") }
+        guard let pending, let submits else {
+            preconditionFailure("a gate that counts submits of a row without a value")
+        }
         self.pending = nil
         let value = Ready(
-            batch: pending.batch, submits: submits, count: ripe.count, first: ripe.first, due: ripe.at, edge: ripe.edge)
+            batch: pending.batch, submits: submits, count: due.count, first: due.first, due: due.at, edge: due.edge)
         makeReady(value, by: rules, &endings)
     }
 
@@ -163,17 +169,18 @@ extension DurableRow {
         } else {
             ready = value
         }
-        giveWay(by: rules, &endings)
+        replaceFailedRun(by: rules, &endings)
     }
 
-    /// A newer value takes the place of one that has failed, where only the latest counts.
-    mutating func giveWay(by rules: DurableRules, _ endings: inout [DurableEnding]) {
+    /// Ends a failed run that a newer value replaces, if only the latest value counts.
+    mutating func replaceFailedRun(by rules: DurableRules, _ endings: inout [DurableEnding]) {
         guard rules.combination == .latest, ready != nil, let run, run.isInBackoff, run.error != nil else { return }
         endings.append(DurableEnding(run, .failed))
         self.run = nil
     }
 
-    /// The newest submit is dropped: another value stands for it. While that one has not been claimed its range covers it.
+    /// Drops the newest submit in favour of the value that opened the window. Until that value has been claimed, its range covers
+    /// the submit.
     private mutating func absorb(_ endings: inout [DurableEnding]) {
         if let ready {
             self.ready?.submits = ready.submits.lowerBound...generation

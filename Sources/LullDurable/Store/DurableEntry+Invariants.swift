@@ -1,13 +1,13 @@
 internal import LullCore
 
-// What is true of everything that a store keeps of a key, between any two steps. Tests of stores ask for it.
+// What holds, between any two steps, for everything that a store has of a key. Tests of stores check it.
 
 extension DurableEntry {
-    /// The rules that do not hold; empty unless there is a bug.
+    /// Returns the rules that do not hold; empty unless there is a bug.
     ///
     /// - Parameters:
     ///   - ends: The ended ranges of the key, dead ones among them.
-    ///   - isComplete: Whether the store has forgotten none of them.
+    ///   - isComplete: Whether the store has deleted none of them.
     package func checkInvariants(
         ends: [ClosedRange<Int64>], isComplete: Bool, by rules: DurableRules
     ) -> [String] {
@@ -15,7 +15,7 @@ extension DurableEntry {
         if row.isAtRest { broken.append("a row at rest is deleted") }
         if wake > row.wake(by: rules) { broken.append("it wakes at \(wake), not at \(row.wake(by: rules))") }
         let live = [row.run?.value.submits, row.ready?.submits, row.pendingSubmits].compactMap(\.self)
-        // A dead run that is tried again may be older than the row.
+        // A dead run that was retried may be older than the row.
         let own = (ends + live).filter { $0.upperBound > row.born }
         var next = row.born
         for range in own.sorted(by: { $0.lowerBound < $1.lowerBound }) {

@@ -1,35 +1,35 @@
 internal import Lull
 public import LullCore
 
-// The calls of workers, and of who looks after dead runs, as steps on a table.
+// The calls of workers, and those about dead runs, as steps on a table.
 
 extension DurableTable {
     /// Hands out runs that may start: the step of ``DurableStore/claim(_:)``.
     ///
-    /// - Returns: The runs, those that are dead instead, and when there may be more.
+    /// - Returns: The runs, the runs that died instead, and when there may be more.
     public mutating func claim(
         _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
-        var taken = Taken(runs: try handOutAgain(claim, in: namespace, at: now))
-        let known = taken.runs.count
-        while taken.runs.count < claim.limit {
-            let room = claim.limit - taken.runs.count
+        var result = ClaimResult(runs: try handOutAgain(claim, in: namespace, at: now))
+        let knownCount = result.runs.count
+        while result.runs.count < claim.limit {
+            let room = claim.limit - result.runs.count
             let found = try earliest(in: namespace, through: now, limit: room)
             guard let last = found.last else { break }
-            // What was not found wakes at this instant or later: up to it the order is certain.
+            // Every row that was not found wakes at this instant or later: up to it the order is certain.
             let certain = found.count < room ? now : last.wake
-            try take(from: found, through: certain, &taken, claim, in: namespace, at: now)
+            try take(from: found, through: certain, &result, claim, in: namespace, at: now)
         }
-        let attempts = taken.runs.count - known
-        if attempts + taken.lostLeases > 0 {
-            try count(attempts: attempts, lostLeases: taken.lostLeases, in: namespace)
+        let attempts = result.runs.count - knownCount
+        if attempts + result.lostLeases > 0 {
+            try count(attempts: attempts, lostLeases: result.lostLeases, in: namespace)
         }
-        return (taken.runs, taken.dead, try nextWake(in: namespace))
+        return (result.runs, result.dead, try nextWake(in: namespace))
     }
 
-    /// Claims, of some rows, those that may start at an instant or before, in that order; the others are moved on.
+    /// Claims those of the found rows that may start by an instant, in that order, and moves `wake` of the others later.
     private mutating func take(
-        from found: [DurableEntry], through certain: CoreInstant, _ taken: inout Taken, _ claim: DurableClaim,
+        from found: [DurableEntry], through certain: CoreInstant, _ result: inout ClaimResult, _ claim: DurableClaim,
         in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
         var startable: [(at: CoreInstant, entry: DurableEntry, rest: Int64?)] = []
@@ -44,31 +44,31 @@ extension DurableTable {
                 }
                 startable.append((at, old, rest))
             } else {
-                try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
+                try write(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
             }
         }
-        // What may start at one instant starts in the order in which it was found.
+        // Rows that may start at the same instant start in the order in which they were found.
         let order = startable.indices.sorted { (startable[$0].at, $0) < (startable[$1].at, $1) }
         for (_, old, rest) in order.map({ startable[$0] }) {
             var row = old.row
             var endings: [DurableEnding] = []
-            // It may start, so if a worker has it the lease is over.
-            if let run = row.run, !run.isInBackoff { taken.lostLeases += 1 }
+            // The run may start, so if a worker has it, its lease has expired.
+            if let run = row.run, !run.isInBackoff { result.lostLeases += 1 }
             let isClaimed = row.claim(
                 claim.terms, at: now, by: namespace.rules, sequence: &sequence, rest: rest, &endings)
-            try keep(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
-            taken.dead += endings.filter { $0.how == .dead }.compactMap(\.run).map { run in
+            try write(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
+            result.dead += endings.filter { $0.how == .dead }.compactMap(\.run).map { run in
                 DurableRun(key: old.key, values: [], run: run)
             }
             if isClaimed, let run = row.run {
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
                 let values = try values(ofRunIn: entry, in: namespace)
-                taken.runs.append(DurableRun(key: old.key, values: values, run: run))
+                result.runs.append(DurableRun(key: old.key, values: values, run: run))
             }
         }
     }
 
-    /// Runs that the worker has without knowing it.
+    /// Hands out again the runs that the worker has without knowing it.
     private mutating func handOutAgain(
         _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> [DurableRun] {
@@ -77,14 +77,14 @@ extension DurableTable {
             guard let held = old.row.run, !claim.holding.contains(held.id) else { continue }
             var row = old.row
             row.handOutAgain(claim.terms, at: now, sequence: &sequence)
-            try keep(row, of: old.key, from: old, isWorkers: true, [], at: now, in: namespace)
+            try write(row, of: old.key, from: old, isWorkers: true, [], at: now, in: namespace)
             guard let run = row.run else { continue }
             runs.append(DurableRun(key: old.key, values: try values(ofRunIn: old, in: namespace), run: run))
         }
         return runs
     }
 
-    /// Records what a worker says of a run: the step of ``DurableStore/report(_:)``.
+    /// Records a worker's report on a run: the step of ``DurableStore/report(_:)``.
     public mutating func report(
         _ report: DurableReport, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableReport.Answer {
@@ -95,18 +95,18 @@ extension DurableTable {
         guard let old, var row = settled, let run = row.run, run.id == report.run, run.fence == report.fence,
             run.owner == report.owner
         else {
-            // What has ended in this step is left to the next one that writes.
+            // The next step that writes records what has ended in this one.
             if endings.contains(where: { $0.run?.id == report.run }) { return .alreadyDone }
             let end = try end(ofRun: report.run, of: report.key, in: namespace)
             return end == nil ? .leaseLost : .alreadyDone
         }
         if run.isInBackoff {
-            switch report.word {
+            switch report.kind {
             case .failed, .released: return .alreadyDone
             case .heartbeat, .completed: return .leaseLost
             }
         }
-        switch report.word {
+        switch report.kind {
         case .heartbeat(let lease):
             row.heartbeat(lease: lease, at: now)
         case .completed:
@@ -116,7 +116,7 @@ extension DurableTable {
         case .released:
             row.release(at: now, by: namespace.rules, &endings)
         }
-        try keep(row, of: report.key, from: old, isWorkers: true, endings, at: now, in: namespace)
+        try write(row, of: report.key, from: old, isWorkers: true, endings, at: now, in: namespace)
         return .accepted
     }
 
@@ -136,17 +136,17 @@ extension DurableTable {
         case .accepted: break
         }
         _ = try takeDead(run, withValues: false, in: namespace)
-        try keep(row, of: dead.key, from: old, isWorkers: false, endings, at: now, in: namespace)
+        try write(row, of: dead.key, from: old, isWorkers: false, endings, at: now, in: namespace)
         return .accepted
     }
 
-    /// Forgets a dead run, and says whether there was one: the step of ``DurableStore/discard(_:in:)``.
+    /// Deletes a dead run, and returns whether there was one: the step of ``DurableStore/discard(_:in:)``.
     public mutating func discard(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool {
         try takeDead(run, withValues: true, in: namespace)
     }
 
-    /// Forgets some of the ends and tokens that are older than the limits say. To be called in each step: it does a
-    /// little at a time.
+    /// Deletes some of the ends and tokens that are older than the limits allow. Call it in each step: it does a little at
+    /// a time.
     public mutating func forget(
         beyond limits: DurableLimits, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
@@ -158,8 +158,8 @@ extension DurableTable {
     }
 }
 
-/// What a claim has found.
-private struct Taken {
+/// The result of a claim so far.
+private struct ClaimResult {
     var runs: [DurableRun]
     /// Runs whose last lease has expired.
     var dead: [DurableRun] = []

@@ -21,7 +21,7 @@ extension DurableTable {
         let receipt = DurableReceipt(
             namespace: namespace.name, key: submission.key, generation: row.generation,
             dueIn: due.map { DurableNamespace.time(from: now, to: $0) }, due: due?.nanoseconds)
-        try keep(row, of: submission.key, from: old, isWorkers: false, endings, at: now, in: namespace)
+        try write(row, of: submission.key, from: old, isWorkers: false, endings, at: now, in: namespace)
         if let token = submission.token { try remember(receipt, for: token, at: now, in: namespace) }
         return receipt
     }
@@ -44,11 +44,11 @@ extension DurableTable {
         }
     }
 
-    /// Makes ready what is pending and was submitted by one submitter alone, and its gate idle; in the order of the
-    /// keys' first submits.
+    /// Makes ready what is pending and comes from one submitter alone, and the gate idle, in the order of the keys' first
+    /// submits.
     ///
-    /// - Returns: The keys, each with its newest generation; and how many others have something pending that several
-    ///   have submitted, this one perhaps among them.
+    /// - Returns: The keys, each with its newest generation; and the number of other keys whose pending value comes from
+    ///   several submitters, perhaps including this one.
     public mutating func flush(
         submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
@@ -60,10 +60,10 @@ extension DurableTable {
         return (flushed, mixed)
     }
 
-    /// Drops what is pending and was submitted by one submitter alone, and makes its gate idle.
+    /// Drops what is pending and comes from one submitter alone, and makes the gate idle.
     ///
-    /// - Returns: The number of submits behind that; and how many keys have something pending that several have
-    ///   submitted, this one perhaps among them.
+    /// - Returns: The number of submits behind what was dropped; and the number of keys whose pending value comes from
+    ///   several submitters, perhaps including this one.
     public mutating func cancel(
         submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (cancelled: Int, mixed: Int) {
@@ -72,15 +72,15 @@ extension DurableTable {
             (table, key, row, endings) throws(DurableError) in
             let submits = row.pendingSubmits
             cancelled += row.cancelPending(at: now, by: namespace.rules, &endings)
-            // Behind a value that is ready the range does not end, but its values do.
+            // Behind a ready value the range does not end, but its values are deleted.
             if let submits, endings.isEmpty { try table.dropValues(of: submits, of: key, in: namespace) }
         }
         return (cancelled, mixed)
     }
 
-    /// Does something with the rows in which what is pending is one submitter's alone.
+    /// Changes the rows whose pending value comes from one submitter alone.
     ///
-    /// - Returns: How many rows have something pending that several have submitted.
+    /// - Returns: The number of rows whose pending value comes from several submitters.
     private mutating func changePending(
         of submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant,
         _ body: (inout Self, [UInt8], inout DurableRow, inout [DurableEnding]) throws(DurableError) -> Void
@@ -91,19 +91,19 @@ extension DurableTable {
             var row = old.row
             var endings: [DurableEnding] = []
             row.settle(at: now, by: namespace.rules, &endings)
-            // What has fallen due by now is left as it is: the next step settles it.
+            // A value that has fallen due by now is not pending; the next step settles the row.
             switch row.pending?.submitter {
             case .several: mixed += 1
             case .one(submitter):
                 try body(&self, key, &row, &endings)
-                try keep(row, of: key, from: old, isWorkers: false, endings, at: now, in: namespace)
-            default: continue
+                try write(row, of: key, from: old, isWorkers: false, endings, at: now, in: namespace)
+            case .one, .unnamed, nil: continue
             }
         }
         return mixed
     }
 
-    /// Does something with the row of a key, or of all keys, and adds up what it counts.
+    /// Changes the row of a key, or of all keys, and returns the sum of the counts.
     private mutating func change(
         _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant,
         _ body: (inout DurableRow, inout [DurableEnding]) -> Int
@@ -115,12 +115,12 @@ extension DurableTable {
             var row = old.row
             var endings: [DurableEnding] = []
             count += body(&row, &endings)
-            try keep(row, of: key, from: old, isWorkers: false, endings, at: now, in: namespace)
+            try write(row, of: key, from: old, isWorkers: false, endings, at: now, in: namespace)
         }
         return count
     }
 
-    /// What has become of a submit: the step of ``DurableStore/state(of:)``.
+    /// Returns the state of a submit: the step of ``DurableStore/state(of:)``.
     public mutating func state(
         of receipt: DurableReceipt, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableState {
@@ -142,16 +142,16 @@ extension DurableTable {
         return DurableState(end.how, error: end.error)
     }
 
-    // MARK: - Parts
+    // MARK: - Writing
 
-    /// Writes a row as it is after a step, and what has ended in it.
+    /// Writes a row after a step, and records what has ended in the step.
     ///
     /// - Parameter isWorkers: Whether the step was a worker's, which may move `wake` later.
-    mutating func keep(
+    mutating func write(
         _ row: DurableRow, of key: [UInt8], from old: DurableEntry?, isWorkers: Bool, _ endings: [DurableEnding],
         at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
-        // Before the row changes: what has ended may lie in it.
+        // Before the row changes: it may hold the values of what has ended.
         for ending in endings {
             let entry = old ?? DurableEntry(handle: 0, key: key, row: row, wake: .farFuture)
             try record(ending, of: entry, at: now, in: namespace)

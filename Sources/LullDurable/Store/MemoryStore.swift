@@ -1,7 +1,7 @@
 internal import Lull
 internal import LullCore
 
-/// A store in memory, for tests of code that uses a ``DurableDebouncer``. What it keeps dies with it.
+/// A store in memory, for tests of code that uses a ``DurableDebouncer``. Its contents are lost with it.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -10,7 +10,7 @@ internal import LullCore
 ///     for: .seconds(2), namespace: "sync", in: store, clock: clock)
 /// ```
 ///
-/// With the `ManualClock` of `LullTesting` the test decides when values fall due (<doc:Testing>).
+/// With the `ManualClock` of `LullTesting`, the test decides when values fall due (<doc:Testing>).
 public final class MemoryStore: DurableStore {
     private struct State {
         var table = MemoryTable()
@@ -24,18 +24,18 @@ public final class MemoryStore: DurableStore {
     private let clock: StoreClock
     private let limits: DurableLimits
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - limits: How large a value may be, and how long ends and tokens are kept.
-    ///   - clock: What decides when values fall due; ``StoreClock/system`` unless a test gives its own.
+    ///   - limits: How large a value may be, and how long ends and tokens are retained.
+    ///   - clock: The clock that decides when values fall due; by default ``StoreClock/system``.
     public init(limits: DurableLimits = DurableLimits(), clock: StoreClock = .system) {
         self.limits = limits
         self.clock = clock
         state = Guarded(State(time: StoreTime(at: clock.read())))
     }
 
-    /// One atomic step: nothing else happens to the store meanwhile.
+    /// Performs one atomic step under the lock.
     private func step<Result: Sendable>(
         _ body: (inout State, CoreInstant) throws(DurableError) -> Result
     ) throws(DurableError) -> Result {
@@ -44,7 +44,9 @@ public final class MemoryStore: DurableStore {
             let now = state.time.now(clock.read())
             do throws(DurableError) {
                 let result = try body(&state, now)
-                for (namespace, wake) in state.table.takeTouched() { state.wakeSignal.signal(wake, in: namespace) }
+                for (namespace, wake) in state.table.takeEarliestWakes() {
+                    state.wakeSignal.signal(wake, in: namespace)
+                }
                 return (.success(result), state.wakeSignal.takeWoken())
             } catch {
                 return (.failure(error), [])
@@ -54,7 +56,7 @@ public final class MemoryStore: DurableStore {
         return try result.get()
     }
 
-    /// One atomic step in a namespace.
+    /// Performs one atomic step in a namespace.
     private func step<Result: Sendable>(
         in namespace: String,
         _ body: (inout State, DurableNamespace, CoreInstant) throws(DurableError) -> Result
@@ -65,7 +67,7 @@ public final class MemoryStore: DurableStore {
         }
     }
 
-    // MARK: - The calls
+    // MARK: - DurableStore
 
     /// Opens a namespace: see ``DurableStore/open(_:_:)``.
     public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
@@ -77,7 +79,7 @@ public final class MemoryStore: DurableStore {
         }
     }
 
-    /// Takes a submit: see ``DurableStore/submit(_:)``.
+    /// Records a submit: see ``DurableStore/submit(_:)``.
     public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
         guard submission.value.count <= limits.largestValue else {
             throw .tooLarge(bytes: submission.value.count, limit: limits.largestValue)
@@ -88,21 +90,21 @@ public final class MemoryStore: DurableStore {
         }
     }
 
-    /// Flushes a key or all: see ``DurableStore/flush(_:in:)``.
+    /// Flushes one key or all: see ``DurableStore/flush(_:in:)``.
     public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try step(in: namespace) { (state, namespace, now) throws(DurableError) in
             try state.table.flush(key, in: namespace, at: now)
         }
     }
 
-    /// Cancels a key or all: see ``DurableStore/cancel(_:in:)``.
+    /// Cancels one key or all: see ``DurableStore/cancel(_:in:)``.
     public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try step(in: namespace) { (state, namespace, now) throws(DurableError) in
             try state.table.cancel(key, in: namespace, at: now)
         }
     }
 
-    /// Flushes what one submitter alone has submitted: see ``DurableStore/flush(submittedBy:in:)``.
+    /// Flushes what comes from one submitter alone: see ``DurableStore/flush(submittedBy:in:)``.
     public func flush(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
@@ -111,7 +113,7 @@ public final class MemoryStore: DurableStore {
         }
     }
 
-    /// Cancels what one submitter alone has submitted: see ``DurableStore/cancel(submittedBy:in:)``.
+    /// Cancels what comes from one submitter alone: see ``DurableStore/cancel(submittedBy:in:)``.
     public func cancel(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
@@ -131,35 +133,35 @@ public final class MemoryStore: DurableStore {
         }
     }
 
-    /// Records a worker's word: see ``DurableStore/report(_:)``.
+    /// Records a worker's report: see ``DurableStore/report(_:)``.
     public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
         try step(in: report.namespace) { (state, namespace, now) throws(DurableError) in
             try state.table.report(report, in: namespace, at: now)
         }
     }
 
-    /// Makes several calls: see ``DurableStore/exchange(_:_:)``.
+    /// Makes several calls of a worker together: see ``DurableStore/exchange(_:_:)``.
     public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
         var answers: [Result<DurableReport.Answer, DurableError>] = []
         for report in reports { answers.append(await answer(to: report)) }
         return DurableExchange(reports: answers, claim: await answer(to: claim))
     }
 
-    /// What became of a submit: see ``DurableStore/state(of:)``.
+    /// Returns the state of a submit: see ``DurableStore/state(of:)``.
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
         try step(in: receipt.namespace) { (state, namespace, now) throws(DurableError) in
             try state.table.state(of: receipt, in: namespace, at: now)
         }
     }
 
-    /// All namespaces with their counts: see ``DurableStore/status()``.
+    /// Returns all namespaces with their counts: see ``DurableStore/status()``.
     public func status() async throws(DurableError) -> [DurableStatus] {
         try step { (state, now) in
             state.namespaces.values.sorted { $0.name < $1.name }.map { state.table.status(of: $0, at: now) }
         }
     }
 
-    /// Keys that are not at rest: see ``DurableStore/list(in:prefix:limit:)``.
+    /// Returns keys that are not at rest: see ``DurableStore/list(in:prefix:limit:)``.
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
@@ -168,7 +170,7 @@ public final class MemoryStore: DurableStore {
         }
     }
 
-    /// Dead runs: see ``DurableStore/dead(in:limit:)``.
+    /// Returns dead runs: see ``DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try step(in: namespace) { (state, namespace, now) in
             state.table.dead(limit: limit, in: namespace, at: now)
@@ -182,7 +184,7 @@ public final class MemoryStore: DurableStore {
         }
     }
 
-    /// Forgets a dead run: see ``DurableStore/discard(_:in:)``.
+    /// Deletes a dead run: see ``DurableStore/discard(_:in:)``.
     public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
         try step(in: namespace) { (state, namespace, _) throws(DurableError) in
             try state.table.discard(run, in: namespace)
@@ -203,9 +205,9 @@ public final class MemoryStore: DurableStore {
         }
     }
 
-    /// The rules that do not hold between any two steps; empty unless there is a bug.
+    /// Returns the rules that do not hold between two steps; empty unless there is a bug.
     ///
-    /// - Parameter isComplete: Whether no end can have been forgotten or discarded.
+    /// - Parameter isComplete: Whether no end can have been deleted or discarded.
     package func checkInvariants(isComplete: Bool) -> [String] {
         state.change { state in
             state.namespaces.values.flatMap { state.table.checkInvariants(of: $0, isComplete: isComplete) }

@@ -4,36 +4,26 @@ internal import LullCore
 struct MemoryTable: DurableTable {
     var sequence: Int64 = 0
     var base: Int64 = 0
-    private var handles: Int64 = 0
+    private var latestHandle: Int64 = 0
     private var contents: [Int64: Contents] = [:]
-    /// The earliest `wake` that was written in each namespace since it was last asked.
-    private var touched: [String: CoreInstant] = [:]
+    /// The earliest `wake` that was written in each namespace since `takeEarliestWakes`.
+    private var earliestWakes: [String: CoreInstant] = [:]
 
-    /// Everything of one namespace.
+    /// The contents of one namespace.
     struct Contents {
         var rows: [[UInt8]: DurableEntry] = [:]
-        var keys: [Int64: [UInt8]] = [:]
-        var wakes = WakeHeap()
         var ends: [[UInt8]: [End]] = [:]
         var dead: [Int64: Dead] = [:]
         var tokens: [String: DurableReceipt] = [:]
-        /// The handles of the rows whose runs are leased, by worker.
-        var leased: [Int64: Set<Int64>] = [:]
         /// The keys that have ends, and the tokens, by age.
         var endLog = AgeLog<[UInt8]>()
         var tokenLog = AgeLog<String>()
         var attempts = 0
         var lostLeases = 0
 
-        mutating func lease(_ old: DurableRow?, _ new: DurableRow?, _ handle: Int64) {
-            let before = old?.lessee
-            let after = new?.lessee
-            guard before != after else { return }
-            if let before {
-                leased[before]?.remove(handle)
-                if leased[before]?.isEmpty == true { leased[before] = nil }
-            }
-            if let after { leased[after, default: []].insert(handle) }
+        /// The rows that satisfy a condition, in the order of their insertion. A scan is fast enough for tests.
+        func entries(where isIncluded: (DurableEntry) -> Bool) -> [DurableEntry] {
+            rows.values.filter(isIncluded).sorted { $0.handle < $1.handle }
         }
     }
 
@@ -65,79 +55,53 @@ struct MemoryTable: DurableTable {
     }
 
     mutating func insert(_ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace) {
-        handles += 1
-        self[namespace].rows[key] = DurableEntry(handle: handles, key: key, row: row, wake: wake)
-        self[namespace].keys[handles] = key
-        self[namespace].wakes.push(wake, handles)
-        self[namespace].lease(nil, row, handles)
-        touch(wake, in: namespace)
+        latestHandle += 1
+        self[namespace].rows[key] = DurableEntry(handle: latestHandle, key: key, row: row, wake: wake)
+        noteWake(wake, in: namespace)
     }
 
     mutating func update(_ new: DurableEntry, from old: DurableEntry, in namespace: DurableNamespace) {
         self[namespace].rows[new.key] = new
-        self[namespace].lease(old.row, new.row, new.handle)
-        guard new.wake != old.wake else { return }
-        self[namespace].wakes.push(new.wake, new.handle)
-        touch(new.wake, in: namespace)
+        if new.wake != old.wake { noteWake(new.wake, in: namespace) }
     }
 
-    private mutating func touch(_ wake: CoreInstant, in namespace: DurableNamespace) {
-        touched[namespace.name] = min(wake, touched[namespace.name] ?? .farFuture)
+    private mutating func noteWake(_ wake: CoreInstant, in namespace: DurableNamespace) {
+        earliestWakes[namespace.name] = min(wake, earliestWakes[namespace.name] ?? .farFuture)
     }
 
-    /// Removes and returns the earliest `wake` of each namespace that was written, for the store's wake signal.
-    mutating func takeTouched() -> [String: CoreInstant] {
-        defer { touched = [:] }
-        return touched
+    /// Removes and returns the earliest `wake` that was written in each namespace, for the store's wake-up signal.
+    mutating func takeEarliestWakes() -> [String: CoreInstant] {
+        defer { earliestWakes = [:] }
+        return earliestWakes
     }
 
     mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) {
         self[namespace].rows[entry.key] = nil
-        self[namespace].keys[entry.handle] = nil
-        self[namespace].lease(entry.row, nil, entry.handle)
-        if self[namespace].wakes.count > 2 * self[namespace].rows.count + 64 {
-            let wakes = self[namespace].rows.values.map { ($0.wake, $0.handle) }
-            self[namespace].wakes = WakeHeap(wakes)
-        }
     }
 
     mutating func earliest(in namespace: DurableNamespace, through now: CoreInstant, limit: Int) -> [DurableEntry] {
-        var found: [DurableEntry] = []
-        while found.count < limit, let (wake, handle) = self[namespace].wakes.first, wake <= now {
-            self[namespace].wakes.removeFirst()
-            guard let entry = entry(handle, in: namespace), entry.wake == wake,
-                !found.contains(where: { $0.handle == handle })
-            else { continue }
-            found.append(entry)
-        }
-        for entry in found { self[namespace].wakes.push(entry.wake, entry.handle) }
-        return found
+        let due = self[namespace].rows.values.filter { $0.wake <= now }
+        return Array(due.sorted { ($0.wake, $0.handle) < ($1.wake, $1.handle) }.prefix(limit))
     }
 
     mutating func nextWake(in namespace: DurableNamespace) -> CoreInstant? {
-        while let (wake, handle) = self[namespace].wakes.first {
-            if entry(handle, in: namespace)?.wake == wake { return wake }
-            self[namespace].wakes.removeFirst()
-        }
-        return nil
-    }
-
-    private func entry(_ handle: Int64, in namespace: DurableNamespace) -> DurableEntry? {
-        self[namespace].keys[handle].flatMap { self[namespace].rows[$0] }
+        self[namespace].rows.values.map(\.wake).min()
     }
 
     mutating func held(by owner: Int64, in namespace: DurableNamespace) -> [DurableEntry] {
-        (self[namespace].leased[owner] ?? []).sorted().compactMap { entry($0, in: namespace) }
+        self[namespace].entries { entry in
+            entry.row.run.map { !$0.isInBackoff && $0.owner == owner } ?? false
+        }
     }
 
     mutating func keys(in namespace: DurableNamespace) -> [[UInt8]] {
-        self[namespace].rows.values.sorted { $0.handle < $1.handle }.map(\.key)
+        self[namespace].entries { _ in true }.map(\.key)
     }
 
     mutating func keys(submittedBy submitter: Int64, in namespace: DurableNamespace) -> [[UInt8]] {
-        self[namespace].rows.values.filter { entry in
+        self[namespace].entries { entry in
             entry.row.pending?.submitter == .one(submitter) || entry.row.pending?.submitter == .several
-        }.sorted { $0.handle < $1.handle }.map(\.key)
+        }.map(\.key)
     }
 
     mutating func values(ofRunIn entry: DurableEntry, in namespace: DurableNamespace) -> [[UInt8]] {
@@ -211,7 +175,7 @@ struct MemoryTable: DurableTable {
         return true
     }
 
-    // MARK: - Tokens, and forgetting
+    // MARK: - Tokens and retention
 
     mutating func answer(to token: String, in namespace: DurableNamespace) -> DurableReceipt? {
         self[namespace].tokens[token]
@@ -228,7 +192,7 @@ struct MemoryTable: DurableTable {
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) {
         while let key = self[namespace].endLog.removeFirst(before: ended) {
-            // When the run has ended or the dead one goes, the ends are looked at again.
+            // These ends are looked at again when the run has ended or the dead run is removed.
             if self[namespace].rows[key]?.row.run != nil { continue }
             if self[namespace].dead.values.contains(where: { $0.key == key }) { continue }
             let rest = self[namespace].ends[key]?.filter { $0.at >= ended } ?? []
@@ -240,7 +204,7 @@ struct MemoryTable: DurableTable {
     }
 }
 
-// MARK: - What a store tells of itself
+// MARK: - Inspection
 
 extension MemoryTable {
     func status(of namespace: DurableNamespace, at now: CoreInstant) -> DurableStatus {
@@ -272,9 +236,9 @@ extension MemoryTable {
 }
 
 extension MemoryTable {
-    /// The rules that do not hold; empty unless there is a bug.
+    /// Returns the rules that do not hold; empty unless there is a bug.
     func checkInvariants(of namespace: DurableNamespace, isComplete: Bool) -> [String] {
-        self[namespace].rows.values.sorted { $0.handle < $1.handle }.flatMap { entry in
+        self[namespace].entries { _ in true }.flatMap { entry in
             let dead = self[namespace].dead.values.filter { $0.key == entry.key }.map(\.run.value.submits)
             let ends = (self[namespace].ends[entry.key] ?? []).map(\.submits)
             return entry.checkInvariants(ends: ends + dead, isComplete: isComplete, by: namespace.rules)
@@ -282,13 +246,8 @@ extension MemoryTable {
     }
 }
 
-extension DurableRow {
-    /// The worker that has the run.
-    fileprivate var lessee: Int64? { run.flatMap { $0.isInBackoff ? nil : $0.owner } }
-}
-
 extension DurablePayload {
-    /// In memory a value is never anywhere else.
+    /// The bytes: in memory a value is never stored anywhere else.
     fileprivate var bytesInMemory: [UInt8] {
         switch self {
         case .bytes(let bytes, _): bytes

@@ -1,65 +1,65 @@
 public import LullCore
 
-// What a store tells of itself.
+// The states and counts that a store reports.
 
-/// What has become of a submit: the answer of ``DurableDebouncer/state(of:)``.
+/// The state of a submit: the answer of ``DurableDebouncer/state(of:)``.
 @nonexhaustive
 public enum DurableState: Hashable, Sendable {
-    /// It, or a value that has taken its place, is not due yet.
+    /// Its value, or one that has replaced it, is not due yet.
     case pending
-    /// It is due, and waits for a worker.
+    /// Its value is due and waits for a worker.
     case ready
-    /// A worker is executing it. Attempts are counted from 1.
+    /// A worker is executing it. Attempts count from 1.
     case running(attempt: Int)
-    /// The handler threw; after a delay it is tried again.
+    /// The handler threw; the run is tried again after a delay.
     case waitingForRetry(attempt: Int, error: String?)
     /// The handler returned.
     case completed
-    /// The handler threw, and a newer value of the key took its place.
+    /// The handler threw, and a newer value of the key replaced this one.
     case failed(error: String?)
-    /// It was cancelled before a worker began it.
+    /// It was cancelled before a worker claimed it.
     case cancelled
-    /// It came in a leading-only window that another value had opened (<doc:Semantics>, section 6).
+    /// It was submitted in a leading-only window that another value had opened (<doc:Semantics>, section 6).
     case absorbed
-    /// All its attempts have failed. It stays until it is retried or discarded.
+    /// All its attempts have failed. Its run stays until it is retried or discarded.
     case dead(error: String?)
-    /// It ended longer ago than the store remembers (``DurableLimits/retention``).
+    /// It ended longer ago than the store retains ends (``DurableLimits/retention``).
     case forgotten
 }
 
-/// How much there is to do in a namespace at the moment: the answer of ``DurableDebouncer/status()``.
+/// The work of a namespace at the moment: the answer of ``DurableDebouncer/status()``.
 ///
-/// Watch ``dead``, and ``oldestDue``, which grows where workers are missing or too slow.
+/// Watch ``dead``, and ``oldestDue``, which grows when workers are missing or too slow.
 public struct DurableStatus: Hashable, Sendable {
     /// The name of the namespace.
     public var namespace: String
     /// The rules by which its values fall due and are combined.
     public var rules: DurableRules
-    /// Keys with a value that is not due yet.
+    /// The number of keys with a value that is not due yet.
     public var pending = 0
-    /// Keys with a value that waits for a worker.
+    /// The number of keys with a value that waits for a worker.
     public var ready = 0
-    /// Keys with a run that a worker is executing.
+    /// The number of keys with a run that a worker is executing.
     public var running = 0
-    /// Keys with a run that waits for another attempt.
+    /// The number of keys with a run that waits for another attempt.
     public var retrying = 0
-    /// Runs that have used up their attempts: see ``DurableDebouncer/dead(limit:)``.
+    /// The number of runs that have used up their attempts: see ``DurableDebouncer/dead(limit:)``.
     public var dead = 0
-    /// For how long the oldest work that waits for a worker has waited: a value that is due, a run whose next attempt
-    /// is due, or one whose lease has expired.
+    /// How long the oldest work that waits for a worker has waited: a value that is due, a run whose next attempt is due,
+    /// or a run whose lease has expired.
     public var oldestDue: Duration?
-    /// How many attempts at runs have begun since the namespace was made.
+    /// The number of attempts that have begun since the namespace was created.
     public var attempts = 0
-    /// How many times a run was taken from a worker whose lease had ended.
+    /// The number of times that a run was taken from a worker whose lease had expired.
     public var lostLeases = 0
 
-    /// Makes the status of an empty namespace; for implementers of a store.
+    /// Creates the status of an empty namespace; for implementers of a store.
     public init(namespace: String, rules: DurableRules) {
         self.namespace = namespace
         self.rules = rules
     }
 
-    /// Counts a row.
+    /// Adds a row to the counts.
     package mutating func add(_ row: DurableRow, at now: CoreInstant) {
         var row = row
         var endings: [DurableEnding] = []
@@ -82,21 +82,21 @@ public struct DurableStatus: Hashable, Sendable {
 
 /// What a key has pending, ready or running at the moment: an answer of ``DurableDebouncer/list(prefix:limit:)``.
 ///
-/// A store knows keys as bytes; a ``DurableDebouncer`` gives them as what they are, or nil where no key of its type has
-/// the bytes.
+/// A store returns keys as bytes. A ``DurableDebouncer`` returns keys of its type, or nil if no key of the type has the
+/// bytes.
 public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The key.
     public var key: Key
     /// The number of submits behind the value that is not due yet; zero if there is none.
     public var pending: Int
-    /// How long it is until that value falls due; nil if there is none.
+    /// The time until that value falls due; nil if there is none.
     public var dueIn: Duration?
     /// The number of submits behind the value that waits for a worker; zero if there is none.
     public var ready: Int
-    /// The run that a worker has, or that waits for another attempt, if there is one.
+    /// The run that a worker has or that waits for another attempt; nil if there is none.
     public var run: DurableListedRun?
 
-    /// Makes the listing of a row; for implementers of a store.
+    /// Creates the listing of a row; for implementers of a store.
     public init(key: Key, row: DurableRow, rules: DurableRules, at now: CoreInstant) {
         var row = row
         var endings: [DurableEnding] = []
@@ -120,7 +120,7 @@ extension DurableListing {
         (pending, dueIn, ready, run) = (other.pending, other.dueIn, other.ready, other.run)
     }
 
-    /// The same of the key as it is to be seen.
+    /// Returns the listing with its key transformed.
     func mapKey<Other: Hashable & Sendable>(_ map: (Key) -> Other) -> DurableListing<Other> {
         DurableListing<Other>(self, key: map(key))
     }
@@ -128,42 +128,42 @@ extension DurableListing {
 
 /// The run of a key in a ``DurableListing``.
 public struct DurableListedRun: Hashable, Sendable {
-    /// The ``DurableExecution/runID`` of its executions.
+    /// The ``DurableExecution/runID`` of the run's executions.
     public var id: Int64
-    /// How often it has been started, from 1.
+    /// The number of the latest attempt, from 1.
     public var attempt: Int
-    /// Whether a worker has it now.
+    /// Whether a worker has the run now.
     public var isClaimed: Bool
-    /// What the latest failed attempt threw, as text.
+    /// The error of the latest failed attempt, as text.
     public var error: String?
-    /// The number of submits behind it.
+    /// The number of submits behind the run.
     public var submits: Int
-    /// How long it is until the next attempt; nil while a worker has it.
+    /// The time until the next attempt; nil while a worker has the run.
     public var retryIn: Duration?
 }
 
 /// A run that has used up its attempts: an answer of ``DurableDebouncer/dead(limit:)``.
 ///
-/// A store knows keys as bytes; a ``DurableDebouncer`` gives them as what they are, or nil where no key of its type has
-/// the bytes.
+/// A store returns keys as bytes. A ``DurableDebouncer`` returns keys of its type, or nil if no key of the type has the
+/// bytes.
 public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
-    /// The ``DurableExecution/runID`` of its executions: what ``DurableDebouncer/retry(_:)`` and
-    /// ``DurableDebouncer/discard(_:)`` take.
+    /// The ``DurableExecution/runID`` of the run's executions, for ``DurableDebouncer/retry(_:)`` and
+    /// ``DurableDebouncer/discard(_:)``.
     public var id: Int64
     /// The key.
     public var key: Key
-    /// Its values as the store has them: JSON.
+    /// The values as the store has them: JSON.
     public var values: [[UInt8]]
-    /// The numbers of the submits that it stands for: see ``DurableReceipt/generation``.
+    /// The numbers of the submits that the run covers: see ``DurableReceipt/generation``.
     public var submits: ClosedRange<Int64>
-    /// How often it was tried before it died.
+    /// The number of attempts before the run died.
     public var attempts: Int
-    /// What the last attempt threw, as text.
+    /// The error of the last attempt, as text.
     public var error: String?
-    /// How long ago it died.
+    /// How long ago the run died.
     public var age: Duration
 
-    /// Makes the record of a dead run; for implementers of a store.
+    /// Creates the record of a dead run; for implementers of a store.
     public init(
         id: Int64, key: Key, values: [[UInt8]], submits: ClosedRange<Int64>, attempts: Int, error: String?,
         age: Duration
@@ -179,7 +179,7 @@ public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension DurableDeadRun {
-    /// The same with the key as it is to be seen.
+    /// Returns the record with its key transformed.
     func mapKey<Other: Hashable & Sendable>(_ map: (Key) -> Other) -> DurableDeadRun<Other> {
         DurableDeadRun<Other>(
             id: id, key: map(key), values: values, submits: submits, attempts: attempts, error: error, age: age)
@@ -189,18 +189,18 @@ extension DurableDeadRun {
 /// Whether a dead run gets another series of attempts: the answer of ``DurableDebouncer/retry(_:)``.
 @nonexhaustive
 public enum DurableRetry: Hashable, Sendable {
-    /// It is executed again as soon as a worker is free.
+    /// The run is executed again as soon as a worker is free.
     case accepted
     /// There is no dead run with that id.
     case notFound
-    /// With `latest`: the key has been submitted again since, and an old value must not overwrite a newer one. Discard
-    /// it.
+    /// With `latest`: the key has been submitted again since, and an old value must not overwrite a newer one. Discard the
+    /// run.
     case outdated
-    /// The key has another run now, and never has two at once: ask again when that one has ended.
+    /// The key has another run now, and never has two at once. Retry when that run has ended.
     case busy
 }
 
 extension DurableRow.Run {
-    /// Why its latest attempt failed.
+    /// The error of the latest attempt, as text.
     package var errorText: String? { error.map { String(decoding: $0, as: UTF8.self) } }
 }

@@ -1,11 +1,11 @@
-internal import CLullPlatform
+internal import CLullSystem
 internal import Foundation
 internal import Lull
 internal import LullCore
 
 /// The clocks by which a store decides what is due, and waits.
 ///
-/// A ``MemoryStore`` takes one, so that a test can give it a clock that it moves itself:
+/// A test can give a ``MemoryStore`` a clock that the test advances:
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -14,10 +14,10 @@ internal import LullCore
 public struct StoreClock: Sendable {
     /// Reads the clocks of the machine.
     public let read: @Sendable () -> StoreTime.Reading
-    /// Waits for a time; throws `CancellationError` when its task is cancelled.
+    /// Suspends for a time; throws `CancellationError` when the task is cancelled.
     public let sleep: @Sendable (Duration) async throws -> Void
 
-    /// Makes clocks from two functions.
+    /// Creates clocks from two functions.
     public init(
         read: @escaping @Sendable () -> StoreTime.Reading, sleep: @escaping @Sendable (Duration) async throws -> Void
     ) {
@@ -25,7 +25,7 @@ public struct StoreClock: Sendable {
         self.sleep = sleep
     }
 
-    /// The clocks of this machine, which go on while it sleeps.
+    /// The clocks of this machine, which continue while it sleeps.
     public static let system: StoreClock = {
         let boot = bootID()
         return StoreClock(
@@ -37,7 +37,7 @@ public struct StoreClock: Sendable {
             sleep: { try await Task.sleep(for: $0, tolerance: .zero, clock: .continuous) })
     }()
 
-    /// Makes clocks from any clock, for tests: the machine never restarts, and its wall clock is never set.
+    /// Creates clocks from any clock, for tests: the machine never restarts, and its wall clock is never set.
     public init<C: Clock<Duration>>(_ clock: C) {
         let start = clock.now
         self.init(
@@ -49,8 +49,8 @@ public struct StoreClock: Sendable {
             sleep: { try await clock.sleep(for: $0) })
     }
 
-    /// What names this boot of the machine. Without a name each start of a process counts as one, which is never too
-    /// early.
+    /// Returns an identifier of this boot of the machine. If the system has none, each start of a process counts as a boot,
+    /// which never makes anything due too early.
     private static func bootID() -> String {
         #if canImport(Darwin)
             var bytes = [CChar](repeating: 0, count: 64)

@@ -1,13 +1,14 @@
 package import LullCore
 
-/// Wakes workers of this process when there is something to claim earlier than the instant that was announced to them.
+/// A wake-up signal for workers of this process: there is something to claim earlier than the instant that was announced to
+/// them.
 ///
-/// A store keeps this value under its lock, and resumes the woken waiters after releasing it.
+/// A store has this value under its lock, and resumes the woken waiters after releasing the lock.
 package struct WakeSignal: Sendable {
     package typealias Waiter = CheckedContinuation<Void, Never>
 
     private struct Channel {
-        /// Counts how often the signal was given.
+        /// The number of times that the signal was given.
         var mark: Int64 = 0
         /// The instant before which workers know that there is nothing to claim.
         var announced = CoreInstant.farPast
@@ -20,8 +21,8 @@ package struct WakeSignal: Sendable {
 
     package init() {}
 
-    /// Announces to a worker that there is nothing to claim before an instant. Wakes others to which a later one was announced:
-    /// the lease of the run that this worker has just claimed may end while it is busy.
+    /// Announces to a worker that there is nothing to claim before an instant. Wakes other workers to which a later instant was
+    /// announced: the lease of the run that this worker has just claimed may end while it is busy.
     ///
     /// - Returns: The mark after which the worker waits.
     package mutating func announce(_ next: CoreInstant?, in namespace: String) -> Int64 {
@@ -30,7 +31,7 @@ package struct WakeSignal: Sendable {
         return channels[namespace]?.mark ?? 0
     }
 
-    /// Wakes the workers of a namespace if something can be claimed from an instant on that is earlier than announced.
+    /// Wakes the workers of a namespace if something can be claimed from an instant that is earlier than announced.
     package mutating func signal(_ wake: CoreInstant, in namespace: String) {
         guard var channel = channels[namespace], wake < channel.announced else { return }
         channel.announced = wake
@@ -40,7 +41,7 @@ package struct WakeSignal: Sendable {
         channels[namespace] = channel
     }
 
-    /// Wakes all workers: anything may have happened.
+    /// Wakes all workers, whatever may have happened.
     package mutating func signalAll() {
         for namespace in channels.keys { signal(.farPast, in: namespace) }
         for namespace in channels.keys { channels[namespace]?.announced = .farFuture }
@@ -58,24 +59,24 @@ package struct WakeSignal: Sendable {
         return latestID
     }
 
-    /// Keeps a waiter until the signal is given after `mark`.
+    /// Adds a waiter until the signal is given after `mark`.
     ///
-    /// - Returns: Whether it has to wait: the signal has not been given since.
+    /// - Returns: Whether the waiter has to wait: false if the signal has been given since.
     package mutating func add(_ waiter: Waiter, id: Int64, in namespace: String, after mark: Int64) -> Bool {
         guard channels[namespace, default: Channel()].mark <= mark else { return false }
         channels[namespace, default: Channel()].waiters[id] = waiter
         return true
     }
 
-    /// Removes a waiter that does not wait any longer.
+    /// Removes a waiter, and returns it if it still waits.
     package mutating func remove(id: Int64, in namespace: String) -> Waiter? {
         channels[namespace]?.waiters.removeValue(forKey: id)
     }
 
-    /// The namespaces in which something was announced.
+    /// The namespaces in which anything was announced.
     package var namespaces: [String] { Array(channels.keys) }
 
-    /// Whether anything waits.
+    /// Whether there is any waiter.
     package var hasWaiters: Bool { channels.values.contains { !$0.waiters.isEmpty } }
 }
 
@@ -83,9 +84,9 @@ extension WakeSignal {
     /// Waits until the signal is given, the time is up, or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - add: Adds the waiter under the lock of the store, and returns whether it has to wait. It returns false where the task
-    ///     has been cancelled: the cancellation found nothing to resume.
-    ///   - remove: Removes the waiter again.
+    ///   - add: Adds the waiter under the lock of the store, and returns whether it has to wait. It returns false if the task has
+    ///     been cancelled: the cancellation has found nothing to resume.
+    ///   - remove: Removes the waiter.
     package static func wait(
         atMost time: Duration, by clock: StoreClock, add: @escaping @Sendable (Waiter) -> Bool,
         remove: @escaping @Sendable () -> Waiter?

@@ -1,16 +1,15 @@
-/// What went wrong in a worker, as `onFailure` is told of it. The worker goes on in every case.
+/// A failure in a worker, as passed to `onFailure`. The worker goes on in every case.
 @nonexhaustive
 public enum DurableFailure: Sendable {
     /// The handler threw, or the bytes of the key or a value could not be decoded (``UndecodableBytes``). The run is
-    /// tried again after `retryIn`; nil if that was its last attempt, and it is dead.
+    /// tried again after `retryIn`; nil if that was its last attempt and it is dead.
     case threw(any Error, DurableRun, retryIn: Duration?)
     /// The worker did not renew the lease of a run in time, and another worker has taken over. The handler was
     /// cancelled if it was still running.
     case leaseLost(DurableRun)
-    /// A run is dead because the lease of its last attempt has expired: its worker was killed, for example.
+    /// A run is dead because the lease of its last attempt has expired, for example because its worker was killed.
     case died(DurableRun)
-    /// A call of the store failed. It is made again, at growing intervals; until it succeeds, the worker claims
-    /// nothing.
+    /// A call of the store failed. The worker repeats it at growing intervals, and claims nothing until it succeeds.
     case store(DurableError)
 }
 
@@ -19,7 +18,7 @@ extension DurableFailure: CustomStringConvertible {
     public var description: String {
         switch self {
         case .threw(let error, let run, let retryIn?):
-            "attempt \(run.attempt) of \(run.summary) has failed, the next one comes in \(retryIn.shown): \(error)"
+            "attempt \(run.attempt) of \(run.summary) has failed, the next one comes in \(retryIn.text): \(error)"
         case .threw(let error, let run, nil):
             "attempt \(run.attempt) of \(run.summary) has failed, and was the last: \(error)"
         case .leaseLost(let run): "the lease of \(run.summary) was lost in attempt \(run.attempt)"
@@ -37,28 +36,28 @@ extension DurableRun {
 /// The error of a run whose key or value cannot be decoded: another version of the program wrote it, or another
 /// program.
 ///
-/// It comes in ``DurableFailure/threw(_:_:retryIn:)``, and the run is tried again as after any other error.
+/// It is reported as ``DurableFailure/threw(_:_:retryIn:)``, and the run is tried again as after any other error.
 public struct UndecodableBytes: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What cannot be read, and why.
+    /// What cannot be decoded, and why.
     public let description: String
 }
 
-/// What the workers that were started from a debouncer have done since then: ``DurableDebouncer/counters``.
+/// The counts of the workers that were started from a debouncer: ``DurableDebouncer/counters``.
 public struct DurableCounters: Hashable, Sendable {
-    /// Handlers that were started, and runs that could not be decoded.
+    /// The number of handlers that were started, and of runs that could not be decoded.
     public var attempts = 0
-    /// How many of the attempts ended with an error.
+    /// The number of attempts that ended with an error.
     public var failures = 0
-    /// How many runs other workers took over because a lease was not renewed in time.
+    /// The number of runs that other workers took over because a lease was not renewed in time.
     public var lostLeases = 0
 
-    /// Makes counters that are all zero.
+    /// Creates counters that are all zero.
     public init() {}
 }
 
 extension Duration {
-    /// The duration as people read it, to the millisecond.
-    fileprivate var shown: String {
+    /// The duration for messages, to the millisecond.
+    fileprivate var text: String {
         let milliseconds = Int64(self / .milliseconds(1))
         return milliseconds < 1000 ? "\(milliseconds) ms" : "\(Double(milliseconds) / 1000) s"
     }

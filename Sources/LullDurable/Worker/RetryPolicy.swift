@@ -1,23 +1,23 @@
 internal import Lull
 package import LullCore
 
-/// When a run whose handler threw is tried again, and how often: an exponential backoff with jitter.
+/// An exponential backoff with jitter: when, and how often, a run whose handler threw is tried again.
 ///
 /// ```swift
 /// let retry = RetryPolicy(initialDelay: .seconds(5), maxDelay: .seconds(3600), maxAttempts: 50)
 /// ```
 ///
-/// The delay doubles with every attempt up to ``maxDelay``. Each is shortened at random to between a half and all of
-/// that, so that runs that failed together do not come back together. How to choose: <doc:WorkThatSurvives>.
+/// The delay doubles with every attempt up to ``maxDelay``. Each delay is then shortened at random to between a half and
+/// all of that, so that runs that failed together are not retried together. How to choose: <doc:WorkThatSurvives>.
 public struct RetryPolicy: Hashable, Sendable {
     /// The delay after the first failed attempt.
     public var initialDelay: Duration
-    /// No delay is longer than this.
+    /// The longest delay.
     public var maxDelay: Duration
-    /// How many attempts a run has before it is dead. An attempt whose worker died counts.
+    /// The number of attempts before a run is dead. An attempt whose worker died counts.
     public var maxAttempts: Int
 
-    /// Makes a policy; by default a run that keeps failing is dead after some 80 minutes.
+    /// Creates a policy. By default a run that keeps failing is dead after some 80 minutes.
     ///
     /// The program stops with a message if `initialDelay` is negative, `maxDelay` shorter than `initialDelay`, or
     /// `maxAttempts` below 1.
@@ -32,7 +32,7 @@ public struct RetryPolicy: Hashable, Sendable {
         self.maxAttempts = maxAttempts
     }
 
-    /// The delay after that many attempts, without its chance.
+    /// Returns the delay after that many attempts, without jitter.
     package func delay(after attempts: Int) -> CoreDuration {
         var delay = CoreDuration(initialDelay).nanoseconds
         let longest = CoreDuration(maxDelay).nanoseconds
@@ -43,7 +43,7 @@ public struct RetryPolicy: Hashable, Sendable {
     }
 }
 
-/// Chance as data: the same seed gives the same numbers.
+/// A pseudo-random generator: the same seed gives the same numbers.
 struct Jitter: Sendable {
     private var state: UInt64
 
@@ -51,7 +51,7 @@ struct Jitter: Sendable {
         state = seed
     }
 
-    /// A duration between a half of this one and all of it.
+    /// Returns a random duration between a half of this one and all of it.
     mutating func shorten(_ duration: CoreDuration) -> CoreDuration {
         // SplitMix64: one addition and three mixing steps.
         state &+= 0x9e37_79b9_7f4a_7c15

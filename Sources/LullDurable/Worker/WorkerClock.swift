@@ -1,16 +1,16 @@
 internal import Lull
 internal import LullCore
 
-/// A clock with its type erased: what time it is for a worker, and how it sleeps.
+/// A clock with its type erased: the present instant of a worker, and its sleep.
 struct WorkerClock: Sendable {
-    /// The present instant.
+    /// Returns the present instant.
     let now: @Sendable () -> CoreInstant
     /// Suspends until an instant; throws when the task is cancelled.
     let sleep: @Sendable (CoreInstant) async throws -> Void
-    /// Told of what a worker does, if the clock wants to know.
+    /// The clock itself, if it tracks work.
     let observer: (any WorkObserver)?
 
-    /// Clocks have limits, and some trap beyond them; who wakes too early sleeps again.
+    /// Clocks have limits, and some trap beyond them. A caller that wakes too early sleeps again.
     private static var longestSleep: CoreDuration { .seconds(365 * 24 * 3600) }
 
     init<C: Clock<Duration>>(_ clock: C) {

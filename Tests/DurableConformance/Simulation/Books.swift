@@ -37,14 +37,14 @@ struct Books {
         return old.fence < handed.fence ? nil : "\(handed) has no newer fence than \(old.fence)"
     }
 
-    /// A worker's word has been accepted.
-    mutating func accept(_ word: DurableReference.Word, _ key: String, _ run: Int, at now: Int) -> String? {
-        if case .heartbeat(let lease) = word {
+    /// A worker's report has been accepted.
+    mutating func accept(_ kind: DurableReference.ReportKind, _ key: String, _ run: Int, at now: Int) -> String? {
+        if case .heartbeat(let lease) = kind {
             holdings[key]?.until = now + lease
             return nil
         }
         holdings[key] = nil
-        guard word == .completed, let range = ranges[run] else { return nil }
+        guard kind == .completed, let range = ranges[run] else { return nil }
         if let done = completed[key]?.first(where: { $0.overlaps(range) }) {
             return "\(range) and \(done) are completed"
         }

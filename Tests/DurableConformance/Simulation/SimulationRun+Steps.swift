@@ -33,8 +33,8 @@ extension SimulationRun {
             let terms = DurableReference.Claim(
                 owner: 0, lease: lease, maxAttempts: maxAttempts, holding: [], limit: limit)
             try await claim(number % workers.count, terms, forgets: forgets, lost: lost)
-        case .report(let number, let run, let word, let lost):
-            try await report(number % workers.count, run, word, lost: lost)
+        case .report(let number, let run, let kind, let lost):
+            try await report(number % workers.count, run, kind, lost: lost)
         case .resend(let number):
             guard !reports.isEmpty else { return }
             _ = try await send(reports[number % reports.count])
@@ -163,26 +163,26 @@ extension SimulationRun {
     }
 
     private func report(
-        _ number: Int, _ run: Int, _ word: DurableReference.Word, lost: Bool
+        _ number: Int, _ run: Int, _ kind: DurableReference.ReportKind, lost: Bool
     ) async throws {
         let held = workers[number].held
         guard !held.isEmpty else { return }
         let handed = held[run % held.count]
         let report = Report(
-            word: word, key: handed.key, run: handed.run, fence: handed.fence, owner: workers[number].owner)
+            kind: kind, key: handed.key, run: handed.run, fence: handed.fence, owner: workers[number].owner)
         reports.append(report)
         let answer = try await send(report)
         if lost {
             figures.lostAnswers += 1
             return
         }
-        if case .heartbeat = word, answer == .accepted { return }
+        if case .heartbeat = kind, answer == .accepted { return }
         workers[number].held.removeAll { $0.run == handed.run }
     }
 
     private func send(_ report: Report) async throws -> DurableReport.Answer {
-        let word: DurableReport.Word =
-            switch report.word {
+        let kind: DurableReport.Kind =
+            switch report.kind {
             case .heartbeat(let lease): .heartbeat(lease: CoreDuration(units: lease))
             case .completed: .completed
             case .failed(let error, let retry): .failed(error, retry: retry.map { CoreDuration(units: $0) })
@@ -191,9 +191,9 @@ extension SimulationRun {
         let answer = try await store.report(
             DurableReport(
                 namespace: namespace, key: Array(report.key.utf8), run: Int64(report.run), fence: Int64(report.fence),
-                owner: Int64(report.owner), word))
+                owner: Int64(report.owner), kind))
         let expected = model.report(
-            report.word, key: report.key, run: report.run, fence: report.fence, owner: report.owner, at: now)
+            report.kind, key: report.key, run: report.run, fence: report.fence, owner: report.owner, at: now)
         let reply: DurableReference.Reply =
             switch answer {
             case .accepted: .accepted
@@ -201,7 +201,7 @@ extension SimulationRun {
             case .leaseLost: .leaseLost
             }
         if !expected.contains(reply) { fail("\(report) is answered with \(reply) instead of \(expected)") }
-        if reply == .accepted { fail(books.accept(report.word, report.key, report.run, at: now)) }
+        if reply == .accepted { fail(books.accept(report.kind, report.key, report.run, at: now)) }
         if reply == .leaseLost { figures.lostLeases += 1 }
         return answer
     }

@@ -20,7 +20,7 @@ final class SimulationRun {
     }
 
     struct Report {
-        var word: DurableReference.Word
+        var kind: DurableReference.ReportKind
         var key: String
         var run: Int
         var fence: Int

@@ -26,7 +26,7 @@ enum SimulationStep: Sendable {
     /// A worker asks for runs; with `forgets` it names none of those that it has.
     case claim(Int, limit: Int, lease: Int, maxAttempts: Int, forgets: Bool, lost: Bool)
     /// A worker reports on one of its runs.
-    case report(Int, run: Int, DurableReference.Word, lost: Bool)
+    case report(Int, run: Int, DurableReference.ReportKind, lost: Bool)
     /// An old report arrives once more.
     case resend(Int)
     /// A worker dies, and starts again without knowing anything.
@@ -126,13 +126,13 @@ private struct StepMaker {
                 maxAttempts: random.oneIn(5) ? random.pick([1, 2, 4]) : maxAttempts, forgets: random.oneIn(15),
                 lost: random.oneIn(loss))
         case 2:
-            return .report(anyone(&random), run: anyone(&random), word(using: &random), lost: random.oneIn(loss))
+            return .report(anyone(&random), run: anyone(&random), reportKind(using: &random), lost: random.oneIn(loss))
         default:
             return .pass(random.oneIn(haste) ? random.pick([1, 1, 2, 3, 5, 9]) : 0)
         }
     }
 
-    private func word(using random: inout SplitMix) -> DurableReference.Word {
+    private func reportKind(using random: inout SplitMix) -> DurableReference.ReportKind {
         switch Int.random(in: 0..<10, using: &random) {
         case 0...3: .completed
         case 4...6:

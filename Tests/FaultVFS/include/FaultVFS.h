@@ -1,8 +1,8 @@
-// A disk that fails, for tests of what is written through SQLite: a VFS around the usual one.
+// A disk that fails, for tests of what is written through SQLite: a VFS around the default one.
 //
-// The files are real ones, and what they hold is what every process sees, as with the cache of a system. Beside each, the disk
-// keeps what is certain to be on it, and every write since. When the power is cut, it is decided for each file, and in it for
-// each write or each sector, what of that had reached the disk, and the files are changed to it. All of that follows from the seed.
+// The files are real ones, with the contents that every process sees, as in a system's cache. For each file, the disk stores the
+// contents that are certain to be on it, and every write since. When the power is cut, it decides for each file, and for each write
+// or each sector of it, what had reached the disk, and changes the files to that. The seed determines every decision.
 #ifndef FAULT_VFS_H
 #define FAULT_VFS_H
 
@@ -25,20 +25,19 @@ typedef enum {
 } fault_call;
 
 typedef enum {
-    // The power goes: this call and every later one fails, until the machine is started again.
+    // The power is cut: this call and every later one fails, until the machine is started again.
     FAULT_CUT,
-    // The same for the process: nothing that it wrote is lost.
+    // The process is killed: the same, but nothing that it wrote is lost.
     FAULT_KILL,
-    // SQLITE_IOERR in the form that belongs to the call; a write has been made in part.
+    // The call's own form of SQLITE_IOERR; a write is made in part.
     FAULT_ERROR,
-    // The same, and what a sync was asked for is not tried again: all of it can be read, some of it will never be on the disk.
-    // That is what Linux does.
+    // The same, and a failed sync is not tried again: all contents can be read, but some will never be on the disk, as on Linux.
     FAULT_ERROR_AND_LOSS,
-    // SQLITE_FULL, of the calls that need room; a write has been made in part.
+    // SQLITE_FULL, of calls that need room; a write is made in part.
     FAULT_FULL,
 } fault_effect;
 
-// What kind of file a call may concern; also a set.
+// The kinds of files; also a set of them.
 typedef enum {
     FAULT_DATABASE = 1,
     FAULT_LOG = 2,
@@ -46,39 +45,39 @@ typedef enum {
     FAULT_ANY_FILE = 7,
 } fault_file_kind;
 
-// Makes a disk, which SQLite knows by this name. NULL if there is no memory.
+// Creates a disk, and registers it with SQLite by this name. Returns NULL if there is no memory.
 fault_disk *fault_disk_make(const char *name, uint64_t seed);
-// The end of it. No file may be open.
+// Destroys a disk. No file may be open.
 void fault_disk_remove(fault_disk *disk);
 
-// Lets the call that comes after `before` others of these kinds fail; and all after it until it is mended, if it lasts.
+// Makes the call after `before` others of these kinds fail, and, if it `lasts`, all later ones until the disk is mended.
 void fault_disk_arm(fault_disk *disk, int64_t before, int calls, int files, fault_effect effect, bool lasts);
-// Cuts the power too, so many calls after the one that fails.
+// Cuts the power too, `calls` calls after the one that fails.
 void fault_disk_cut_after(fault_disk *disk, int64_t calls);
-// Nothing fails any more.
+// Ends the failures.
 void fault_disk_mend(fault_disk *disk);
-// Whether what it was armed with has happened.
+// Returns whether the armed failure has happened.
 bool fault_disk_has_failed(fault_disk *disk);
 // Cuts the power now.
 void fault_disk_cut(fault_disk *disk);
-// Whether the power was cut or the process killed.
+// Returns whether the power was cut or the process killed.
 bool fault_disk_is_off(fault_disk *disk);
-// Starts the machine, or the process: the files are now as they have survived. No file may be open.
+// Starts the machine, or the process, and changes the files to what has survived. No file may be open.
 //
-// Returns how many writes a cut has lost at least in part, or -1 if a file could not be restored.
+// Returns the number of writes that a power cut has lost at least in part, or -1 if a file could not be restored.
 int64_t fault_disk_start(fault_disk *disk);
-// Files can only be read, as in a directory that is write-protected.
+// Makes files read-only, as in a write-protected directory.
 void fault_disk_protect(fault_disk *disk, bool is_protected);
 
-// How many calls of these kinds there were.
+// Returns the number of calls of these kinds.
 int64_t fault_disk_calls(fault_disk *disk, int calls, int files);
-// How many writes are not certain to be on the disk.
+// Returns the number of writes that may not be on the disk.
 int64_t fault_disk_uncertain(fault_disk *disk);
-// How many files are open.
+// Returns the number of open files.
 int fault_disk_open_files(fault_disk *disk);
 
-// For the calling thread alone, whether files are used as by a user who owns nothing, though the process is root's. False if
-// that cannot be done here.
+// Makes the calling thread use files as a user who owns nothing, although the process belongs to root. Returns whether that is
+// possible here.
 bool fault_act_as_nobody(bool acts);
 
 #endif

@@ -1,4 +1,4 @@
-import CLullSystem
+import CLullCommand
 
 /// Makes arrays of strings for the C library.
 enum CStrings {

@@ -1,24 +1,24 @@
 @testable import LullCore
 import LullReference
 
-/// An engine and the reference model that are told the same, and what the engine's shell would have seen.
+/// An engine and the reference model that get the same calls, and what the engine's driver would have seen.
 final class Comparison {
     private var engine: Engine<String, Int>
     private var model: ReferenceModel
     private let isLazy: Bool
-    /// After how many calls the engine's invariants are checked.
+    /// The number of calls between two checks of the engine's invariants.
     private let patience: Int
     private var calls = 0
 
-    /// The fate of every submit as the engine's answers tell it.
+    /// The fate of every submit by the engine's actions.
     private var fates: [ReferenceFate] = []
     private var starts: [ReferenceExecution] = []
     private var stops: [Int] = []
     private var resumes: [Int] = []
-    /// The engine's executions by their numbers, and by those of the model.
+    /// The engine's executions by their own numbers, and by those of the model.
     private var executions: [Int: Execution<String, Int>] = [:]
     private var runs: [Int: RunID] = [:]
-    private var tickets = 0
+    private var waiterCount = 0
     /// Calls for all keys that the engine has begun and not carried out yet.
     private var sweeps: [Sweep] = []
 
@@ -31,9 +31,9 @@ final class Comparison {
         self.patience = patience
     }
 
-    /// Does the same with both.
+    /// Applies a call to both.
     ///
-    /// - Returns: What they disagree about, or which of the engine's invariants does not hold.
+    /// - Returns: What they disagree about, or the engine's invariant that does not hold.
     func apply(_ operation: Operation) -> String? {
         switch operation {
         case .submit(let key, let at, let wait):
@@ -86,16 +86,16 @@ final class Comparison {
             }
             return differences()
         case .ended(let number, let threw):
-            // What falls due while a handler runs depends on when it ends, so the engine has to know the time. While a call for all keys
-            // is under way, what that starts is not known to both by the same number.
+            // What falls due while a handler runs depends on when it ends, so the engine has to know the time. While a call for
+            // all keys is under way, the two number what it starts differently.
             if isLazy { advance(to: model.now, limit: nil) }
             if isLazy, sweeps.isEmpty, let difference = synchronise() { return difference }
             end(number, threw: threw)
-        case .watch(let key):
+        case .wait(let key):
             if isLazy, let difference = synchronise() { return difference }
-            tickets += 1
-            if model.watch(tickets, key) != engine.addWaiter(tickets, for: key) {
-                return "whether there is anything to watch"
+            waiterCount += 1
+            if model.addWaiter(waiterCount, key) != engine.addWaiter(waiterCount, for: key) {
+                return "whether there is anything to wait for"
             }
         case .ask(let at):
             if let difference = ask(at) { return difference }
@@ -107,9 +107,9 @@ final class Comparison {
 
     private func begin(_ kind: Sweep.Kind, _ at: Int) {
         guard kind != .dropUnreachable else { return sweeps.append(engine.beginSweep(kind, at: CoreInstant(at))) }
-        tickets += 1
-        if !model.watch(tickets) { model.events.append(.resume(tickets)) }
-        sweeps.append(engine.beginSweep(kind, at: CoreInstant(at), waiter: tickets))
+        waiterCount += 1
+        if !model.addWaiter(waiterCount) { model.events.append(.resume(waiterCount)) }
+        sweeps.append(engine.beginSweep(kind, at: CoreInstant(at), waiter: waiterCount))
     }
 
     private func finishSweeps() {
@@ -119,7 +119,7 @@ final class Comparison {
         sweeps = []
     }
 
-    /// Lets a lazy engine do what it has not been told of, and compares everything.
+    /// Lets a lazy engine catch up, and compares everything.
     func synchronise() -> String? {
         finishSweeps()
         advance(to: model.now, limit: nil)
@@ -132,7 +132,7 @@ final class Comparison {
 
     private func advance(to at: Int, limit: Int?) {
         model.advance(to: at)
-        // An alarm in the far future means that there is none: there is no coming back for more.
+        // An alarm in the far future means that there is none, and no further call.
         let limit = model.now == .max ? nil : limit
         repeat {
             note(engine.advance(to: CoreInstant(at), limit: limit ?? .max))
@@ -167,7 +167,7 @@ final class Comparison {
                 for value in execution.batch.values { fates[value] = .running }
             case .cancel(let run): stops.append(Int(run.serial))
             case .settle(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
-            case .resume(let ticket): resumes.append(ticket)
+            case .resume(let waiter): resumes.append(waiter)
             case .release: break
             }
         }
@@ -193,7 +193,7 @@ final class Comparison {
             switch event {
             case .start(let execution): expectedStarts.append(execution)
             case .stop(let run): expectedStops.append(run)
-            case .resume(let ticket): expectedResumes.append(ticket)
+            case .resume(let waiter): expectedResumes.append(waiter)
             }
         }
         model.events = []
@@ -246,7 +246,7 @@ final class Comparison {
     private func describe(_ instant: Int?) -> String { instant.map { "\($0)" } ?? "never" }
 }
 
-/// How far a trial came, and what went wrong.
+/// The step at which a trial failed, and how.
 struct Finding: CustomStringConvertible {
     var trial: Trial
     var step: Int
@@ -259,6 +259,8 @@ struct Finding: CustomStringConvertible {
 }
 
 extension Trial {
+    /// Runs the trial.
+    ///
     /// - Returns: The first disagreement, or nil; and the number of executions.
     func run(patience: Int = 1) throws(PolicyError) -> (finding: Finding?, executions: Int) {
         let comparison = try Comparison(setup, isLazy: isLazy, patience: patience)
@@ -272,7 +274,7 @@ extension Trial {
         return (finding, comparison.executionCount)
     }
 
-    /// The same finding, or another one, from as few calls as leaving out one after the other leads to.
+    /// Returns the same finding, or another one, from as few calls as removing one after another leads to.
     func shrunk() throws(PolicyError) -> Finding? {
         guard var finding = try run().finding else { return nil }
         var length = max(1, finding.step / 2)

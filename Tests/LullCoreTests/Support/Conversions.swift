@@ -1,7 +1,7 @@
 public import LullCore
 import LullReference
 
-// The words of the reference model in those of the engine. A unit of the reference's time is a nanosecond here.
+// Conversions between the types of the reference model and those of the engine. A unit of the reference's time is a nanosecond.
 
 extension CoreInstant {
     init(_ instant: Int) { self.init(nanoseconds: Int64(instant)) }
@@ -99,7 +99,7 @@ extension ReferenceExecution {
 }
 
 extension Counters {
-    /// The counters that the reference model's fates amount to.
+    /// Creates the counters that add up the reference model's fates.
     init(_ fates: [ReferenceFate]) {
         self.init()
         submitted = fates.count

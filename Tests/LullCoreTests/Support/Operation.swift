@@ -1,19 +1,20 @@
 import LullReference
 
-/// One call on an engine and on the reference model alike.
+/// One call on both an engine and the reference model.
 enum Operation: Sendable, CustomStringConvertible {
     case submit(String, at: Int, wait: Int?)
     case flush(String?, at: Int)
     case cancel(String?, running: Bool, at: Int)
     case shutDown(flushing: Bool, at: Int)
-    /// The owner goes away.
+    /// The owner is released.
     case dropUnreachable(at: Int)
-    /// Time arrives; the engine may be asked to do no more than `limit` executions a call.
+    /// Time advances; with a `limit`, the engine does no more than this many executions a call.
     case advance(to: Int, limit: Int?)
     /// One of the running executions ends: the n-th, modulo their number.
     case ended(Int, threw: Bool)
-    case watch(String?)
-    /// What is pending, now or in the future?
+    /// A caller waits for a key, or for all.
+    case wait(String?)
+    /// Asks what is pending, now or in the future.
     case ask(at: Int)
 
     var description: String {
@@ -25,18 +26,18 @@ enum Operation: Sendable, CustomStringConvertible {
         case .dropUnreachable(let at): "\(at) drop what is unreachable"
         case .advance(let at, let limit): "\(at) advance" + (limit.map { " limit \($0)" } ?? "")
         case .ended(let number, let threw): "run \(number) " + (threw ? "throws" : "returns")
-        case .watch(let key): "watch \(key ?? "all")"
+        case .wait(let key): "wait for \(key ?? "all")"
         case .ask(let at): "ask about \(at)"
         }
     }
 }
 
-/// A setup and a list of calls: what is made from one seed.
+/// A setup and a list of calls, generated from one seed.
 struct Trial: Sendable {
     var setup: ReferenceSetup
     var operations: [Operation]
-    /// Whether the engine is only told the time by the calls on each key, as by a shell whose timer is late, and carries out calls
-    /// for all keys in portions, with other calls in between.
+    /// Whether the engine learns the time only from the calls on each key, as from a driver whose timer is late, and carries
+    /// out calls for all keys in portions, with other calls in between.
     var isLazy: Bool
 
     init(setup: ReferenceSetup, operations: [Operation], isLazy: Bool = false) {
@@ -66,7 +67,7 @@ struct Trial: Sendable {
             case 1:
                 let key = random.oneIn(4) ? nil : random.pick(keys)
                 operations.append(.cancel(key, running: random.oneIn(2), at: at))
-            case 2: operations.append(.watch(random.oneIn(3) ? nil : random.pick(keys)))
+            case 2: operations.append(.wait(random.oneIn(3) ? nil : random.pick(keys)))
             case 3...5: operations.append(.ask(at: later(at, by: random.pick([0, 0, 1, 2, 5, 20]))))
             case 6...8: operations.append(.advance(to: at, limit: random.oneIn(3) ? random.pick([1, 2]) : nil))
             case 9..<(9 + ends):
@@ -103,7 +104,7 @@ extension ReferenceSetup {
     }
 }
 
-/// `duration` after `instant`, or the last instant there is.
+/// Returns the instant `duration` after `instant`, or the last one there is.
 func later(_ instant: Int, by duration: Int) -> Int {
     let (sum, overflow) = instant.addingReportingOverflow(duration)
     return overflow ? .max : sum

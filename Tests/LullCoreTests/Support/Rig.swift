@@ -1,23 +1,23 @@
 @testable import LullCore
 import LullReference
 
-/// An engine with a shell that writes down what it is told, for tests that read like a story.
+/// An engine with a driver that records its actions, for tests that read like a story.
 ///
-/// Keys and values are words; the instants are small whole numbers. Handlers end at once and return, unless the rig is
-/// made with `handlersTakeTime`; then they end when the test says so.
+/// Keys and values are words; instants are small whole numbers. Handlers return at once, unless the rig is created with
+/// `handlersTakeTime`; then the test ends them.
 final class Rig {
     private(set) var engine: Engine<String, String>
     /// What was started: the due instant, the edge, the key if it is not `k`, the values, and the count if it is not 1.
     private(set) var executions: [String] = []
     /// The instants of the oldest submits behind the executions.
     private(set) var firsts: [Int] = []
-    /// The values whose executions were told to stop.
+    /// The values whose executions were cancelled.
     private(set) var stopped: [String] = []
-    /// The tickets that were resumed.
+    /// The callers that were resumed.
     private(set) var resumed: [WaiterID] = []
     /// The keys that were handed out to be released.
     private(set) var released: [String] = []
-    /// The answer to the last call.
+    /// The result of the last call.
     private(set) var last = Actions<String, String>()
 
     private var fates: [String: ReferenceFate] = [:]
@@ -63,9 +63,9 @@ final class Rig {
         note(engine.sweep(.dropUnreachable, at: CoreInstant(instant)))
     }
 
-    func watch(_ ticket: WaiterID, _ key: String? = nil) -> Bool { engine.addWaiter(ticket, for: key) }
+    func wait(_ waiter: WaiterID, _ key: String? = nil) -> Bool { engine.addWaiter(waiter, for: key) }
 
-    /// The execution that was given `value` last ends.
+    /// Ends the execution that got `value` last.
     func end(_ value: String, _ ending: Ending = .returned) {
         guard let index = running.firstIndex(where: { $0.value == value }) else {
             executions.append("\(value) is not running")
@@ -97,7 +97,7 @@ final class Rig {
             ? rules : rules + ["the counters are those of the fates"]
     }
 
-    // MARK: - The shell
+    // MARK: - The driver
 
     private func note(_ actions: Actions<String, String>) {
         last = actions
@@ -107,7 +107,7 @@ final class Rig {
             case .start(let execution): start(execution)
             case .cancel(let run): stopped += running.filter { $0.execution.run == run }.map { $0.value }
             case .settle(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
-            case .resume(let ticket): resumed.append(ticket)
+            case .resume(let waiter): resumed.append(waiter)
             case .release(let key): released.append(key)
             }
         }

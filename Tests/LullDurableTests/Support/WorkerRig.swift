@@ -5,12 +5,12 @@ import LullDurable
 struct WorkerRig {
     static let lease = CoreDuration.seconds(30)
 
-    var worker: Worker
+    var worker: WorkerStateMachine
     private(set) var now = CoreInstant.origin
 
     init(maxConcurrent: Int = 2, maxAttempts: Int = 3, grace: CoreDuration = .seconds(10)) {
-        worker = Worker(
-            Worker.Settings(
+        worker = WorkerStateMachine(
+            WorkerStateMachine.Settings(
                 namespace: "n", owner: 7, maxConcurrent: maxConcurrent, lease: Self.lease,
                 backoff: RetryPolicy(initialDelay: .seconds(1), maxDelay: .seconds(8), maxAttempts: maxAttempts),
                 grace: grace))
@@ -24,51 +24,66 @@ struct WorkerRig {
         now = max(now, instant)
     }
 
-    mutating func handle(_ event: Worker.Event) -> [Worker.Action] {
+    mutating func handle(_ event: WorkerStateMachine.Event) -> [WorkerStateMachine.Action] {
         worker.handle(event, at: now)
     }
 
     /// Lets time pass, and the alarm ring.
-    mutating func woke(after seconds: Double = 0) -> [Worker.Action] {
+    mutating func woke(after seconds: Double = 0) -> [WorkerStateMachine.Action] {
         pass(seconds)
         return handle(.woke)
     }
 
     /// The store hands out runs.
-    mutating func claimed(_ runs: [DurableRun], next: Duration? = nil, mark: Int64 = 0) -> [Worker.Action] {
+    mutating func claimed(_ runs: [DurableRun], next: Duration? = nil, mark: Int64 = 0) -> [WorkerStateMachine.Action] {
         handle(.claimed(.success(DurableClaim.Answer(runs: runs, next: next, mark: mark))))
     }
 
     /// The store answers to a report.
     mutating func answered(
-        _ run: DurableRun, _ word: DurableReport.Word, _ answer: DurableReport.Answer = .accepted
-    ) -> [Worker.Action] {
-        handle(.reported(Self.report(run, word), .success(answer)))
+        _ run: DurableRun, _ kind: DurableReport.Kind, _ answer: DurableReport.Answer = .accepted
+    ) -> [WorkerStateMachine.Action] {
+        handle(.reported(Self.report(run, kind), .success(answer)))
     }
 
     /// The store does not answer to a report as it should.
-    mutating func failed(_ run: DurableRun, _ word: DurableReport.Word) -> [Worker.Action] {
-        handle(.reported(Self.report(run, word), .failure(Self.full)))
+    mutating func failed(_ run: DurableRun, _ kind: DurableReport.Kind) -> [WorkerStateMachine.Action] {
+        handle(.reported(Self.report(run, kind), .failure(Self.full)))
+    }
+
+    /// Fails every final report of a run until the worker has finished.
+    ///
+    /// - Returns: How often the report was repeated.
+    mutating func failsUntilFinished(_ run: DurableRun, _ kind: DurableReport.Kind) -> Int {
+        var count = 0
+        var isReporting = true
+        while !worker.isFinished {
+            if isReporting { _ = failed(run, kind) }
+            pass(to: worker.alarm)
+            isReporting = handle(.woke).contains(Self.report(run, kind))
+            if isReporting { count += 1 }
+        }
+        return count
     }
 
     static let full = DurableError.refused("the disk is full")
 
-    static func claim(_ limit: Int, holding: [Int64] = []) -> Worker.Action {
+    static func claim(_ limit: Int, holding: [Int64] = []) -> WorkerStateMachine.Action {
         .claim(
             DurableClaim(
                 namespace: "n", terms: DurableRow.Claim(owner: 7, lease: lease, maxAttempts: 3), holding: holding,
                 limit: limit))
     }
 
-    static func report(_ run: DurableRun, _ word: DurableReport.Word) -> DurableReport {
-        DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 7, word)
+    static func report(_ run: DurableRun, _ kind: DurableReport.Kind) -> DurableReport {
+        DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 7, kind)
     }
 
-    static func report(_ run: DurableRun, _ word: DurableReport.Word) -> Worker.Action {
-        .report(report(run, word))
+    static func report(_ run: DurableRun, _ kind: DurableReport.Kind) -> WorkerStateMachine.Action {
+        .report(report(run, kind))
     }
 
-    static let heartbeat = DurableReport.Word.heartbeat(lease: lease)
+    static let heartbeat = DurableReport.Kind.heartbeat(lease: lease)
 }
 
 extension DurableRun {
@@ -82,12 +97,12 @@ extension DurableRun {
     }
 }
 
-extension [Worker.Action] {
+extension [WorkerStateMachine.Action] {
     /// How long the worker waits before it tries a run again, as it says in a report; nil if there is no such report, or no
     /// further attempt.
     var retry: CoreDuration? {
         for case .report(let report) in self {
-            if case .failed(_, let retry) = report.word { return retry }
+            if case .failed(_, let retry) = report.kind { return retry }
         }
         return nil
     }

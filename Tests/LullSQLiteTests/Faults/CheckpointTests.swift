@@ -5,7 +5,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// When the log is copied into the file.
+/// When the log is copied into the file, and by which process.
 @Suite(.ownThreads) struct CheckpointTests {
     private let disk = FaultyDisk()
     private let place: Place
@@ -20,23 +20,23 @@ import Testing
         self.options = options
     }
 
-    @Test func onlyWhoHasTheWriterLockCopiesTheLog() throws {
+    @Test func onlyTheHolderOfTheWriterLockCopiesTheLog() throws {
         var file: SQLiteFile? = try SQLiteFile(place.path, options)
         try file?.open(try debounce(2))
         try file?.submit(submission("a", "one"))
         let writes = disk.calls(.write, of: .database)
         let writerLock = try WriterLock(besides: place.path)
         try writerLock.acquire(within: .zero)
-        file?.rest()
+        file?.cleanUp()
         file = nil
-        #expect(disk.calls(.write, of: .database) == writes, "neither at rest nor at the end")
+        #expect(disk.calls(.write, of: .database) == writes, "neither while idle nor at the end")
         writerLock.release()
         file = try SQLiteFile(place.path, options)
         #expect(disk.calls(.write, of: .database) > writes)
         #expect(try file?.status()?.pending == 1)
     }
 
-    @Test func aCopyThatFailsDisturbsNobodyAndIsMadeLater() throws {
+    @Test func aFailedCheckpointFailsNoSubmitAndIsRepeatedLater() throws {
         let file = try SQLiteFile(place.path, options)
         try file.open(try debounce(2))
         disk.arm(.error, at: [.write, .sync], of: .database, lasts: true)
@@ -44,7 +44,7 @@ import Testing
         #expect(disk.hasFailed)
         disk.mend()
         for number in 100..<200 { try file.submit(submission("key \(number)", "value")) }
-        file.rest()
+        file.cleanUp()
         #expect(disk.calls(.truncate, of: .log) > 0, "the log is empty")
         #expect(try file.status()?.pending == 200)
         #expect(try file.audit(isComplete: true) == [])

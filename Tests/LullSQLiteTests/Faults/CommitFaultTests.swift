@@ -5,7 +5,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// What submits are told when the disk fails at their commit.
+/// The answers to submits when the disk fails at their commit.
 @Suite(.ownThreads) struct CommitFaultTests {
     private let disk = FaultyDisk()
     private let place: Place
@@ -33,20 +33,20 @@ import Testing
         }
     }
 
-    /// The values that are in the file for the key.
+    /// Returns the values of the key in the file.
     private func values(in file: SQLiteFile) throws -> [String] {
         machine.pass(10)
         return try file.claim(claim(maxAttempts: 9)).flatMap { $0.values.map(text) }
     }
 
     @Test(arguments: [FaultyDisk.Effect.error, .errorAndLoss])
-    func aCommitThatIsInTheFileIsOneThoughItsSyncFailed(_ effect: FaultyDisk.Effect) throws {
+    func aCommitThatIsInTheFileSucceedsAlthoughItsSyncFailed(_ effect: FaultyDisk.Effect) throws {
         var file: SQLiteFile? = try makeFile()
         #expect(submit("one", to: file!) == .success(1))
         disk.arm(effect, at: .sync, of: .log)
         #expect(submit("two", to: file!) == .success(2))
         #expect(disk.hasFailed)
-        // What was answered is on the disk by now.
+        // What was acknowledged is on the disk by now.
         disk.cut()
         file = nil
         disk.start()
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [FaultyDisk.Effect.error, .errorAndLoss], 1...20)
-    func whatOthersDoNotSeeAfterAFailedSyncIsRefusedAndDoesNotComeBack(_ effect: FaultyDisk.Effect, seed: Int) throws {
+    func aCommitThatNoProcessSeesAfterAFailedSyncIsRefusedAndStaysAway(_ effect: FaultyDisk.Effect, seed: Int) throws {
         let disk = FaultyDisk(seed: UInt64(seed))
         defer { withExtendedLifetime(disk) {} }
         var options = options
@@ -81,56 +81,56 @@ import Testing
         _ = try other?.status()
         disk.arm(effect, at: .sync, of: .log)
         guard case .failure(.refused) = submit("one", to: file!) else {
-            Issue.record("a commit that nobody sees was not refused")
+            Issue.record("a commit that no process sees was not refused")
             return
         }
         if !seed.isMultiple(of: 3) { disk.cut() }
         file = nil
         other = nil
         disk.start()
-        // With nobody left the log is read anew: the commit must not be found in it, not even after a cut.
+        // With no process left, the log is read again: the commit must not be in it, not even after a power cut.
         file = try SQLiteFile(place.path, options)
         #expect(try values(in: file!) == ["zero"])
     }
 
-    @Test func whatCannotBeDecidedIsUnknownUntilTheDiskWorksAgain() throws {
+    @Test func aCommitThatCannotBeCheckedIsUnknownUntilTheDiskWorksAgain() throws {
         let file = try makeFile()
         #expect(submit("one", to: file) == .success(1))
         disk.arm(.error, at: .sync, lasts: true)
         guard case .failure(.unknown(let why)) = submit("two", to: file) else {
-            Issue.record("a commit that nobody knows of was not unknown")
+            Issue.record("a commit that cannot be checked was not unknown")
             return
         }
         #expect(why.hasPrefix("the disk of \(place.path) failed: "))
         #expect(why.contains("; then the disk of \(place.path) failed: "))
         guard case .failure(.refused) = submit("three", to: file) else {
-            Issue.record("what came before the disk worked again was not refused")
+            Issue.record("a submit before the disk worked again was not refused")
             return
         }
         disk.mend()
-        // Whether it was there or not: the same token makes it one.
+        // Whether it was recorded or not, the same token makes it one submit.
         #expect(submit("two", to: file) == .success(2))
         #expect(submit("four", to: file) == .success(3))
         #expect(try values(in: file) == ["one", "two", "four"])
     }
 
-    @Test func aFullDiskRefusesACommitAndWorksOn() throws {
+    @Test func aFullDiskRefusesCommitsWithoutReopeningTheFile() throws {
         let file = try makeFile()
         let connection = file.connection
         disk.arm(.full, at: .write, lasts: true)
         for _ in 0..<3 {
             #expect(submit("one", to: file) == .failure(.refused("the disk of \(place.path) is full")))
-            #expect(try file.status()?.pending == 0, "what is there can be read")
+            #expect(try file.status()?.pending == 0, "the file can be read")
         }
-        #expect(file.connection === connection, "what was certainly not made needs no other look")
+        #expect(file.connection === connection, "a commit that was certainly not made needs no recovery")
         disk.mend()
         #expect(submit("two", to: file) == .success(1))
         #expect(try values(in: file) == ["two"])
     }
 
-    // A sync that fails may leave what nobody will ever write again; the log is whole again before anything relies on it.
+    // After a failed sync, the system may never write parts of the log. The log is repaired before anything relies on it.
 
-    @Test func aCutWhileAFailedSyncIsBeingMendedDamagesNothing() throws {
+    @Test func aPowerCutDuringRecoveryFromAFailedSyncDamagesNothing() throws {
         let cuts = try cutsAfterAFailedSync { disk, cut, file, _ in
             disk.arm(.errorAndLoss, at: .sync, of: .log, cut: cut)
             fill(try #require(file))
@@ -139,7 +139,7 @@ import Testing
         #expect(cuts > 30, "cuts that come later see nothing of it")
     }
 
-    @Test func aCutWhileTheNextProcessOpensTheFileAfterAFailedSyncDamagesNothing() throws {
+    @Test func aPowerCutWhileTheNextProcessOpensTheFileAfterAFailedSyncDamagesNothing() throws {
         let cuts = try cutsAfterAFailedSync { disk, cut, file, open in
             disk.arm(.errorAndLoss, at: .sync, of: .log, lasts: true)
             fill(try #require(file))
@@ -152,7 +152,7 @@ import Testing
         #expect(cuts > 30, "cuts that come later see nothing of it")
     }
 
-    /// Writes much to all keys.
+    /// Submits a large value to each key.
     private func fill(_ file: SQLiteFile) {
         file.write(
             (0..<40).map { key in
@@ -163,8 +163,8 @@ import Testing
             })
     }
 
-    /// - Parameter body: Makes a sync fail, and the power go a number of calls later.
-    /// - Returns: How often the power had gone by then.
+    /// - Parameter body: Makes a sync fail, and cuts the power a number of calls later.
+    /// - Returns: How often the power was cut.
     private func cutsAfterAFailedSync(
         _ body: (FaultyDisk, _ cut: Int, inout SQLiteFile?, _ open: () throws -> SQLiteFile) throws -> Void
     ) throws -> Int {
@@ -180,7 +180,7 @@ import Testing
             var file: SQLiteFile? = try open()
             try file?.open(try debounce(2, .collect))
             for key in 0..<40 { try file?.submit(submission("key \(key)", "\(key)")) }
-            file?.rest()
+            file?.cleanUp()
             for key in 0..<4 { try file?.submit(submission("key \(key)", "more")) }
             try body(disk, cut, &file, open)
             if disk.isOff { cuts += 1 }

@@ -2,9 +2,9 @@ import LullReference
 import TestSupport
 import Testing
 
-/// Submits and work on a disk whose power is cut, that breaks, and that is full, at any call.
+/// Submits and work on a disk that loses power, fails, or is full, at any call.
 ///
-/// `LULL_DISK` asks for more trials than the usual number, `LULL_SEED` for other ones or for the one that failed.
+/// `LULL_DISK` sets the number of trials, `LULL_SEED` chooses other ones or the one that failed.
 @Suite("Failing disk", .ownThreads) struct DiskTests {
     private let seed = environment("LULL_SEED", default: UInt64(20_260_301))
     private let trials = environment("LULL_DISK", default: UInt64(30))
@@ -23,7 +23,7 @@ import Testing
             }
         }
         print("\(trials) seeds from \(seed), \(sum)")
-        #expect(sum.lostWrites > Int(trials), "power cuts that lose nothing prove nothing")
+        #expect(sum.lostWrites > Int(trials), "power cuts that lose no writes prove nothing")
     }
 
     @Test("the same without syncing loses what was acknowledged")
@@ -33,6 +33,6 @@ import Testing
             let run = try FaultTrial(seed: seed &+ UInt64(trial), syncs: false)
             if try run.run()?.hasPrefix("lost: ") == true { lost += 1 }
         }
-        #expect(lost > 5, "a test that finds nothing then finds nothing at all")
+        #expect(lost > 5, "a test that finds nothing without syncs finds nothing at all")
     }
 }

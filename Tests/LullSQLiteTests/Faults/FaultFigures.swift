@@ -1,4 +1,4 @@
-/// What happened in trials.
+/// Counts of what happened in trials.
 struct FaultFigures: CustomStringConvertible {
     var accepted = 0
     var refused = 0

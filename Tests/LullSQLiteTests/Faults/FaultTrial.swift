@@ -6,8 +6,8 @@ import Testing
 
 @testable import LullSQLite
 
-/// Somebody who submits and works at a file, on a disk that fails: the power is cut, the process killed, the disk breaks or is
-/// full, at any call of SQLite. Everything that happens follows from the seed.
+/// A client that submits and works on a failing disk: the power is cut, the process is killed, the disk fails or is full, at any
+/// call of SQLite. The seed determines everything that happens.
 final class FaultTrial {
     private let disk: FaultyDisk
     private let place: Place
@@ -15,16 +15,16 @@ final class FaultTrial {
     private var options: SQLiteFile.Options
     private var random: SplitMix
     private var file: SQLiteFile?
-    /// Another process that has the file open, and one that reads it.
+    /// Stands for another process that has the file open, and for one that reads it.
     private var other: SQLiteFile?
     private var reader: RawConnection?
     private var hasNamespace = false
-    private var books = FaultBooks()
+    private var ledger = FaultLedger()
     private(set) var figures = FaultFigures()
     private var values = 0
     private var held: [DurableRun] = []
-    /// What was done last, in words.
-    private var story: [String] = []
+    /// The latest steps, for the report of a failure.
+    private var history: [String] = []
 
     init(seed: UInt64, syncs: Bool) throws {
         random = SplitMix(seed: seed)
@@ -36,25 +36,27 @@ final class FaultTrial {
         options.longLog = random.pick([4, 12, 50])
     }
 
-    /// - Returns: What is wrong.
+    /// Runs the trial.
+    ///
+    /// - Returns: The violation, if there is one.
     func run() throws -> String? {
-        for _ in 0..<4 where books.finding == nil {
+        for _ in 0..<4 where ledger.finding == nil {
             arm()
-            for _ in 0..<60 where books.finding == nil && !disk.isOff {
+            for _ in 0..<60 where ledger.finding == nil && !disk.isOff {
                 if disk.hasFailed, random.oneIn(3) { break }
                 step()
             }
             if !disk.hasFailed { disk.cut() }
             try recover()
         }
-        if books.finding == nil { finish() }
+        if ledger.finding == nil { finish() }
         (file, other, reader) = (nil, nil, nil)
-        return books.finding.map { "\($0)\nafter:\n\(story.suffix(40).joined(separator: "\n"))" }
+        return ledger.finding.map { "\($0)\nafter:\n\(history.suffix(40).joined(separator: "\n"))" }
     }
 
-    private func tell(_ what: String) { story.append("    " + what) }
+    private func log(_ what: String) { history.append("    " + what) }
 
-    // MARK: - What goes wrong
+    // MARK: - Faults
 
     private func arm() {
         figures.incidents += 1
@@ -70,15 +72,15 @@ final class FaultTrial {
         let cut = random.oneIn(2) ? Int.random(in: 1...100, using: &random) : nil
         disk.arm(effect, at: calls, of: files, after: others, lasts: lasts, cut: cut)
         let more = (lasts ? ", lasts" : "") + (cut.map { ", then a cut after \($0)" } ?? "")
-        tell("armed: \(effect) at \(calls) of \(files) after \(others)\(more)")
+        log("armed: \(effect) at \(calls) of \(files) after \(others)\(more)")
     }
 
-    /// Brings everything back to life, and sees what is left.
+    /// Restarts what was stopped, and checks the file.
     private func recover() throws {
         if disk.isOff {
             (file, other, reader) = (nil, nil, nil)
             let lost = disk.start()
-            tell("started again, \(lost) writes lost")
+            log("started again, \(lost) writes lost")
             figures.lostWrites += lost
             figures.starts += 1
             held = []
@@ -86,17 +88,17 @@ final class FaultTrial {
             if random.oneIn(4) { machine.reboot(as: "boot \(random.next())", wallPasses: 1) }
         }
         disk.mend()
-        tell("mended")
+        log("mended")
         reader = nil
-        // It works again as soon as the disk does.
+        // The store works again as soon as the disk does.
         do {
             try open()
             try submit(1, by: #require(file))
-            if figures.accepted == 0 { books.fail("nothing is accepted by a disk without faults") }
+            if figures.accepted == 0 { ledger.fail("nothing is accepted by a disk without faults") }
             let broken = try #require(file).audit(isComplete: true)
-            if let first = broken.first { books.fail("broken: \(first)") }
+            if let first = broken.first { ledger.fail("broken: \(first)") }
         } catch let error as DurableError {
-            books.fail("broken: \(error), though the disk works")
+            ledger.fail("broken: \(error), though the disk works")
         }
     }
 
@@ -106,7 +108,7 @@ final class FaultTrial {
         hasNamespace = true
     }
 
-    // MARK: - What is done
+    // MARK: - Steps
 
     private func step() {
         do {
@@ -118,7 +120,7 @@ final class FaultTrial {
             case 11..<14: try report(by: actor)
             case 14: machine.pass(Int64.random(in: 1...3, using: &random))
             case 15: try manage(by: actor)
-            case 16: actor.rest()
+            case 16: actor.cleanUp()
             case 17: try repeatSubmit(by: actor)
             case 18: try look(by: actor)
             default: try comeAndGo()
@@ -126,22 +128,22 @@ final class FaultTrial {
         } catch let error as DurableError {
             note(error)
         } catch {
-            // A reader of another program may fail as it likes.
+            // Errors of the other program's reader do not matter.
         }
     }
 
     @discardableResult
-    private func note(_ error: DurableError) -> FaultBooks.Answer {
-        tell("    ! \(error)")
-        // What cannot be opened is unusable for now, for the reason that the disk gives.
+    private func note(_ error: DurableError) -> FaultLedger.Answer {
+        log("    ! \(error)")
+        // A file that cannot be opened is unusable for now, for the reason that the disk gives.
         if case .unusable(let why) = error, !why.contains("damaged"), !why.contains("not a database") {
             return .refused
         }
-        return books.note(error)
+        return ledger.note(error)
     }
 
     private func submit(_ count: Int, by file: SQLiteFile) throws {
-        var jobs: [any PendingCall] = []
+        var calls: [any PendingCall] = []
         let answers = Guarded<[Int: Result<DurableReceipt, DurableError>]>([:])
         var submissions: [(value: Int, key: String, token: String?)] = []
         for _ in 0..<count {
@@ -152,16 +154,16 @@ final class FaultTrial {
         }
         for (value, key, token) in submissions {
             let submission = submission(key, value, token)
-            jobs.append(
+            calls.append(
                 Call { transaction throws(DurableError) in
                     try transaction.submit(submission)
                 } answer: { result, _ in
                     answers.change { $0[value] = result }
                 })
         }
-        file.write(jobs)
+        file.write(calls)
         for (value, key, token) in submissions {
-            guard let result = answers.value[value] else { return books.fail("\(value) got no answer") }
+            guard let result = answers.value[value] else { return ledger.fail("\(value) got no answer") }
             record(value, key, token, result)
         }
     }
@@ -180,15 +182,15 @@ final class FaultTrial {
         case .failure(.unknown): figures.unknown += 1
         case .failure: figures.refused += 1
         }
-        tell("submit \(value) to \(key), \(token ?? "no token"): \(plain.map(\.generation))")
-        books.submit(value, key, token: token, plain)
+        log("submit \(value) to \(key), \(token ?? "no token"): \(plain.map(\.generation))")
+        ledger.submit(value, key, token: token, plain)
     }
 
     private func repeatSubmit(by file: SQLiteFile) throws {
-        guard !books.unknown.isEmpty else { return }
-        let value = random.pick(books.unknown)
-        guard let submit = books.submits[value] else { return }
-        books.repeats(value)
+        guard !ledger.unknown.isEmpty else { return }
+        let value = random.pick(ledger.unknown)
+        guard let submit = ledger.submits[value] else { return }
+        ledger.repeats(value)
         do throws(DurableError) {
             let receipt = try file.submit(submission(submit.key, value, submit.token))
             record(value, submit.key, submit.token, .success(receipt))
@@ -201,51 +203,51 @@ final class FaultTrial {
         do throws(DurableError) {
             let runs = try file.claim(
                 LullSQLiteTests.claim(3, maxAttempts: 1_000_000, holding: held.map(\.id)))
-            tell("claim: \(runs.map { "\($0.id) \($0.submits)" })")
-            for run in runs { books.handOut(run) }
+            log("claim: \(runs.map { "\($0.id) \($0.submits)" })")
+            for run in runs { ledger.handOut(run) }
             held += runs
         } catch {
-            if note(error) == .unknown { books.loseClaim() }
+            if note(error) == .unknown { ledger.loseClaim() }
         }
     }
 
     private func report(by file: SQLiteFile) throws {
         guard let run = held.popLast() else { return }
         let fails = random.oneIn(4)
-        let word: DurableReport.Word = fails ? .failed("it broke", retry: .seconds(1)) : .completed
+        let kind: DurableReport.Kind = fails ? .failed("it broke", retry: .seconds(1)) : .completed
         do throws(DurableError) {
-            let answer = try file.report(LullSQLiteTests.report(run, word))
-            tell("report \(run.id) \(word): \(answer)")
+            let answer = try file.report(LullSQLiteTests.report(run, kind))
+            log("report \(run.id) \(kind): \(answer)")
             if answer == .leaseLost || fails { return }
-            books.complete(run)
+            ledger.complete(run)
             figures.executed += 1
         } catch {
-            if note(error) == .unknown, !fails { books.mayHaveCompleted(run) }
+            if note(error) == .unknown, !fails { ledger.mayHaveCompleted(run) }
         }
     }
 
     private func manage(by file: SQLiteFile) throws {
         let key = "key \(Int.random(in: 0..<6, using: &random))"
         let cancels = random.oneIn(3)
-        tell("\(cancels ? "cancel" : "flush") \(key)")
+        log("\(cancels ? "cancel" : "flush") \(key)")
         do throws(DurableError) {
             _ = try file.write { transaction throws(DurableError) in
                 cancels
                     ? try transaction.cancel(bytes(key), in: "n") : try transaction.flush(bytes(key), in: "n")
             }
-            if cancels { books.cancel(key, isCertain: true) }
+            if cancels { ledger.cancel(key, isCertain: true) }
         } catch {
-            if cancels, note(error) == .unknown { books.cancel(key, isCertain: false) }
+            if cancels, note(error) == .unknown { ledger.cancel(key, isCertain: false) }
         }
     }
 
     private func look(by file: SQLiteFile) throws {
         _ = try file.status()
         _ = try file.hasForeignCommits()
-        let known = books.submits.values.compactMap(\.receipt)
+        let known = ledger.submits.values.compactMap(\.receipt)
         guard !known.isEmpty else { return }
         let receipt = random.pick(known.sorted { ($0.generation, text($0.key)) < ($1.generation, text($1.key)) })
-        if try file.state(of: receipt) == .forgotten { books.fail("lost: \(receipt) is unknown to the file") }
+        if try file.state(of: receipt) == .forgotten { ledger.fail("lost: \(receipt) is unknown to the file") }
     }
 
     private func comeAndGo() throws {
@@ -265,32 +267,32 @@ final class FaultTrial {
 
     // MARK: - The end
 
-    /// Does all that there is to do, and compares it with what was promised.
+    /// Does all remaining work, and compares it with the ledger.
     private func finish() {
         guard let file else { return }
         do throws(DurableError) {
-            for submit in books.submits.values {
+            for submit in ledger.submits.values {
                 guard let receipt = submit.receipt else { continue }
-                if try file.state(of: receipt) == .forgotten { books.fail("lost: \(receipt) is unknown to the file") }
+                if try file.state(of: receipt) == .forgotten { ledger.fail("lost: \(receipt) is unknown to the file") }
             }
             for _ in 0..<40 {
                 machine.pass(40)
                 let runs = try file.claim(LullSQLiteTests.claim(100, owner: 9, maxAttempts: 1_000_000))
                 for run in runs {
-                    books.handOut(run)
-                    if try file.report(LullSQLiteTests.report(run, owner: 9)) == .accepted { books.complete(run) }
+                    ledger.handOut(run)
+                    if try file.report(LullSQLiteTests.report(run, owner: 9)) == .accepted { ledger.complete(run) }
                     figures.executed += 1
                 }
                 if runs.isEmpty { break }
             }
-            books.close()
+            ledger.close()
             let broken = try file.audit(isComplete: true)
-            if let first = broken.first { books.fail("broken: \(first)") }
+            if let first = broken.first { ledger.fail("broken: \(first)") }
             if let status = try file.status(), status.pending + status.ready + status.running > 0 {
-                books.fail("something is left to do: \(status)")
+                ledger.fail("something is left to do: \(status)")
             }
         } catch {
-            books.fail("broken: \(error), though the disk works")
+            ledger.fail("broken: \(error), though the disk works")
         }
     }
 }

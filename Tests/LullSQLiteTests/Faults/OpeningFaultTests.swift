@@ -7,7 +7,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// Opening a file where the disk fails, is full, or cannot be written: a sentence that says so, and no harm.
+/// Opening a file on a disk that fails, is full, or cannot be written: an error that says so, and no damage.
 @Suite(.ownThreads) struct OpeningFaultTests {
     private let disk = FaultyDisk()
     private let place: Place
@@ -41,14 +41,14 @@ import Testing
         ["", "-wal"].map { FileManager.default.contents(atPath: place.path + $0) }
     }
 
-    /// The calls of one kind that opening makes.
+    /// Counts the calls of one kind that `body` makes.
     private func count(_ calls: FaultyDisk.Calls, _ body: () throws -> Void) rethrows -> Int {
         let before = disk.calls(calls)
         try body()
         return disk.calls(calls) - before
     }
 
-    @Test func aDiskThatIsFullWhereverTheFileIsMadeOnIt() throws {
+    @Test func aDiskThatIsFullAtAnyWriteOfTheFirstOpening() throws {
         let writes = try count(.write) { _ = try SQLiteFile(place.path, options) }
         #expect(writes > 10)
         for write in 0..<writes {
@@ -57,7 +57,7 @@ import Testing
             bench.disk.arm(.full, at: .write, after: write, lasts: true)
             let why = bench.refusal()
             #expect(why == nil || why == full)
-            // What is written last can wait until something is to be kept.
+            // What opening writes last may fail only when something is submitted.
             if why == nil { #expect(throws: DurableError.refused(full)) { try bench.make() } }
             bench.disk.mend()
             #expect(throws: Never.self) { try bench.make() }
@@ -105,7 +105,7 @@ import Testing
         #expect(refusal() == nil)
     }
 
-    @Test func aDirectoryInWhichNothingCanBeMade() throws {
+    @Test func aDirectoryThatCannotBeWritten() throws {
         var options = options
         options.vfs = nil
         let files = FileManager.default
@@ -117,12 +117,12 @@ import Testing
         #expect(error == .unusable("\(place.path) cannot be opened: unable to open database file"))
     }
 
-    @Test func aFileThatSomebodyElseMayOnlyRead() throws {
+    @Test func aFileThatTheUserMayOnlyRead() throws {
         var options = options
         options.vfs = nil
         let file = try SQLiteFile(place.path, options)
         try file.open(try debounce(2))
-        file.rest()
+        file.cleanUp()
         let before = contents()
         guard fault_act_as_nobody(true) else { return }
         let error = #expect(throws: DurableError.self) { try SQLiteFile(place.path, options) }

@@ -4,11 +4,11 @@ import LullDurable
 @testable import LullSQLite
 
 extension SQLiteFile {
-    /// What is wrong with a file: what SQLite says, and the rules of rows, ends and numbers that do not hold.
+    /// Returns what is wrong with a file: what SQLite finds, and the violated rules of rows, ends and numbers.
     func audit(isComplete: Bool) throws(DurableError) -> [String] {
         try read { transaction throws(DurableError) in
             let table = transaction.table
-            let verdict = try table.connection.word("PRAGMA integrity_check")
+            let verdict = try table.connection.text("PRAGMA integrity_check")
             if verdict != "ok" { return [verdict] }
             var broken: [String] = []
             for namespace in try table.connection.namespaces() {
@@ -22,8 +22,8 @@ extension SQLiteFile {
                     }
                 }
             }
-            broken += try table.generationsBeyondBase().map { "\($0) may be given again" }
-            broken += try table.strayValues().map { "\($0) is a value that nobody waits for" }
+            broken += try table.generationsBeyondBase().map { "\($0) may be used again" }
+            broken += try table.strayValues().map { "\($0) is a value in no range" }
             return broken
         }
     }
@@ -46,7 +46,7 @@ extension SQLiteTable {
         return ends
     }
 
-    /// The values of `collect` in no range that is pending, ready, in the run, dead, or to be deleted.
+    /// Returns the values of `collect` in no range that is pending, ready, in the run, dead, or to be deleted.
     fileprivate func strayValues() throws(DurableError) -> [String] {
         let statement = try connection.prepare(
             """
@@ -68,7 +68,7 @@ extension SQLiteTable {
         return found
     }
 
-    /// The newest submits of keys at rest that the next row of the key would not come after.
+    /// Returns the newest submits of keys at rest whose generations the next row of the key would use again.
     fileprivate func generationsBeyondBase() throws(DurableError) -> [String] {
         let statement = try connection.prepare(
             """

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A `DurableChild` that the test starts, stops and kills.
+/// A `DurableChild` process that the test starts, stops and kills.
 final class Child {
     struct NotStarted: Error {
         let code: Int32
@@ -11,7 +11,7 @@ final class Child {
 
     private let process: pid_t
     private var hasEnded = false
-    /// What it has ended with.
+    /// The status with which it has ended.
     private(set) var status: Int32 = 0
 
     init(_ arguments: String...) throws {
@@ -26,23 +26,23 @@ final class Child {
 
     deinit { kill() }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     func signal(_ number: Int32) { _ = Foundation.kill(process, number) }
 
-    /// Stops it, and waits until it stands still.
+    /// Stops the process, and waits until it is stopped.
     func stop() {
         signal(SIGSTOP)
         while waitpid(process, &status, WUNTRACED) < 0, errno == EINTR {}
     }
 
-    /// Kills it, and waits until it is gone.
+    /// Kills the process, and waits until it has ended.
     func kill() {
         guard !hasEnded else { return }
         signal(SIGKILL)
         wait()
     }
 
-    /// Waits until it has ended.
+    /// Waits until the process has ended.
     func wait() {
         guard !hasEnded else { return }
         hasEnded = true
@@ -50,7 +50,7 @@ final class Child {
     }
 }
 
-/// The lines that children have written, read as they grow.
+/// The lines that child processes have written, read while they write more.
 struct Lines {
     struct Missing: Error {
         let path: String
@@ -64,7 +64,7 @@ struct Lines {
         self.path = path
     }
 
-    /// Reads what is new. The last line may be half a one while its writer lives.
+    /// Reads new lines. The last line may be incomplete while its writer lives.
     mutating func read() throws {
         guard let handle = FileHandle(forReadingAtPath: path) else { return }
         defer { try? handle.close() }
@@ -76,7 +76,7 @@ struct Lines {
         all += String(decoding: lines, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// Waits until there are so many lines; a limit of time is reached only by a hang.
+    /// Waits until there are `count` lines; only a hang reaches the time limit.
     mutating func wait(for count: Int) async throws {
         let end = ContinuousClock.now + .seconds(60)
         try read()

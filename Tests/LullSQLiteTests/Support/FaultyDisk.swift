@@ -3,13 +3,13 @@ import Lull
 
 /// A disk that can be made to fail, for the files of one test.
 final class FaultyDisk: @unchecked Sendable {
-    // Proof of @unchecked Sendable: the pointer never changes, and the disk has a lock of its own.
+    // Proof of @unchecked Sendable: the pointer never changes, and the disk has its own lock.
     private let disk: OpaquePointer
-    /// What SQLite calls it.
+    /// SQLite's name of the disk.
     let name: String
     private static let numbers = Guarded(0)
 
-    /// Calls of SQLite.
+    /// A set of SQLite's calls.
     struct Calls: OptionSet {
         let rawValue: UInt32
 
@@ -24,7 +24,7 @@ final class FaultyDisk: @unchecked Sendable {
         static let any = Calls(rawValue: FAULT_ANY.rawValue)
     }
 
-    /// Kinds of files.
+    /// A set of kinds of files.
     struct Files: OptionSet {
         let rawValue: UInt32
 
@@ -33,7 +33,7 @@ final class FaultyDisk: @unchecked Sendable {
         static let any = Files(rawValue: FAULT_ANY_FILE.rawValue)
     }
 
-    /// What happens at the call.
+    /// What a failing call does.
     enum Effect: CaseIterable {
         case cut, kill, error, errorAndLoss, full
 
@@ -54,18 +54,18 @@ final class FaultyDisk: @unchecked Sendable {
             return number
         }
         name = "faulty-\(number)"
-        guard let disk = fault_disk_make(name, seed) else { preconditionFailure("there is no memory for a disk") }
+        guard let disk = fault_disk_make(name, seed) else { preconditionFailure("out of memory") }
         self.disk = disk
     }
 
     deinit {
-        precondition(openFiles == 0, "a disk ends after what uses it")
+        precondition(openFiles == 0, "files of the disk are still open")
         fault_disk_remove(disk)
     }
 
-    /// Lets a call fail, or all from that one on, until the disk is mended.
+    /// Makes a call fail, or all calls from that one on, until the disk is mended.
     ///
-    /// - Parameter cut: The number of calls after which the power goes, too.
+    /// - Parameter cut: The number of later calls after which the power is cut, too.
     func arm(
         _ effect: Effect, at calls: Calls = .any, of files: Files = .any, after others: Int = 0, lasts: Bool = false,
         cut: Int? = nil
@@ -76,7 +76,7 @@ final class FaultyDisk: @unchecked Sendable {
 
     func mend() { fault_disk_mend(disk) }
 
-    /// Whether what it was armed with has happened.
+    /// Whether the armed failure has happened.
     var hasFailed: Bool { fault_disk_has_failed(disk) }
 
     func cut() { fault_disk_cut(disk) }
@@ -84,13 +84,13 @@ final class FaultyDisk: @unchecked Sendable {
     /// Whether the power was cut, or the process killed.
     var isOff: Bool { fault_disk_is_off(disk) }
 
-    /// Starts again, with what has survived. Nothing may be open.
+    /// Starts again with what has survived. No file may be open.
     ///
-    /// - Returns: How many writes were lost at least in part.
+    /// - Returns: The number of writes that were lost at least in part.
     @discardableResult
     func start() -> Int {
         let lost = fault_disk_start(disk)
-        precondition(lost >= 0, "files are restored while nobody has them open")
+        precondition(lost >= 0, "files cannot be restored while they are open")
         return Int(lost)
     }
 
@@ -100,7 +100,7 @@ final class FaultyDisk: @unchecked Sendable {
         Int(fault_disk_calls(disk, Int32(calls.rawValue), Int32(files.rawValue)))
     }
 
-    /// The number of writes that are not certain to be on the disk.
+    /// The number of writes that may not be on the disk.
     var uncertain: Int { Int(fault_disk_uncertain(disk)) }
 
     var openFiles: Int { Int(fault_disk_open_files(disk)) }

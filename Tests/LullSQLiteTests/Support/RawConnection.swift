@@ -1,6 +1,6 @@
 import CLullSQLite
 
-/// The file as any other program sees it.
+/// A connection to the file as any other program opens it.
 final class RawConnection {
     struct Failure: Error {
         var why: String
@@ -10,7 +10,7 @@ final class RawConnection {
 
     init(_ path: String, vfs: String? = nil) throws {
         try check(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs))
-        // A guest leaves the log as it is, as the store itself does.
+        // Leaves the log as it is when it closes, as the store itself does.
         if vfs != nil { _ = lull_sqlite_keep_log(handle) }
     }
 

@@ -5,12 +5,12 @@ import LullSQLite
 import LullTesting
 import Lull
 
-/// A directory that is there for one test.
+/// A directory for one test.
 final class Place: Sendable {
     let directory: String
 
     init() throws {
-        // In memory where there is such a place: nothing here says anything about the disk.
+        // In memory if possible: these tests do not depend on the disk.
         let memory = "/dev/shm/"
         let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
         directory = parent + "lull-" + UUID().uuidString
@@ -22,7 +22,7 @@ final class Place: Sendable {
     var path: String { directory + "/work.db" }
 }
 
-/// The clocks of a machine, moved by hand.
+/// The clocks of a machine, advanced by the test.
 final class Machine: Sendable {
     private let reading = Guarded(
         StoreTime.Reading(
@@ -85,8 +85,8 @@ func claim(_ limit: Int = 10, owner: Int64 = 1, maxAttempts: Int = 3, holding: [
     return DurableClaim(namespace: "n", terms: terms, holding: holding, limit: limit)
 }
 
-func report(_ run: DurableRun, owner: Int64 = 1, _ word: DurableReport.Word = .completed) -> DurableReport {
-    DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: owner, word)
+func report(_ run: DurableRun, owner: Int64 = 1, _ kind: DurableReport.Kind = .completed) -> DurableReport {
+    DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: owner, kind)
 }
 
 // The calls of a file, each in a transaction of its own.

@@ -1,4 +1,4 @@
-/// A file as the first version of the schema was written, by that version of the program; dumped as statements.
+/// A file with version 1 of the schema, written by that version of the program and dumped as statements.
 enum Version1 {
     /// Five namespaces. `all` collects, with three values ready and one pending; `edges` collects at leading edges, with two values
     /// ready and submits absorbed behind each; `run` has a run that a killed worker has claimed, and a newer value; `again` a run

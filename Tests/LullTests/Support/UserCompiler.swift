@@ -17,7 +17,9 @@
             .deletingLastPathComponent()
         let compiler = Process()
         compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        let map = products.appendingPathComponent("CLullPlatform.build/module.modulemap").path
+        var repository = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { repository.deleteLastPathComponent() }
+        let map = repository.appendingPathComponent("Sources/CLullSystem/include/module.modulemap").path
         var arguments = ["swiftc", "-whole-module-optimization", "-module-name", "User", "-o", "/dev/null"]
         arguments += ["-I", products.appendingPathComponent("Modules").path, "-Xcc", "-fmodule-map-file=\(map)"]
         arguments += flags.split(separator: " ").map { String($0) }

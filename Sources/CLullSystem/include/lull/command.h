@@ -1,7 +1,7 @@
 // The C library as the command sees it: one module on every system, with what Swift's own module for it leaves out
 // (headers, macros, and variables that Swift would have to take for shared mutable state).
-#ifndef CLULLSYSTEM_SHIM_H
-#define CLULLSYSTEM_SHIM_H
+#ifndef LULL_COMMAND_H
+#define LULL_COMMAND_H
 
 #include <dirent.h>
 #include <errno.h>
@@ -38,9 +38,10 @@ static inline char **lull_environment(void) { return environ; }
 #endif
 
 #if defined(__linux__)
-// The arguments as they lie in memory, for where Swift cannot read them from /proc (a bare root folder): below the environment,
-// with their number in front and a null pointer behind, as the ABI has it. No pointer is as small as such a number. Only to be
-// called at the start, before the environment is changed.
+/// Returns the arguments as they lie in memory, for where Swift cannot read them from /proc (a bare root folder).
+///
+/// They lie below the environment, with their number in front and a null pointer behind, as the ABI requires. No pointer is as small
+/// as such a number. Call this at the start only, before the environment changes.
 static inline char **lull_first_arguments(int *count) {
     char **end = environ - 1;
     long number = 0;
@@ -55,10 +56,10 @@ static inline char **lull_first_arguments(int *count) { *count = 0; return 0; }
 static inline int lull_errno(void) { return errno; }
 static inline void lull_set_errno(int code) { errno = code; }
 
-// Asks for the memory at an address, which is going to be read, and does not wait for it.
+/// Asks for the memory at an address that will be read soon, without waiting for it.
 static inline void lull_prefetch(const void *address) { __builtin_prefetch(address); }
 
-// Swift does not call variadic functions.
+// Swift cannot call variadic functions.
 static inline int lull_open(const char *path, int flags) { return open(path, flags | O_CLOEXEC); }
 static inline int lull_add_flags(int descriptor, int descriptor_flags, int status_flags) {
     if (descriptor_flags && fcntl(descriptor, F_SETFD, fcntl(descriptor, F_GETFD) | descriptor_flags) < 0) return -1;
@@ -69,10 +70,9 @@ static inline int lull_is_file(int descriptor) {
     struct stat status;
     return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
-/// Opens a file to be written from its beginning; it need not be there.
+/// Opens a file for writing from its beginning, and creates it if it does not exist.
 static inline int lull_create(const char *path) { return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }
-/// Opens a file that was not there, to be written; what is no plain file (a pipe, a device) may be there already. Nothing that is
-/// there is emptied.
+/// Creates a file for writing. Fails if a plain file of that name exists; anything else (a pipe, a device) is opened. Empties nothing.
 static inline int lull_create_new(const char *path) {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     struct stat status;
@@ -84,20 +84,21 @@ static inline int lull_create_new(const char *path) {
     }
     return open(path, O_WRONLY | O_CLOEXEC);
 }
-/// The number of columns of the terminal at a descriptor; 0 where there is none.
+/// Returns the number of columns of the terminal at a descriptor; 0 if it is no terminal.
 static inline int lull_columns(int descriptor) {
     struct winsize size;
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
-/// The number of bytes in a file; -1 for anything else.
+/// Returns the number of bytes in a file; -1 for anything else.
 static inline long long lull_file_size(int descriptor) {
     struct stat status;
     return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) ? (long long)status.st_size : -1;
 }
 static inline int lull_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
 
-// getopt_long keeps its place in variables of the C library. The command parses once, on its only thread.
-// Begins anew, whatever was read before and wherever that was left.
+// getopt_long keeps its position in variables of the C library. The command parses once, on its only thread.
+
+/// Starts parsing from the beginning, wherever an earlier parse stopped.
 static inline void lull_begin_options(void) {
     opterr = 0;
 #if defined(__APPLE__)
@@ -111,7 +112,7 @@ static inline char *lull_option_value(void) { return optarg; }
 static inline int lull_option_index(void) { return optind; }
 static inline int lull_wrong_option(void) { return optopt; }
 
-// The code of the error that executing a file would end in, or 0.
+/// Returns the code of the error with which executing a file would fail, or 0.
 static inline int lull_obstacle(const char *path) {
     struct stat status;
     if (stat(path, &status) != 0) return errno;
@@ -119,12 +120,12 @@ static inline int lull_obstacle(const char *path) {
     return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-// The exit status of a process that ended by itself, or minus the number of the signal that ended it.
+/// Returns the exit status of a process that ended by itself, or the negative number of the signal that ended it.
 static inline int lull_ending(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// Calls `handler` for a signal, and lets it interrupt whatever blocks.
+/// Calls `handler` for a signal, which interrupts blocking calls.
 static inline int lull_handle(int number, void (*handler)(int)) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -133,7 +134,7 @@ static inline int lull_handle(int number, void (*handler)(int)) {
     return sigaction(number, &action, 0);
 }
 
-// Whether the process was started with a signal ignored, as `nohup` does.
+/// Returns whether the process was started with a signal ignored, as `nohup` does.
 static inline int lull_is_ignored(int number) {
     struct sigaction action;
     return sigaction(number, 0, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -141,17 +142,41 @@ static inline int lull_is_ignored(int number) {
 static inline void lull_ignore(int number) { signal(number, SIG_IGN); }
 static inline void lull_default(int number) { signal(number, SIG_DFL); }
 
-// Swift does not call fork. The command calls it once, before it has threads.
+// SIGQUIT and SIGABRT end the command at once, as they end other programs. Swift's runtime on Linux would print where each thread is
+// and let the process continue.
+#if defined(__linux__)
+// Keeping the default is not enough: the runtime then installs its own handler.
+static void lull_end(int number) {
+    lull_default(number);
+    raise(number);
+}
+
+static void lull_handle_quit(void) {
+    if (!lull_is_ignored(SIGQUIT)) lull_handle(SIGQUIT, lull_end);
+    if (!lull_is_ignored(SIGABRT)) lull_handle(SIGABRT, lull_end);
+}
+
+// Runs before the constructors of libraries, one of which is the runtime's.
+__attribute__((section(".preinit_array"), used)) static void (*const lull_before_main)(void) = lull_handle_quit;
+
+/// Makes the program that calls this end at once on SIGQUIT and SIGABRT, from before `main` on. The call itself does nothing: it
+/// brings the entry of `.preinit_array` into the program. Programs that import this module without calling it stay without.
+static inline void lull_end_on_quit(void) { __asm__ volatile("" : : "r"(&lull_before_main)); }
+#else
+static inline void lull_end_on_quit(void) {}
+#endif
+
+// Swift cannot call fork. The command calls it once, before it has threads.
 static inline pid_t lull_fork(void) { return fork(); }
 
-// Makes orphans among the descendants of this process its children. Does nothing where there is no such thing.
+/// Makes orphans among the descendants of this process its children. Does nothing where the system cannot do that.
 static inline void lull_adopt_orphans(void) {
 #if defined(__linux__)
     prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
 #endif
 }
 
-// The name of this process in lists of processes; at most 15 bytes.
+/// Sets the name of this process in lists of processes; at most 15 bytes.
 static inline void lull_set_name(const char *name) {
 #if defined(__linux__)
     prctl(PR_SET_NAME, name, 0L, 0L, 0L);
@@ -160,7 +185,7 @@ static inline void lull_set_name(const char *name) {
 #endif
 }
 
-// Lets this process have as many descriptors as it may.
+/// Raises the number of descriptors of this process to the hard limit.
 static inline void lull_raise_descriptor_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -171,10 +196,10 @@ static inline void lull_raise_descriptor_limit(void) {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// A file without a name, to be read and written; it is gone with its last descriptor. -1 on failure.
+/// Creates a file without a name, for reading and writing, which is deleted with its last descriptor. Returns -1 on failure.
 static inline int lull_nameless_file(void) {
 #if defined(__linux__)
-    // Through the number of the call: older headers do not declare it. 1 is MFD_CLOEXEC.
+    // By the number of the call: older headers do not declare it. 1 is MFD_CLOEXEC.
     return (int)syscall(SYS_memfd_create, "lull-input", 1u);
 #else
     char path[PATH_MAX];
@@ -188,7 +213,7 @@ static inline int lull_nameless_file(void) {
 #endif
 }
 
-// Two connected sockets that programs started later do not inherit.
+/// Creates two connected sockets that programs started later do not inherit.
 static inline int lull_socket_pair(int ends[2]) {
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return -1;
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
@@ -196,7 +221,7 @@ static inline int lull_socket_pair(int ends[2]) {
     return 0;
 }
 
-// Sends bytes, and up to four descriptors with the first of them.
+/// Sends bytes, and up to four descriptors with the first of them.
 static inline ssize_t lull_send(int socket, const void *bytes, size_t count, const int *descriptors, size_t number) {
     union { struct cmsghdr header; char space[CMSG_SPACE(4 * sizeof(int))]; } control;
     struct iovec piece = {(void *)bytes, count};
@@ -218,7 +243,7 @@ static inline ssize_t lull_send(int socket, const void *bytes, size_t count, con
     return sendmsg(socket, &message, 0);
 }
 
-// Receives bytes, and with them up to four descriptors, which programs started later do not inherit.
+/// Receives bytes, and with them up to four descriptors, which programs started later do not inherit.
 static inline ssize_t lull_receive(int socket, void *bytes, size_t count, int *descriptors, size_t *number) {
     union { struct cmsghdr header; char space[CMSG_SPACE(4 * sizeof(int))]; } control;
     struct iovec piece = {bytes, count};
@@ -246,8 +271,10 @@ static inline ssize_t lull_receive(int socket, void *bytes, size_t count, int *d
     return received;
 }
 
-// Gives up the terminal that controls this process; what it starts has none either. A session of its own would do that as
-// well, but on Linux each session is scheduled by itself: what `nice` has asked for would be lost, and starting costs more.
+/// Detaches this process, and what it starts later, from its controlling terminal.
+///
+/// A new session would do that as well, but on Linux each session is scheduled by itself: the effect of `nice` would be lost, and
+/// starting costs more.
 static inline void lull_leave_terminal(void) {
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0) return;
@@ -255,8 +282,8 @@ static inline void lull_leave_terminal(void) {
     close(terminal);
 }
 
-// Starts a program in a process group of its own, with `input` and `errors` as its standard input and error, and the usual
-// signals. Returns an error's code, or 0.
+/// Starts a program in a process group of its own, with `input` and `errors` as its standard input and error, and the default
+/// handling of signals. Returns the code of an error, or 0.
 static inline int lull_spawn(
     pid_t *pid, const char *path, char *const *arguments, char *const *environment, int input, int errors) {
     posix_spawn_file_actions_t actions;

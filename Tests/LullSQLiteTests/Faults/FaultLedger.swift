@@ -1,43 +1,42 @@
 import LullDurable
 
-/// What somebody notes down who submits and works, and knows nothing but the answers: what every submit was told, and which
-/// runs had its value.
-struct FaultBooks {
+/// What a client knows from the store's answers alone: the answer to every submit, and the runs with its value.
+struct FaultLedger {
     enum Answer {
         case accepted, refused, unknown
     }
 
-    /// A submit, named by its value, which no other has.
+    /// A submit, identified by its value, which no other has.
     struct Submit {
         var key: String
         var token: String?
         var answer: Answer
         var receipt: DurableReceipt?
-        /// The runs that its value was handed out in.
+        /// The runs with its value.
         var runs: Set<Int64> = []
-        /// Whether it was cancelled before it was handed out; nil if nobody knows.
+        /// Whether it was cancelled before a run was claimed with it; nil if that is unknown.
         var isCancelled: Bool? = false
     }
 
     private(set) var submits: [Int: Submit] = [:]
-    /// The runs that the store knows to be completed.
+    /// The runs whose completion was accepted.
     private var completed: Set<Int64> = []
-    /// Those that may be.
+    /// The runs whose completion may have been accepted.
     private var perhapsCompleted: Set<Int64> = []
-    /// Whether a run may have been handed out without anybody knowing.
+    /// Whether a run may have been claimed without the client knowing.
     private var hasLostClaim = false
-    /// The first thing that is wrong.
+    /// The first violation.
     private(set) var finding: String?
 
     mutating func fail(_ what: String?) { finding = finding ?? what }
 
-    /// What is known of the errors that callers get: none says that the file is damaged.
+    /// Returns what an error means. No error may say that the file is damaged.
     mutating func note(_ error: DurableError) -> Answer {
         switch error {
         case .refused: return .refused
         case .unknown: return .unknown
         default:
-            fail("an error that nobody can have caused: \(error)")
+            fail("an unexpected error: \(error)")
             return .refused
         }
     }
@@ -49,14 +48,14 @@ struct FaultBooks {
             submit.answer = .accepted
             submit.receipt = receipt
         case .failure(let error):
-            // A repeated submit may have been recorded the first time, whatever is said of the second.
+            // A repeated submit may have been recorded the first time, whatever the second answer is.
             let answer = note(error)
             if submit.answer != .unknown { submit.answer = answer }
         }
         submits[value] = submit
     }
 
-    /// The submits whose answer was lost, and that can be repeated.
+    /// The submits with an unknown answer that can be repeated.
     var unknown: [Int] { submits.filter { $0.value.answer == .unknown && $0.value.token != nil }.map(\.key).sorted() }
 
     mutating func loseClaim() { hasLostClaim = true }
@@ -66,7 +65,7 @@ struct FaultBooks {
         let values = run.values.map { Int(text($0)) ?? -1 }
         if Set(values).count != values.count { fail("run \(run.id) has a submit twice: \(values)") }
         for value in values {
-            guard var submit = submits[value] else { return fail("run \(run.id) has \(value), which nobody submitted") }
+            guard var submit = submits[value] else { return fail("run \(run.id) has \(value), not a submit") }
             if submit.answer == .refused { fail("\(value) was refused, and is handed out") }
             if submit.isCancelled == true { fail("\(value) was cancelled, and is handed out") }
             submit.runs.insert(run.id)
@@ -79,20 +78,20 @@ struct FaultBooks {
 
     mutating func mayHaveCompleted(_ run: DurableRun) { perhapsCompleted.insert(run.id) }
 
-    /// A key was cancelled, or may have been.
+    /// Records that a key was cancelled, or may have been.
     mutating func cancel(_ key: String, isCertain: Bool) {
         for (value, submit) in submits where submit.key == key && submit.isCancelled != true {
-            // A run may be between two attempts, and then it is cancelled, too.
+            // A run that waits for another attempt is cancelled, too.
             submits[value]?.isCancelled = isCertain && submit.runs.isEmpty && !hasLostClaim ? true : nil
         }
     }
 
-    /// A submit that comes again after its key was cancelled may be new to the store.
+    /// Records that a submit is repeated: after its key was cancelled, it may be new to the store.
     mutating func repeats(_ value: Int) {
         if submits[value]?.isCancelled == true { submits[value]?.isCancelled = nil }
     }
 
-    /// After everything has been done: what was accepted has been executed.
+    /// Checks, after all work is done, that every accepted submit was executed.
     mutating func close() {
         for (value, submit) in submits.sorted(by: { $0.key < $1.key })
         where submit.answer == .accepted && submit.isCancelled == false {

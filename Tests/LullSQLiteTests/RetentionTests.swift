@@ -5,8 +5,8 @@ import Testing
 
 @testable import LullSQLite
 
-/// What stays in the file, for how long, and in which time.
-@Suite struct KeepingTests {
+/// What stays in the file, for how long, and by which clock.
+@Suite struct RetentionTests {
     private let place: Place
     private let machine = Machine()
 
@@ -47,7 +47,7 @@ import Testing
         #expect(try file.state(of: receipts[480]) == .completed)
     }
 
-    @Test func absorbedSubmitsExtendOneEndWhichStaysWhileItIsYoung() throws {
+    @Test func absorbedSubmitsExtendOneEndWhichStaysUntilItIsOld() throws {
         let file = try file(DurableLimits(retention: .seconds(50)))
         try file.open(try debounce(10, edges: .leading))
         try file.submit(submission("a", "first"))
@@ -58,7 +58,7 @@ import Testing
             machine.pass(1)
             last = try file.submit(submission("a", "later"))
         }
-        // The completed one has been forgotten; of the absorbed ones there is one range.
+        // The completed end was deleted; the absorbed ones are one range.
         #expect(try place.number("SELECT count(*) FROM ended") == 1)
         #expect(try file.state(of: #require(last)) == .absorbed)
         machine.pass(60)
@@ -74,11 +74,11 @@ import Testing
         let size = try #require(
             try FileManager.default.attributesOfItem(atPath: place.path + "-wal")[.size] as? Int)
         #expect(size < 6_000_000)
-        file.rest()
+        file.cleanUp()
         #expect(try FileManager.default.attributesOfItem(atPath: place.path + "-wal")[.size] as? Int == 0)
     }
 
-    @Test func changedDurationsHoldForEveryProcessFromTheNextSubmitOn() throws {
+    @Test func changedDurationsApplyToEveryProcessFromTheNextSubmitOn() throws {
         let first = try file()
         let second = try file()
         try first.open(try debounce(10))
@@ -88,7 +88,7 @@ import Testing
         #expect(throws: DurableError.self) { try second.open(try debounce(3, .collect)) }
     }
 
-    @Test func aSmallerLimitOfValuesSaysWhatItTakes() throws {
+    @Test func aValueAboveTheLimitIsRefusedWithBothSizes() throws {
         let file = try file(DurableLimits(largestValue: 3))
         try file.open(try debounce(10))
         #expect(throws: DurableError.tooLarge(bytes: 4, limit: 3)) { try file.submit(submission("a", "four")) }
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: ["cancel", "maxCount", "leading", "flush", "later"])
-    func aTransactionThatDoesNotEndInAPendingSubmitIsMarkedAndTimed(_ ending: String) throws {
+    func aTransactionThatDoesNotEndInAPendingSubmitWritesItsMarkAndInstant(_ ending: String) throws {
         let file = try file()
         try file.open(try debounce(100, edges: [.leading, .trailing], maxCount: 3))
         for key in ["old", "b", "b"] { try file.submit(submission(key, "one")) }
@@ -136,7 +136,7 @@ import Testing
         #expect(due >= 1_000_000)
     }
 
-    @Test func theTimeOfTheFileGoesOnOverABoot() throws {
+    @Test func theTimeOfTheFileContinuesAfterABoot() throws {
         var file: SQLiteFile? = try file()
         try file?.open(try debounce(100))
         machine.pass(40)
@@ -150,7 +150,8 @@ import Testing
             try transaction.list(in: "n", prefix: [], limit: 9).map(\.dueIn)
         }
         #expect(left == [.seconds(50), .seconds(80)])
-        // A wall clock that is set within a boot changes nothing, and one that went back over a boot loses no more than was passed.
+        // Setting the wall clock within a boot changes nothing. If it went back over a boot, the file's time
+        // loses no more than what had passed.
         machine.setWall(by: -86_400)
         machine.pass(50)
         let runs = try again.claim(claim())

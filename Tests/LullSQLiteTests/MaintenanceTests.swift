@@ -6,8 +6,8 @@ import Testing
 
 @testable import LullSQLite
 
-/// What is done at a file while nobody has anything to do.
-@Suite(.ownThreads, .timeLimit(.minutes(2))) struct TendingTests {
+/// What is done to a file while the store is idle.
+@Suite(.ownThreads, .timeLimit(.minutes(2))) struct MaintenanceTests {
     private let place: Place
     private let machine = Machine()
 
@@ -21,33 +21,33 @@ import Testing
         try place.number("SELECT (SELECT count(*) FROM ended) + (SELECT count(*) FROM tokens)")
     }
 
-    /// A store in which much has ended, all of it long ago.
+    /// Creates a store in which much has ended, all of it long ago.
     private func fill() throws -> SQLiteFile {
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine, limits: limits))
         try file.open(try debounce(0))
-        let jobs = (0..<700).map { number in
+        let calls = (0..<700).map { number in
             Call { transaction throws(DurableError) in
                 _ = try transaction.submit(submission("key \(number)", "value", token: "\(number)"))
             } answer: { result, _ in
                 #expect(throws: Never.self) { try result.get() }
             }
         }
-        file.write(jobs)
+        file.write(calls)
         for run in try file.claim(claim(700)) { try file.report(report(run)) }
         #expect(try rows() == 1400)
         machine.pass(120)
         return file
     }
 
-    @Test func whatIsOldIsForgottenALittleAtATime() throws {
+    @Test func oldEntriesAreDeletedInSteps() throws {
         let file = try fill()
-        file.tend()
-        // The first transaction takes some of both, and leaves the rest to later ones.
+        file.maintain()
+        // The first transaction deletes some ends and tokens, and leaves the rest to later ones.
         #expect((1..<1400).contains(try rows()))
     }
 
-    @Test func whatIsOldIsForgottenByAWorkerThatWaits() async throws {
-        try fill().rest()
+    @Test func aWaitingWorkerDeletesOldEntries() async throws {
+        try fill().cleanUp()
         let store = try await SQLiteStore(place.path, SQLiteFile.Options(machine, limits: limits))
         let mark = try await store.claim(claim()).mark
         let waiting = Task { try await store.wait(in: "n", after: mark, atMost: .seconds(60)) }
@@ -57,25 +57,25 @@ import Testing
         await store.close()
     }
 
-    @Test func whoWritesGoesFirst() throws {
+    @Test func maintenanceDoesNotWaitForAWriter() throws {
         let file = try fill()
         let writerLock = try WriterLock(besides: place.path)
         try writerLock.acquire(within: .zero)
         let start = ContinuousClock.now
-        file.tend()
+        file.maintain()
         #expect(ContinuousClock.now - start < .seconds(2))
         #expect(try rows() == 1400)
         writerLock.release()
     }
 
-    @Test func theLogIsEmptiedWhenNobodyHasWrittenForAWhile() throws {
+    @Test func theLogIsEmptiedWhenNothingWasWrittenForAWhile() throws {
         let file = try fill()
         func log() -> Int {
             (try? FileManager.default.attributesOfItem(atPath: place.path + "-wal")[.size] as? Int) ?? -1
         }
         #expect(log() > 0)
         while log() > 0 {
-            file.tend()
+            file.maintain()
             usleep(10_000)
         }
         #expect(log() == 0)

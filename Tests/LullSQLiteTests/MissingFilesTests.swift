@@ -5,8 +5,8 @@ import Testing
 
 @testable import LullSQLite
 
-/// A store whose files are deleted or replaced while it is in use: nothing is acknowledged that only a ghost has.
-@Suite(.ownThreads, .timeLimit(.minutes(2))) struct GoneTests {
+/// A store whose files are deleted or replaced while it is in use: no submit is acknowledged that would be lost with them.
+@Suite(.ownThreads, .timeLimit(.minutes(2))) struct MissingFilesTests {
     private let disk = FaultyDisk()
     private let place: Place
     private let machine = Machine()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: ["", "-wal", "-shm", "-want", "-write"])
-    func whateverIsDeletedIsMissedWithinASecond(_ suffix: String) throws {
+    func aDeletedFileIsNoticedWithinASecond(_ suffix: String) throws {
         let file = try make()
         try remove(suffix)
         let start = ContinuousClock.now
@@ -96,7 +96,7 @@ import Testing
         let store = try await SQLiteStore(path: place.path)
         let debouncer = try await DurableDebouncer<String, String>(for: .seconds(1), namespace: "n", in: store)
         let working = Task { try await debouncer.run { _ in } }
-        // It has found nothing, and waits.
+        // The worker has found nothing, and waits.
         try await Task.sleep(for: .milliseconds(100))
         if isReplaced {
             let copy = place.directory + "/copy"

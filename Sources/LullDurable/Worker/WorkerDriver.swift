@@ -1,0 +1,297 @@
+internal import Lull
+internal import LullCore
+
+/// Drives a ``WorkerStateMachine`` with a store, a clock and tasks: hands events in, and carries the actions out.
+///
+/// Nothing but the state machine runs under the lock. Whatever has to be awaited runs in an unstructured task: the task that
+/// runs the worker may be cancelled, and its handlers still have their time.
+///
+/// Handlers that end are not reported one by one. A task waits until all handlers that were decided on have been started, and
+/// until those that end at once have ended; then it hands their ends in together. So their reports, and one claim for all the
+/// slots that they free, go to the store in one call and can share a transaction.
+final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
+    typealias Handler = @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
+    private typealias Completion = (continuation: CheckedContinuation<Void, Never>, work: Work?)
+
+    private struct State {
+        var worker: WorkerStateMachine
+        /// The handlers that run or will be started, by run.
+        var handlers: [Int64: RunningHandler] = [:]
+        /// The number of handlers that were decided on and have not been started.
+        var unstarted = 0
+        /// Handlers that have ended and have not been handed in.
+        var ended: [EndedHandler] = []
+        /// The instant for which a wake-up has been arranged.
+        var alarmInstant = CoreInstant.farFuture
+        var alarm: Task<Void, any Error>?
+        var waiting: Task<Void, any Error>?
+        /// What is resumed when the worker has finished.
+        var completion: Completion?
+    }
+
+    private struct RunningHandler {
+        let fence: Int64
+        var task: Task<Void, any Error>?
+        var isCancelled = false
+    }
+
+    private struct EndedHandler {
+        let run: DurableRun
+        let failure: (any Error)?
+
+        /// With as much of the error as the store keeps.
+        var event: WorkerStateMachine.Event {
+            .handlerEnded(run: run.id, error: failure.map { String("\($0)".prefix(500)) })
+        }
+    }
+
+    /// What a step leaves to be done outside the lock.
+    private struct Effects {
+        var actions: [WorkerStateMachine.Action]
+        var cancelled: [Task<Void, any Error>] = []
+        var alarm = CoreInstant.farFuture
+        var completion: Completion?
+    }
+
+    private let state: Guarded<State>
+    private let namespace: String
+    private let store: any DurableStore
+    private let clock: WorkerClock
+    private let counters: Guarded<DurableCounters>
+    private let onFailure: (@Sendable (DurableFailure) async -> Void)?
+    private let handler: Handler
+
+    init(
+        _ settings: WorkerStateMachine.Settings, _ store: any DurableStore, _ clock: WorkerClock,
+        _ counters: Guarded<DurableCounters>, _ onFailure: (@Sendable (DurableFailure) async -> Void)?,
+        _ handler: @escaping Handler
+    ) {
+        state = Guarded(State(worker: WorkerStateMachine(settings)))
+        namespace = settings.namespace
+        self.store = store
+        self.clock = clock
+        self.counters = counters
+        self.onFailure = onFailure
+        self.handler = handler
+    }
+
+    /// Works until the task is cancelled and the handlers have ended, or the store cannot be used any more.
+    func run() async throws(DurableError) {
+        let work = Work.current
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.change { $0.completion = (continuation, work) }
+                handle(.woke)
+                // Only now: the first events have begun work that the clock tracks.
+                if let work { clock.observer?.slept(work) }
+            }
+        } onCancel: {
+            handle(.stop)
+        }
+        if let failure = state.value.worker.failure { throw failure }
+    }
+
+    // MARK: - Events
+
+    /// Hands events in, and carries out the actions that follow.
+    private func handle(_ events: WorkerStateMachine.Event...) {
+        perform(step(events))
+    }
+
+    /// Hands events in, and does what is not an action of the worker: cancels tasks, sets the alarm, ends `run()`.
+    ///
+    /// - Returns: The actions, which the caller performs.
+    private func step(_ events: [WorkerStateMachine.Event]) -> [WorkerStateMachine.Action] {
+        let now = clock.now()
+        let effects = state.change { Self.step(events, at: now, in: &$0) }
+        for task in effects.cancelled { task.cancel() }
+        setAlarm(effects.alarm)
+        if let (continuation, work) = effects.completion {
+            if let work { clock.observer?.woke(work) }
+            continuation.resume()
+        }
+        return effects.actions
+    }
+
+    private static func step(
+        _ events: [WorkerStateMachine.Event], at now: CoreInstant, in state: inout State
+    ) -> Effects {
+        var effects = Effects(actions: state.worker.handle(events, at: now))
+        for case .handlerEnded(let run, _) in events { state.handlers[run] = nil }
+        for action in effects.actions {
+            if case .start(let run) = action {
+                state.handlers[run.id] = RunningHandler(fence: run.fence)
+                state.unstarted += 1
+            }
+            if case .cancel(let run) = action {
+                state.handlers[run]?.isCancelled = true
+                if let task = state.handlers[run]?.task { effects.cancelled.append(task) }
+            }
+        }
+        guard state.worker.isFinished else {
+            effects.alarm = state.worker.alarm
+            return effects
+        }
+        effects.cancelled += [state.alarm, state.waiting].compactMap(\.self)
+        effects.completion = state.completion
+        state.completion = nil
+        return effects
+    }
+
+    // MARK: - Actions
+
+    private func perform(_ actions: [WorkerStateMachine.Action]) {
+        var reports: [DurableReport] = []
+        var claim: DurableClaim?
+        for action in actions {
+            switch action {
+            case .claim(let wanted): claim = wanted
+            case .report(let report): reports.append(report)
+            case .wait(let mark, let time): wait(after: mark, atMost: time)
+            case .start(let run): startHandler(of: run)
+            case .cancel: break  // `step` has done it.
+            case .leaseLost(let run):
+                counters.change { $0.lostLeases += 1 }
+                notify(.leaseLost(run))
+            case .died(let run): notify(.died(run))
+            case .storeFailed(let error): notify(.store(error))
+            }
+        }
+        if !reports.isEmpty || claim != nil { exchange(reports, claim) }
+    }
+
+    private func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) {
+        spawn("a worker's calls to its store") {
+            let answers = await self.store.exchange(reports, claim)
+            var events = zip(reports, answers.reports).map { WorkerStateMachine.Event.reported($0, $1) }
+            if claim != nil, let claimed = answers.claim { events.append(.claimed(claimed)) }
+            self.perform(self.step(events))
+        }
+    }
+
+    private func wait(after mark: Int64, atMost time: CoreDuration) {
+        let task = spawn("a worker that waits for work") {
+            let result: Result<Void, DurableError>
+            do throws(DurableError) {
+                try await self.store.wait(in: self.namespace, after: mark, atMost: Duration(time))
+                result = .success(())
+            } catch {
+                result = .failure(error)
+            }
+            self.handle(.waitEnded(result))
+        }
+        let isFinished = state.change { state in
+            state.waiting = task
+            return state.worker.isFinished
+        }
+        if isFinished { task.cancel() }
+    }
+
+    /// Calls `onFailure`, or logs.
+    private func notify(_ failure: DurableFailure) {
+        if let onFailure {
+            spawn("the failure handler of a worker") { await onFailure(failure) }
+        } else {
+            logLine("Lull: \(failure)")
+        }
+    }
+
+    // MARK: - Handlers
+
+    private func startHandler(of run: DurableRun) {
+        counters.change { $0.attempts += 1 }
+        let task = spawn(run.summary, on: handler.isolation) {
+            var failure: (any Error)?
+            do { try await self.handler(DurableExecution(run)) } catch { failure = error }
+            self.handlerEnded(run, failure)
+        }
+        let (isCancelled, canHandIn) = state.change { state in
+            state.unstarted -= 1
+            let canHandIn = state.unstarted == 0 && !state.ended.isEmpty
+            // The handler may have ended already, and another attempt may have begun.
+            guard state.handlers[run.id]?.fence == run.fence else { return (false, canHandIn) }
+            state.handlers[run.id]?.task = task
+            return (state.handlers[run.id]?.isCancelled == true, canHandIn)
+        }
+        if isCancelled { task.cancel() }
+        if canHandIn { handInSoon() }
+    }
+
+    /// Notes that a handler has ended. The first one of a series arranges for all of them to be handed in.
+    private func handlerEnded(_ run: DurableRun, _ failure: (any Error)?) {
+        let isFirst = state.change { state in
+            state.ended.append(EndedHandler(run: run, failure: failure))
+            return state.unstarted == 0 && state.ended.count == 1
+        }
+        if isFirst { handInSoon() }
+    }
+
+    /// Hands in the handlers that have ended, once every task that is ready has had a turn and no further handler has ended.
+    private func handInSoon() {
+        spawn("a worker's reports") {
+            var (seen, count) = (0, self.state.change { $0.ended.count })
+            while count > seen {
+                await Task.yield()
+                (seen, count) = (count, self.state.change { $0.ended.count })
+            }
+            self.handIn()
+        }
+    }
+
+    /// Hands in the handlers that have ended, and notifies of those that have failed.
+    private func handIn() {
+        let ended = state.change { state in
+            let ended = state.ended
+            state.ended = []
+            return ended
+        }
+        let actions = step(ended.map(\.event))
+        let failures = ended.filter { $0.failure != nil }
+        perform(actions)
+        for action in actions {
+            guard case .report(let report) = action, case .failed(_, let retry) = report.kind else { continue }
+            for ended in failures where ended.run.id == report.run {
+                guard let failure = ended.failure else { continue }
+                counters.change { $0.failures += 1 }
+                notify(.threw(failure, ended.run, retryIn: retry.map { Duration($0) }))
+            }
+        }
+    }
+
+    // MARK: - Tasks
+
+    /// Starts a task that the clock tracks, if it tracks work.
+    @discardableResult
+    private func spawn(
+        _ name: String, on isolation: (any Actor)? = nil, _ body: @escaping TaskOperation<Void>
+    ) -> Task<Void, any Error> {
+        let work = Work { name }
+        clock.observer?.began(work)
+        return launch(work, clock.observer, on: isolation) {
+            defer { self.clock.observer?.ended(work) }
+            try await body()
+        }
+    }
+
+    /// Arranges a wake-up at an instant, unless an earlier one has been arranged.
+    private func setAlarm(_ instant: CoreInstant) {
+        let isEarlier = state.change { state in
+            guard instant < state.alarmInstant else { return false }
+            state.alarmInstant = instant
+            return true
+        }
+        guard isEarlier else { return }
+        let task = spawn("a worker's alarm") {
+            // Cancelled if there is an earlier one, or if the worker has finished.
+            do { try await self.clock.sleep(instant) } catch { return }
+            self.state.change { if $0.alarmInstant == instant { $0.alarmInstant = .farFuture } }
+            self.handle(.woke)
+        }
+        let superseded = state.change { state -> Task<Void, any Error>? in
+            guard state.alarmInstant == instant, !state.worker.isFinished else { return task }
+            defer { state.alarm = task }
+            return state.alarm
+        }
+        superseded?.cancel()
+    }
+}

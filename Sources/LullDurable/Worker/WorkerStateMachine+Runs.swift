@@ -1,0 +1,246 @@
+internal import LullCore
+
+// The runs that a worker has.
+
+extension WorkerStateMachine {
+    /// A run that the worker has, or had and whose handler still runs.
+    struct HeldRun: Sendable {
+        /// The run as it was handed out last.
+        var run: DurableRun
+        var state = State.running
+        /// Whether the run is the worker's, as far as it knows.
+        var isLeased = true
+        /// Until when it is certainly no other worker's: counted from before the store was called.
+        var leaseEnd: CoreInstant
+        /// When the next heartbeat is due.
+        var nextHeartbeat: CoreInstant
+        /// When the heartbeat that is under way was sent.
+        var heartbeatSentAt: CoreInstant?
+        var isCancelled = false
+        /// How many reports of the run have failed in a row.
+        var failedReports = 0
+        /// The run as it was handed out again during its final report, by a claim sent at an instant: its lease had ended, or
+        /// the store had recorded the report before the claim.
+        var reclaimed: (run: DurableRun, since: CoreInstant)?
+
+        /// The life of a run in a worker.
+        ///
+        /// | state | next state |
+        /// |---|---|
+        /// | running | reporting, when the handler has ended or, in a stop, its deadline has passed |
+        /// | running | none: the handler of a run whose lease was lost has ended |
+        /// | reporting | none: the store has recorded the report, or the lease was lost |
+        /// | reporting | running: recorded, and the run was handed out again meanwhile |
+        /// | reporting | reporting: lost to a claim of this worker itself; the report is sent under the new fence |
+        /// | reporting | unreported, if the call failed |
+        /// | unreported | reporting, at its instant |
+        enum State: Hashable, Sendable {
+            /// The handler runs.
+            case running
+            /// The final report is under way.
+            case reporting(DurableReport.Kind)
+            /// The final report has failed, and is repeated at an instant.
+            case unreported(DurableReport.Kind, retryAt: CoreInstant)
+        }
+
+        var isRunning: Bool { state == .running }
+
+        /// Whether the store has yet to accept a report that failed.
+        var hasFailedReport: Bool { failedReports > 0 && isLeased }
+
+        /// When something has to be done about the run.
+        var alarm: CoreInstant {
+            switch state {
+            case .running: isLeased && heartbeatSentAt == nil ? nextHeartbeat : .farFuture
+            case .reporting: .farFuture
+            case .unreported(_, let retryAt): retryAt
+            }
+        }
+    }
+
+    private var heartbeatInterval: CoreDuration { .nanoseconds(settings.lease.nanoseconds / 3) }
+
+    // MARK: - Beginning
+
+    /// Takes a run that was claimed at an instant.
+    mutating func take(_ run: DurableRun, _ since: CoreInstant) {
+        if var held = runs[run.id] {
+            if held.isRunning {
+                // The worker has taken over its own run, whose lease had ended: the handler goes on under the new fence.
+                held.run = retained(run)
+                held.isLeased = true
+                renew(&held, since)
+            } else {
+                if held.reclaimed == nil { usedSlots += 1 }
+                held.reclaimed = (run, since)
+            }
+            runs[run.id] = held
+            return
+        }
+        var held = HeldRun(run: retained(run), leaseEnd: since, nextHeartbeat: since)
+        renew(&held, since)
+        runs[run.id] = held
+        guard phase == .working else { return report(.released, of: run.id) }
+        usedSlots += 1
+        actions.append(.start(run))
+    }
+
+    private func retained(_ run: DurableRun) -> DurableRun {
+        var run = run
+        if !settings.keepsValues { run.values = [] }
+        return run
+    }
+
+    /// Counts the lease from an instant on.
+    private mutating func renew(_ held: inout HeldRun, _ since: CoreInstant) {
+        held.leaseEnd = since.advanced(by: settings.lease)
+        held.nextHeartbeat = since.advanced(by: heartbeatInterval)
+        held.failedReports = 0
+        wake(at: held.nextHeartbeat)
+    }
+
+    // MARK: - While the handler runs
+
+    /// Sends the heartbeats that are due, together with those that soon will be.
+    mutating func sendHeartbeats() {
+        let canSend = { (held: HeldRun) in held.isRunning && held.isLeased && held.heartbeatSentAt == nil }
+        guard runs.values.contains(where: { canSend($0) && $0.nextHeartbeat <= now }) else { return }
+        let soon = now.advanced(by: .nanoseconds(heartbeatInterval.nanoseconds / 2))
+        for held in runs.values.sorted(by: { $0.run.id < $1.run.id }) where canSend(held) && held.nextHeartbeat <= soon
+        {
+            runs[held.run.id]?.heartbeatSentAt = now
+            send(.heartbeat(lease: settings.lease), of: held.run)
+        }
+    }
+
+    /// Cancels a handler, once. It may take its time, or ignore the cancellation.
+    mutating func cancelHandler(_ run: Int64) {
+        guard let held = runs[run], held.isRunning, !held.isCancelled else { return }
+        runs[run]?.isCancelled = true
+        actions.append(.cancel(run: run))
+    }
+
+    // MARK: - Ending
+
+    /// Handles the end of a handler.
+    mutating func handlerEnded(_ run: Int64, _ error: String?) {
+        guard let held = runs[run], held.isRunning else {
+            guard case .stopping = phase else { preconditionFailure("the end of a handler that does not run") }
+            // Its run was released when the deadline passed.
+            return
+        }
+        usedSlots -= 1
+        guard held.isLeased, failure == nil else {
+            runs[run] = nil
+            return
+        }
+        if let error {
+            // A handler that was cancelled and threw has not failed.
+            report(held.isCancelled ? .released : failed(error, held.run), of: run)
+        } else {
+            report(.completed, of: run)
+        }
+    }
+
+    private mutating func failed(_ error: String, _ run: DurableRun) -> DurableReport.Kind {
+        guard run.attempt < settings.backoff.maxAttempts else { return .failed(error, retry: nil) }
+        return .failed(error, retry: jitter.shorten(settings.backoff.delay(after: run.attempt)))
+    }
+
+    /// Sends the final report of a run.
+    mutating func report(_ kind: DurableReport.Kind, of run: Int64) {
+        guard let held = runs[run] else { return }
+        runs[run]?.state = .reporting(kind)
+        send(kind, of: held.run)
+    }
+
+    /// Repeats the final reports that have failed, if it is time.
+    mutating func repeatFailedReports() {
+        for run in runs.keys.sorted() {
+            if case .unreported(let kind, let retryAt)? = runs[run]?.state, retryAt <= now { report(kind, of: run) }
+        }
+    }
+
+    private mutating func send(_ kind: DurableReport.Kind, of run: DurableRun) {
+        actions.append(
+            .report(
+                DurableReport(
+                    namespace: settings.namespace, key: run.key, run: run.id, fence: run.fence, owner: settings.owner,
+                    kind)))
+    }
+
+    // MARK: - Answers
+
+    /// Handles the answer to a report, or its failure.
+    mutating func reported(_ report: DurableReport, _ result: Result<DurableReport.Answer, DurableError>) {
+        switch result {
+        case .success: outage = nil
+        case .failure(let error): storeFailed(error)
+        }
+        // A report under an older fence no longer counts.
+        guard failure == nil, let held = runs[report.run], held.run.fence == report.fence else { return }
+        if case .heartbeat = report.kind { return heartbeatAnswered(held, result) }
+        guard case .reporting(let kind) = held.state else { preconditionFailure("an answer without a report") }
+        finalReportAnswered(held, kind, result)
+    }
+
+    private mutating func heartbeatAnswered(
+        _ held: HeldRun, _ result: Result<DurableReport.Answer, DurableError>
+    ) {
+        var held = held
+        // The handler may have ended meanwhile.
+        guard held.isRunning, let sent = held.heartbeatSentAt else { return }
+        held.heartbeatSentAt = nil
+        switch result {
+        case .success(.accepted):
+            renew(&held, sent)
+            runs[held.run.id] = held
+        case .success(.alreadyDone), .success(.leaseLost):
+            held.isLeased = false
+            runs[held.run.id] = held
+            actions.append(.leaseLost(held.run))
+            cancelHandler(held.run.id)
+        case .failure:
+            held.failedReports += 1
+            held.nextHeartbeat = nextReport(after: held.failedReports)
+            wake(at: held.nextHeartbeat)
+            runs[held.run.id] = held
+            // The run may be another worker's by now, and the store does not say.
+            if now >= held.leaseEnd { cancelHandler(held.run.id) }
+        }
+    }
+
+    private mutating func finalReportAnswered(
+        _ held: HeldRun, _ kind: DurableReport.Kind, _ result: Result<DurableReport.Answer, DurableError>
+    ) {
+        let run = held.run
+        switch result {
+        case .success(.accepted), .success(.alreadyDone):
+            runs[run.id] = nil
+            // The run was handed out for another attempt.
+            guard let (run, since) = held.reclaimed else { return }
+            usedSlots -= 1
+            take(run, since)
+        case .success(.leaseLost):
+            guard let (reclaimed, _) = held.reclaimed else {
+                runs[run.id] = nil
+                actions.append(.leaseLost(run))
+                return
+            }
+            // The run was lost to this worker itself: the report holds under the new fence.
+            usedSlots -= 1
+            runs[run.id]?.reclaimed = nil
+            runs[run.id]?.run = reclaimed
+            if case .failed(let error, _) = kind {
+                report(failed(error, reclaimed), of: run.id)
+            } else {
+                report(kind, of: run.id)
+            }
+        case .failure:
+            let retryAt = nextReport(after: held.failedReports + 1)
+            runs[run.id]?.failedReports += 1
+            runs[run.id]?.state = .unreported(kind, retryAt: retryAt)
+            wake(at: retryAt)
+        }
+    }
+}

@@ -1,19 +1,19 @@
 internal import LullCore
 
-// Tries a ladder of waits on a recorded trace, as `lull tune` does, with the same code for the gates of all candidates,
-// the percentiles, the ladder and the choice.
+// Tries a series of waits on a recorded trace, as `lull tune` does, with the same code for the gates of all candidates,
+// the percentiles, the series and the suggestion.
 
 // Calls never overlap, as for the outbox.
 nonisolated(unsafe) private var trials = Trials([], talliesKeys: false)
 nonisolated(unsafe) private var debounces = 0
 
-/// Begins a trace. The ladder goes from `first` to `last`, as `50ms..5s` does.
+/// Begins a trace. The series of waits goes from `first` to `last`, as `50ms..5s` does.
 @c(lull_tune_begin)
 public func beginTuning(_ first: Int64, _ last: Int64, _ maxWait: Int64) {
     let limit: CoreDuration? = maxWait < 0 ? nil : CoreDuration(nanoseconds: maxWait)
     var policies: [Policy] = []
     var throttles: [Policy] = []
-    for wait in Ladder.steps(from: CoreDuration(nanoseconds: first), to: CoreDuration(nanoseconds: last)) {
+    for wait in WaitSeries.steps(from: CoreDuration(nanoseconds: first), to: CoreDuration(nanoseconds: last)) {
         // A wait longer than `maxWait` is not a valid policy.
         if let policy = try? Policy.debounce(wait: wait, maxWait: limit) { policies.append(policy) }
         if let policy = try? Policy.throttle(interval: wait) { throttles.append(policy) }
@@ -62,7 +62,7 @@ public func tuneOutcomes(_ saving: Double, _ delay: Int64) {
     var outcomes = trials.candidates.map { Outcome($0, submits: submits) }
     for (kind, range) in [0..<debounces, debounces..<outcomes.count].enumerated() {
         outcomes.markEfficient(range)
-        let choice = Choice.make(outcomes, range, targets)
+        let suggestion = Suggestion.make(outcomes, range, targets)
         for index in range {
             let outcome = outcomes[index]
             outbox.append(kind)
@@ -74,12 +74,12 @@ public func tuneOutcomes(_ saving: Double, _ delay: Int64) {
             for delay in (outcome.delayFromLast ?? none) + (outcome.delayFromFirst ?? none) { outbox.append(delay) }
             outbox.append(outcome.starvation ?? 0)
             outbox.append(outcome.isEfficient ? 1 : 0)
-            outbox.append(choice.map { $0.index == index ? number(of: $0.reason) : 0 } ?? 0)
+            outbox.append(suggestion.map { $0.index == index ? number(of: $0.reason) : 0 } ?? 0)
         }
     }
 }
 
-private func number(of reason: Choice.Reason) -> Int64 {
+private func number(of reason: Suggestion.Reason) -> Int64 {
     switch reason {
     case .knee: 1
     case .most: 2

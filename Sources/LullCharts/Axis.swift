@@ -1,15 +1,15 @@
-/// One of the two directions of a chart: what it shows, from where to where, and how.
+/// An axis of a chart: its title, its range, and how its values are spaced and written.
 public struct Axis: Sendable {
-    /// What is shown, with the unit if the labels of the values do not say it.
+    /// The title, with the unit if the values' labels do not have one.
     public var title: String
-    /// What the values are, which says how they are written.
+    /// The kind of values, which determines how they are written.
     public var quantity: Quantity
-    /// How they are spread.
+    /// How values are spaced.
     public var scale: Scale
-    /// The first and the last value that is shown.
+    /// The first and last value of the axis.
     public var bounds: ClosedRange<Double>
 
-    /// An axis from one value to another.
+    /// Creates an axis from one value to another.
     public init(_ title: String, _ quantity: Quantity, _ scale: Scale = .linear, _ bounds: ClosedRange<Double>) {
         self.title = title
         self.quantity = quantity
@@ -17,53 +17,53 @@ public struct Axis: Sendable {
         self.bounds = bounds
     }
 
-    /// What the values of an axis are.
+    /// The kinds of values on an axis.
     public enum Quantity: Sendable {
-        /// Numbers of things: 500, 10k, 2.5M.
+        /// Counts: 500, 10k, 2.5M.
         case count
-        /// Nanoseconds, written in the unit that suits them: 80 ns, 1.5 µs, 20 ms.
+        /// Nanoseconds, written in a suitable unit: 80 ns, 1.5 µs, 20 ms.
         case nanoseconds
-        /// Parts of one, written in per cent.
+        /// Fractions of one, written in percent.
         case share
 
-        /// How a value is written.
+        /// Returns a value as text.
         func text(_ value: Double) -> String {
             switch self {
-            case .count: Self.scaled(value, by: 1000, from: 0, ["", "k", "M", "G"])
-            case .nanoseconds: Self.scaled(value, by: 1000, from: 0, [" ns", " µs", " ms", " s"])
+            case .count: Self.scaled(value, ["", "k", "M", "G"])
+            case .nanoseconds: Self.scaled(value, [" ns", " µs", " ms", " s"])
             case .share: SVG.number(100 * value, digits: 2) + " %"
             }
         }
 
-        /// A value in the largest unit of which it has at least one.
-        private static func scaled(_ value: Double, by step: Double, from start: Int, _ units: [String]) -> String {
+        /// Returns a value in the largest unit in which it is at least one.
+        private static func scaled(_ value: Double, _ units: [String]) -> String {
             var rest = value
-            var unit = start
-            // Of 999.9999, which comes of computing with powers, one wants 1000.
-            while abs(rest) >= step * 0.999_999, unit < units.count - 1 {
-                rest /= step
+            var unit = 0
+            // Powers of floating-point numbers may come out as 999.9999 instead of 1000.
+            while abs(rest) >= 999.999, unit < units.count - 1 {
+                rest /= 1000
                 unit += 1
             }
             return SVG.number(rest, digits: 2) + (rest == 0 ? "" : units[unit])
         }
     }
 
-    /// Where a value lies between the beginning (0) and the end (1) of the axis; beyond that it is cut off.
+    /// Returns the position of a value on the axis, from 0 at its start to 1 at its end. Values beyond the bounds are clamped.
     func position(_ value: Double) -> Double {
-        let first = scale.place(bounds.lowerBound)
-        let last = scale.place(bounds.upperBound)
+        let first = scale.coordinate(bounds.lowerBound)
+        let last = scale.coordinate(bounds.upperBound)
         guard last > first else { return 0 }
-        return min(1, max(0, (scale.place(value) - first) / (last - first)))
+        return min(1, max(0, (scale.coordinate(value) - first) / (last - first)))
     }
 }
 
 extension Axis {
-    /// Bounds that hold all values, and end at round ones.
+    /// Returns bounds that contain all values and end at round ones.
     public static func bounds(of values: [Double], _ scale: Scale) -> ClosedRange<Double> {
         guard let least = values.min(), let most = values.max() else { return 0...1 }
         switch scale {
         case .linear:
-            // Lengths that are drawn from zero can be compared.
+            // Start at zero, so that lengths can be compared.
             let low = min(0, least)
             let steps = Scale.linear.ticks(in: low...max(most, low + .leastNormalMagnitude), about: 6)
             guard steps.count > 1 else { return low...(low + max(1, most - low)) }
@@ -71,9 +71,9 @@ extension Axis {
             return (low / step).rounded(.down) * step...(most / step).rounded(.up) * step
         case .logarithmic:
             func power(_ value: Double, _ rule: FloatingPointRoundingRule) -> Double {
-                let place = scale.place(value)
+                let coordinate = scale.coordinate(value)
                 // 1, 2 or 5 times a power of ten.
-                let decade = scale.value(at: place.rounded(.down))
+                let decade = scale.value(at: coordinate.rounded(.down))
                 let factors: [Double] = rule == .down ? [5, 2, 1] : [1, 2, 5, 10]
                 let fits = { (factor: Double) in
                     rule == .down ? factor * decade <= value * 1.0001 : factor * decade >= value * 0.9999

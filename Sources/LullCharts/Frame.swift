@@ -1,9 +1,9 @@
-/// Where the parts of a chart lie, in points from the upper left corner.
+/// The layout of a chart, in points from the upper left corner.
 struct Frame {
     static let padding = 20.0
-    /// From the end of a line to its name.
+    /// The distance from the end of a line to its name.
     static let gap = 12.0
-    /// From one name to the next below it.
+    /// The vertical distance between names.
     static let leading = 18.0
 
     static let width = 780.0
@@ -22,7 +22,7 @@ struct Frame {
         var series: Int
         var x: Double
         var y: Double
-        /// How high the line ends.
+        /// The vertical position of the line's end.
         var end: Double
         var width: Double
     }
@@ -33,7 +33,7 @@ struct Frame {
             .max()
         let left = Self.padding + (longest ?? 0) + 10
         self.left = left
-        // As far to the right as the names leave room, each beginning where its line ends.
+        // As far to the right as the names leave room, each of which starts where its line ends.
         var right = Self.width - Self.padding - 14
         for series in chart.series {
             guard let end = series.points.last.map({ chart.x.position($0.x) }), end > 0 else { continue }
@@ -50,7 +50,7 @@ struct Frame {
 
     func point(_ point: LineChart.Point) -> (x: Double, y: Double) { (x(point.x), y(point.y)) }
 
-    /// Puts names where lines end, and those apart that would overlap.
+    /// Places names at the ends of their lines, and moves apart those that overlap.
     private mutating func placeLabels() {
         for (index, series) in chart.series.enumerated() {
             guard let last = series.points.last else { continue }
@@ -58,7 +58,7 @@ struct Frame {
             labels.append(Label(series: index, x: x + Self.gap, y: y, end: y, width: Style.width(series.name)))
         }
         labels.sort { ($0.y, $0.series) < ($1.y, $1.series) }
-        // Each pair moves apart by what it lacks, until all have settled: a few names need a few rounds.
+        // Each overlapping pair moves apart; a few rounds settle a few names.
         for _ in 0..<100 {
             for upper in labels.indices {
                 for lower in labels.indices.dropFirst(upper + 1) {

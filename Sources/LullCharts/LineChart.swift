@@ -1,22 +1,21 @@
-/// Lines over two axes, each with its name at its end, as a picture that needs nothing else.
+/// A line chart as a self-contained SVG picture, with the name of each line at its end.
 ///
-/// The text is that of an SVG file. It can be read in light and in dark, and its lines be told apart without their colours,
-/// by their marks.
+/// It can be read on light and dark backgrounds. The marks tell the lines apart without their colours.
 public struct LineChart: Sendable, Panel {
-    /// What the chart says.
+    /// The title, which states what the chart shows.
     public var title: String
     /// What was measured or computed, in a sentence.
     public var subtitle: String
-    /// Where it comes from.
+    /// The source of the data.
     public var source: String
-    /// The axis along the bottom.
+    /// The horizontal axis.
     public var x: Axis
-    /// The axis up the left side.
+    /// The vertical axis.
     public var y: Axis
-    /// The lines; the first is drawn last, above all others.
+    /// The lines. The first is drawn last, above the others.
     public var series: [Series]
 
-    /// A chart of lines.
+    /// Creates a line chart.
     public init(title: String, subtitle: String, source: String, x: Axis, y: Axis, series: [Series]) {
         self.title = title
         self.subtitle = subtitle
@@ -26,14 +25,14 @@ public struct LineChart: Sendable, Panel {
         self.series = series
     }
 
-    /// One of the lines.
+    /// A line of a chart.
     public struct Series: Sendable {
-        /// What stands at its end.
+        /// The name at the end of the line.
         public var name: String
-        /// From left to right.
+        /// The points, from left to right.
         public var points: [Point]
 
-        /// A line through points, from left to right.
+        /// Creates a line through points, given from left to right.
         public init(_ name: String, _ points: [Point]) {
             self.name = name
             self.points = points
@@ -42,18 +41,18 @@ public struct LineChart: Sendable, Panel {
 
     /// A point of a line.
     public struct Point: Sendable {
-        /// Its value on the axis along the bottom.
+        /// The value on the horizontal axis.
         public var x: Double
-        /// Its value on the axis up the side.
+        /// The value on the vertical axis.
         public var y: Double
-        /// From where to where the measurements lay, if they did not agree.
+        /// The range of the measurements, if they differ.
         public var range: ClosedRange<Double>?
-        /// What stands beside it, where there is room.
+        /// The label beside the point, where there is room for it.
         public var label: String?
-        /// Whether it is the one that the chart is about.
+        /// Whether the chart highlights this point.
         public var isChosen: Bool
 
-        /// A point, perhaps with a range of what was measured.
+        /// Creates a point, optionally with the range of its measurements.
         public init(
             _ x: Double, _ y: Double, range: ClosedRange<Double>? = nil, label: String? = nil, isChosen: Bool = false
         ) {
@@ -65,7 +64,7 @@ public struct LineChart: Sendable, Panel {
         }
     }
 
-    /// The text of the SVG file.
+    /// Returns the text of the SVG file.
     public func svg() -> String { Picture(self).svg() }
 
     // MARK: - The picture
@@ -103,9 +102,9 @@ public struct LineChart: Sendable, Panel {
         }
         svg.stroke([(frame.left, frame.bottom), (frame.right, frame.bottom)], "base")
         for value in x.scale.ticks(in: x.bounds, about: 8) {
-            let place = frame.x(value)
-            svg.stroke([(place, frame.bottom), (place, frame.bottom + 5)], "base")
-            svg.write(x.quantity.text(value), at: (place, frame.bottom + 20), "quiet middle")
+            let tick = frame.x(value)
+            svg.stroke([(tick, frame.bottom), (tick, frame.bottom + 5)], "base")
+            svg.write(x.quantity.text(value), at: (tick, frame.bottom + 20), "quiet middle")
         }
         svg.write(x.title, at: ((frame.left + frame.right) / 2, frame.bottom + 42), "axis middle")
     }
@@ -121,34 +120,37 @@ public struct LineChart: Sendable, Panel {
     private func drawLine(_ index: Int, _ frame: Frame, _ svg: inout SVG) {
         let points = series[index].points.map { frame.point($0) }
         svg.stroke(points, "line \(colour(index))")
-        // More than that would hide the line.
+        // More marks would hide the line.
         for point in points.count <= 30 ? points[...] : points.suffix(1) { mark(index, at: point, &svg) }
     }
 
-    /// Writes what stands beside the points: of the chosen one always, of the others where they are not too close to those
-    /// that have a label. Every second series has its labels on the other side, where the first does not.
+    /// Draws the labels of points: always that of the chosen point, and others where they are not too close to earlier ones. Every
+    /// second series has its labels on the other side.
     private func drawLabels(
         _ index: Int, _ frame: Frame, _ taken: inout [(x: Double, y: Double)], _ svg: inout SVG
     ) {
         let points = series[index].points
-        func write(_ label: String, at place: (x: Double, y: Double), _ distance: Double, _ style: String) {
+        func write(_ label: String, at point: (x: Double, y: Double), _ distance: Double, _ style: String) {
             // Below the axis are its own labels.
-            let isAbove = index.isMultiple(of: 2) || place.y > frame.bottom - 24
-            let x = place.x + (isAbove ? -distance : distance)
-            let y = place.y + (isAbove ? 2 - distance : distance + 7)
+            let isAbove = index.isMultiple(of: 2) || point.y > frame.bottom - 24
+            let x = point.x + (isAbove ? -distance : distance)
+            let y = point.y + (isAbove ? 2 - distance : distance + 7)
             svg.write(label, at: (x, y), style + (isAbove ? " end" : " start"))
         }
         for point in points {
             guard let label = point.label else { continue }
-            let place = frame.point(point)
+            let centre = frame.point(point)
             if point.isChosen {
                 svg.element(
                     "circle",
-                    ["class": "ring \(colour(index))", "cx": SVG.number(place.x), "cy": SVG.number(place.y), "r": "9"])
-                write(label, at: place, 12, "axis")
-            } else if taken.allSatisfy({ abs($0.x - place.x) > 44 || abs($0.y - place.y) > 22 }) {
-                taken.append(place)
-                write(label, at: place, 8, "quiet note")
+                    [
+                        "class": "ring \(colour(index))", "cx": SVG.number(centre.x), "cy": SVG.number(centre.y),
+                        "r": "9",
+                    ])
+                write(label, at: centre, 12, "axis")
+            } else if taken.allSatisfy({ abs($0.x - centre.x) > 44 || abs($0.y - centre.y) > 22 }) {
+                taken.append(centre)
+                write(label, at: centre, 8, "quiet note")
             }
         }
     }
@@ -162,17 +164,17 @@ public struct LineChart: Sendable, Panel {
         }
     }
 
-    /// A mark of a series' own shape.
-    private func mark(_ index: Int, at place: (x: Double, y: Double), _ svg: inout SVG) {
+    /// Draws a mark in the shape of the series.
+    private func mark(_ index: Int, at point: (x: Double, y: Double), _ svg: inout SVG) {
         func shape(_ corners: [(Double, Double)]) {
-            let points = corners.map { (x: place.x + $0.0, y: place.y + $0.1) }
+            let points = corners.map { (x: point.x + $0.0, y: point.y + $0.1) }
             svg.element("path", ["class": "mark \(colour(index))", "d": SVG.path(points, isClosed: true)])
         }
         switch index % 4 {
         case 0:
             svg.element(
                 "circle",
-                ["class": "mark \(colour(index))", "cx": SVG.number(place.x), "cy": SVG.number(place.y), "r": "4.5"])
+                ["class": "mark \(colour(index))", "cx": SVG.number(point.x), "cy": SVG.number(point.y), "r": "4.5"])
         case 1: shape([(-4, -4), (4, -4), (4, 4), (-4, 4)])
         case 2: shape([(0, -5.5), (5.2, 4), (-5.2, 4)])
         default: shape([(0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0)])

@@ -1,23 +1,23 @@
-/// One or more charts below each other in one file.
+/// An SVG file of one or more charts, one below the other.
 public struct Picture {
     private let panels: [any Panel]
 
-    /// A picture of a line chart alone.
+    /// Creates a picture of a line chart.
     public init(_ chart: LineChart) {
         panels = [chart]
     }
 
-    /// A picture of a timeline alone.
+    /// Creates a picture of a timeline.
     public init(_ timeline: Timeline) {
         panels = [timeline]
     }
 
-    /// A line chart, and a timeline below it.
+    /// Creates a picture of a line chart with a timeline below it.
     public init(_ chart: LineChart, above timeline: Timeline) {
         panels = [chart, timeline]
     }
 
-    /// The text of the SVG file.
+    /// Returns the text of the SVG file.
     public func svg() -> String {
         let height = panels.reduce(0) { $0 + $1.height }
         let size = (width: SVG.number(Frame.width), height: SVG.number(height))
@@ -44,14 +44,14 @@ public struct Picture {
     }
 }
 
-/// A part of a picture that takes its whole width.
+/// A chart that takes the whole width of a picture.
 protocol Panel {
-    /// What it says.
+    /// The title.
     var title: String { get }
-    /// What a reader who does not see it is told.
+    /// The alternative text, for readers who do not see the chart.
     var description: String { get }
-    /// How much of the picture's height it takes.
+    /// The height that it takes.
     var height: Double { get }
-    /// Draws it, from the upper left corner at (0, 0).
+    /// Draws it, with the upper left corner at (0, 0).
     func draw(_ svg: inout SVG)
 }

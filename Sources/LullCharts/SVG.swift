@@ -1,22 +1,22 @@
-/// Text of a Scalable Vector Graphics file, put together element by element.
+/// Builds the text of an SVG file, element by element.
 struct SVG {
     private(set) var text = ""
     private var open: [String] = []
 
-    /// Opens an element; all until it is closed is inside.
+    /// Opens an element, which contains everything until it is closed.
     mutating func open(_ name: String, _ attributes: KeyValuePairs<String, String> = [:]) {
         begin(name, attributes)
         text += ">\n"
         open.append(name)
     }
 
-    /// Closes the element that was opened last.
+    /// Closes the innermost open element.
     mutating func close() {
         guard let name = open.popLast() else { preconditionFailure("closed an element that was never opened") }
         text += "</\(name)>\n"
     }
 
-    /// An element with nothing in it, or with text.
+    /// Appends an element that is empty or contains text.
     mutating func element(_ name: String, _ attributes: KeyValuePairs<String, String>, _ content: String? = nil) {
         begin(name, attributes)
         if let content {
@@ -26,17 +26,17 @@ struct SVG {
         }
     }
 
-    /// Text of a style, with its baseline at a place.
-    mutating func write(_ text: String, at place: (Double, Double), _ style: String) {
-        element("text", ["class": style, "x": Self.number(place.0), "y": Self.number(place.1)], text)
+    /// Draws text of a style, with its baseline at a point.
+    mutating func write(_ text: String, at point: (Double, Double), _ style: String) {
+        element("text", ["class": style, "x": Self.number(point.0), "y": Self.number(point.1)], text)
     }
 
-    /// A line of a style through points.
+    /// Draws a line of a style through points.
     mutating func stroke(_ points: [(x: Double, y: Double)], _ style: String) {
         element("path", ["class": style, "d": Self.path(points)])
     }
 
-    /// A line through points, as the data of a path.
+    /// Returns a line through points as the data of a path.
     static func path(_ points: [(x: Double, y: Double)], isClosed: Bool = false) -> String {
         var data = ""
         for (index, point) in points.enumerated() {
@@ -45,7 +45,7 @@ struct SVG {
         return data + (isClosed ? "Z" : "")
     }
 
-    /// A number with at most so many digits after the point, and no more than it needs.
+    /// Returns a number with at most so many digits after the point, and no trailing zeros.
     static func number(_ value: Double, digits: Int = 1) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return "0" }
         var factor = 1

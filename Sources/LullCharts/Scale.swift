@@ -6,17 +6,17 @@
     internal import Musl
 #endif
 
-/// How the values of an axis are spread over its length.
+/// How the values of an axis are spaced.
 public enum Scale: Sendable {
-    /// Equal differences take equal room.
+    /// Equal differences have equal distances.
     case linear
-    /// Equal ratios take equal room. For values above zero.
+    /// Equal ratios have equal distances. The values must be above zero.
     case logarithmic
-    /// For shares from 0 to just below 1, so that what is rare has room: 90 %, 99 % and 99.9 % lie equally far apart.
+    /// For shares from 0 to just below 1: 90 %, 99 % and 99.9 % have equal distances, which leaves room for rare cases.
     case nines
 
-    /// The place of a value, before the axis is stretched to its length.
-    func place(_ value: Double) -> Double {
+    /// Returns the coordinate of a value, which the axis scales to its length.
+    func coordinate(_ value: Double) -> Double {
         switch self {
         case .linear: value
         case .logarithmic: log10(max(value, .leastNormalMagnitude))
@@ -24,16 +24,16 @@ public enum Scale: Sendable {
         }
     }
 
-    /// The value at a place.
-    func value(at place: Double) -> Double {
+    /// Returns the value at a coordinate.
+    func value(at coordinate: Double) -> Double {
         switch self {
-        case .linear: place
-        case .logarithmic: pow(10, place)
-        case .nines: 1 - pow(10, -place)
+        case .linear: coordinate
+        case .logarithmic: pow(10, coordinate)
+        case .nines: 1 - pow(10, -coordinate)
         }
     }
 
-    /// Round values within bounds, far enough apart to be labelled, about as many as wished for.
+    /// Returns round values within bounds, about as many as wished for, far enough apart for labels.
     func ticks(in bounds: ClosedRange<Double>, about wished: Int) -> [Double] {
         let all =
             switch self {
@@ -44,7 +44,7 @@ public enum Scale: Sendable {
         return all.filter { bounds.contains($0) }
     }
 
-    /// Multiples of 1, 2 or 5 times a power of ten.
+    /// Returns multiples of 1, 2 or 5 times a power of ten.
     private static func steps(in bounds: ClosedRange<Double>, about wished: Int) -> [Double] {
         let width = bounds.upperBound - bounds.lowerBound
         guard width > 0, width.isFinite else { return [bounds.lowerBound] }
@@ -57,7 +57,7 @@ public enum Scale: Sendable {
         return (first...last).map { Double($0) * step }
     }
 
-    /// Powers of ten, with 2 and 5 times those where they are few; of very many, each second or third …
+    /// Returns powers of ten; if they are few, also 2 and 5 times each; if they are very many, only every second or third …
     private static func decades(in bounds: ClosedRange<Double>, about wished: Int) -> [Double] {
         let first = Int(floor(log10(bounds.lowerBound)))
         let last = Int(ceil(log10(bounds.upperBound)))

@@ -1,7 +1,6 @@
-/// How a chart looks. Colours follow the reader's choice of light or dark.
+/// The appearance of a chart. Colours follow the reader's choice of light or dark.
 enum Style {
-    /// Colours that can be told apart with every kind of colour vision (after Okabe and Ito), darkened or lightened where
-    /// the background asks for it.
+    /// Colours that all kinds of colour vision can tell apart (after Okabe and Ito), darkened or lightened to suit the background.
     static let colours: [(light: String, dark: String)] = [
         ("#0072b2", "#56b4e9"),
         ("#d55e00", "#e69f00"),
@@ -54,7 +53,7 @@ enum Style {
         """
     }
 
-    /// Room that text takes, estimated, since a file cannot measure it: somewhat more than most fonts need.
+    /// Returns the estimated width of text, somewhat more than in most fonts: an SVG file cannot measure it.
     static func width(_ text: String, size: Double = 13) -> Double {
         text.reduce(0) { $0 + (narrow.contains($1) ? 0.36 : 0.6) * size }
     }

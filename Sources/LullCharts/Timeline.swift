@@ -1,17 +1,17 @@
-/// A marble diagram: what came, and below it what each of some policies made of it.
+/// A marble diagram: the submits, and below them the executions under each of some policies.
 public struct Timeline: Sendable, Panel {
-    /// What the picture says.
+    /// The title.
     public var title: String
     /// What is shown, in a sentence.
     public var subtitle: String
-    /// From when to when, in nanoseconds; the labels count from the beginning.
+    /// The start and the end in nanoseconds; labels count from the start.
     public var bounds: ClosedRange<Double>
-    /// The instants at which something came.
+    /// The instants of the submits.
     public var submits: [Double]
-    /// What became of it.
+    /// A row for each policy.
     public var rows: [Row]
 
-    /// A timeline.
+    /// Creates a timeline.
     public init(title: String, subtitle: String, bounds: ClosedRange<Double>, submits: [Double], rows: [Row]) {
         self.title = title
         self.subtitle = subtitle
@@ -20,16 +20,16 @@ public struct Timeline: Sendable, Panel {
         self.rows = rows
     }
 
-    /// What one policy made of it.
+    /// The executions under one policy.
     public struct Row: Sendable {
-        /// What stands at its left end.
+        /// The name at the left end.
         public var name: String
-        /// Executions, each with the instant from which its value waited.
+        /// The executions, each with the instant of the first submit behind it.
         public var executions: [(first: Double, at: Double)]
-        /// The colour, by number, as in a ``LineChart``.
+        /// The number of the colour, as in a ``LineChart``.
         public var colour: Int
 
-        /// A row of executions.
+        /// Creates a row of executions.
         public init(_ name: String, colour: Int, _ executions: [(first: Double, at: Double)]) {
             self.name = name
             self.colour = colour
@@ -64,9 +64,9 @@ public struct Timeline: Sendable, Panel {
 
         let bottom = Self.top + Self.rowHeight * Double(rows.count + 1) - 8
         for value in Scale.linear.ticks(in: 0...length, about: 8) {
-            let place = x(bounds.lowerBound + value)
-            svg.stroke([(place, Self.top - 8), (place, bottom)], "grid")
-            svg.write(Axis.Quantity.nanoseconds.text(value), at: (place, bottom + 18), "quiet middle")
+            let tick = x(bounds.lowerBound + value)
+            svg.stroke([(tick, Self.top - 8), (tick, bottom)], "grid")
+            svg.write(Axis.Quantity.nanoseconds.text(value), at: (tick, bottom + 18), "quiet middle")
         }
         var y = Self.top + 10
         svg.write("submits", at: (Frame.padding, y + 4.5), "start")
@@ -79,7 +79,8 @@ public struct Timeline: Sendable, Panel {
             draw(row, at: y, from: left, to: right, x, &svg)
         }
         svg.write(
-            "A bar is a value that waits, the mark at its end its execution.", at: (Frame.padding, height - 16),
+            "A bar is the time that a value waits; the mark at its end is its execution.",
+            at: (Frame.padding, height - 16),
             "quiet note start")
     }
 
@@ -99,8 +100,8 @@ public struct Timeline: Sendable, Panel {
                 ])
         }
         for (_, at) in row.executions where bounds.contains(at) {
-            let place = x(at)
-            let corners = [(0.0, -8.0), (6, 0), (0, 8), (-6, 0)].map { (x: place + $0.0, y: y + $0.1) }
+            let centre = x(at)
+            let corners = [(0.0, -8.0), (6, 0), (0, 8), (-6, 0)].map { (x: centre + $0.0, y: y + $0.1) }
             svg.element("path", ["class": "mark \(colour)", "d": SVG.path(corners, isClosed: true)])
         }
     }

@@ -1,9 +1,9 @@
 internal import CLullCommand
 
-/// The statuses that the program ends with, after `sysexits.h`.
+/// The exit statuses, after `sysexits.h`.
 enum ExitStatus {
     static let success: Int32 = 0
-    /// A command that `lull run` started has failed.
+    /// A command has failed.
     static let commandFailed: Int32 = 1
     static let wrongUsage: Int32 = 64
     static let badData: Int32 = 65
@@ -12,25 +12,25 @@ enum ExitStatus {
     static let notFound: Int32 = 127
 }
 
-/// Why the program ends early: one line for its user, and the status.
+/// Why the program ends early: a message of one line, and the exit status.
 struct Failure: Error, Equatable {
     let status: Int32
-    /// Without the program's name in front.
+    /// The message, without the program's name in front.
     let message: String
 
-    /// Arguments that make no sense; the message ends in a hint where to look.
+    /// Wrong usage; the message ends with the help page to read.
     static func usage(_ message: String, _ subcommand: Subcommand? = nil) -> Failure {
         let page = subcommand.map { "lull \($0.rawValue) --help" } ?? "lull --help"
         return Failure(status: ExitStatus.wrongUsage, message: "\(message) (see \(page))")
     }
 
-    /// A first argument that is neither a command nor an option.
+    /// A first argument that is neither a command nor an option of `lull`, with what was probably meant.
     static func unknown(_ name: String) -> Failure {
         guard name.hasPrefix("-") else {
             let meant: String? =
                 if name == "version" {
                     "--version"
-                } else if let owner = Subcommand.allCases.first(where: { $0.takes(name) }) {
+                } else if let owner = Subcommand.allCases.first(where: { $0.takes(keyword: name) }) {
                     "'lull \(owner.rawValue) \(name)'"
                 } else {
                     Spelling.nearest(to: name, among: Help.commands).map { "'\($0)'" }
@@ -47,12 +47,12 @@ struct Failure: Error, Equatable {
         return .usage("unknown option \(name)\(hint)")
     }
 
-    /// Something that the operating system refused, with the reason it gave last.
+    /// A system call that failed, with the reason.
     static func system(_ what: String, _ code: Int32 = lull_errno()) -> Failure {
         Failure(status: ExitStatus.inputOutput, message: "\(what): \(reason(code))")
     }
 
-    /// The operating system's words for an error.
+    /// Returns the system's text for an error code.
     static func reason(_ code: Int32) -> String {
         strerror(code).map { String(cString: $0) } ?? "error \(code)"
     }

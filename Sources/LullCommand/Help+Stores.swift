@@ -1,7 +1,7 @@
-// What `--help` says of the commands that have only a store to do with.
+// The pages of the commands that only work on a store.
 
 extension Help {
-    private static let place = """
+    private static let storeOptions = """
           --store sqlite:PATH    the file
           --namespace NAME       which of its namespaces (default: default)
 
@@ -10,15 +10,14 @@ extension Help {
     static let submit = """
         Usage: lull submit --store sqlite:PATH [OPTION…] KEY [VALUE|-]
 
-        Hands a value to a store, and ends when the value has been recorded. From then
-        on it will be executed: by any lull work, run or filter with that store, or by
-        an app. VALUE is empty if it is left out. With - it is all of standard input,
-        up to 16 MiB of any bytes, and does not show in the list of processes.
+        Submits a value to a store, and returns when the value has been recorded. From
+        then on it will be executed: by any lull work, run or filter with that store, or
+        by an app. If VALUE is missing, the value is empty. With - it is all of standard
+        input, up to 16 MiB of any bytes, and is not visible in the list of processes.
 
-        \(place)
+        \(storeOptions)
           --after D              the delay of this call alone
-          --token TOKEN          a submit that is repeated with the same token counts
-                                 once
+          --token TOKEN          submits with the same token count once
           --json                 print the receipt: the key, the generation (which
                                  grows with each submit of the key) and dueIn (the
                                  delay in seconds)
@@ -27,7 +26,7 @@ extension Help {
         Later uses may leave the policy out.
 
         \(policy)
-        \(change)
+        \(changePolicy)
         A key or value that begins with - comes after --; one that is - itself comes
         from standard input: printf %s - | lull submit … KEY -
 
@@ -40,20 +39,21 @@ extension Help {
     static let work = """
         Usage: lull work --store sqlite:PATH [OPTION…] -- COMMAND [ARG…]
 
-        Runs COMMAND for what falls due in a store, until a signal ends it. Any number
-        of workers may share one file. Arguments and environment are as for lull run.
-        LULL_RUN is the same in every attempt at a run, and LULL_ATTEMPT counts the
-        attempts. LULL_FENCE grows with each attempt, to tell a stale one by. Each value
-        on standard input has a terminator (a newline, or with --null a NUL byte), even
-        if it was submitted without one; {value} is the exact value.
+        Runs COMMAND for values that fall due in a store, until a signal ends it. Any
+        number of workers may share one file. Arguments and environment are as for lull
+        run. LULL_RUN is the same in every attempt at a run, and LULL_ATTEMPT counts the
+        attempts. LULL_FENCE grows with each attempt, so that a stale attempt can be
+        recognized. Each value on standard input has a terminator (a newline, or with
+        --null a NUL byte), even if it was submitted without one; {value} is the exact
+        value.
 
-          --store sqlite:PATH    the file; made if a policy is given
+          --store sqlite:PATH    the file; created if a policy is given
           --namespace NAME       the namespace to work on (default: default)
           --jobs N               run at most N commands at once (default: one per core)
           --lease D              another process takes over the runs of this one after D
-                                 without a sign of life (default 30s)
-          --max-attempts N       how often a run that fails is attempted (default 20);
-                                 an attempt whose worker died counts
+                                 without a heartbeat (default 30s)
+          --max-attempts N       a run is dead after N failed attempts (default 20); an
+                                 attempt whose worker died counts
           --kill-after D         how long after SIGTERM a command that is stopped gets
                                  SIGKILL (default 5s)
           --null                 records for COMMAND end in a NUL byte
@@ -63,7 +63,7 @@ extension Help {
         Later uses may leave the policy out.
 
         \(policy)
-        \(change)
+        \(changePolicy)
         After SIGINT or SIGTERM, no more runs are claimed. Running commands have half of
         the lease to end; runs that have not ended then go back to the store.
 
@@ -72,13 +72,13 @@ extension Help {
 
         """
 
-    static let change = """
+    static let changePolicy = """
         All users of a namespace share its policy. An option that is not given keeps its
         value. One that differs from the policy is an error, except with:
-          --change-policy        change the policy for everybody, from the next submit
+          --change-policy        change the policy for all users, from the next submit
                                  on. Only durations, counts and the delay rule can
-                                 change: a debounce stays one, and so does a throttle;
-                                 --edges and --combine stay too
+                                 change, not the kind (debounce or throttle), --edges
+                                 or --combine
 
         """
 
@@ -87,13 +87,12 @@ extension Help {
 
         Counts, for each namespace, the keys with a value that is pending, ready (due,
         and waiting for a worker), running, or retrying (waiting for another attempt),
-        and the dead runs. Also prints for how long the oldest work that could run has
-        been waiting, which grows if there is no worker.
-        Changes nothing.
+        and the dead runs. Also prints how long the oldest work that could run has been
+        waiting, which grows if there is no worker. Changes nothing.
 
-          --json                 an object for each namespace, in a line
+          --json                 print a JSON object for each namespace, one a line
           --format openmetrics   print metrics in the OpenMetrics text format
-          --watch                print it every second; on a terminal, in one place
+          --watch                print the status every second; on a terminal, in place
 
         Example:
           cd /var/lib/node_exporter
@@ -105,12 +104,12 @@ extension Help {
     static let list = """
         Usage: lull list --store sqlite:PATH [OPTION…]
 
-        Lists the keys that have work, in the order of their bytes. For each it prints
-        the state of the work (running, retrying, ready, pending), when it is due, how
-        many submits are behind it, and the number of the attempt. Changes nothing.
+        Lists the keys that have work, in byte order. For each it prints the state of
+        the work (running, retrying, ready, pending), when it is due, how many submits
+        are behind it, and the number of the attempt. Changes nothing.
 
-        \(place)
-          --json                 an object for each key, in a line
+        \(storeOptions)
+          --json                 print a JSON object for each key, one a line
 
         """
 
@@ -118,28 +117,26 @@ extension Help {
         Usage: lull flush --store sqlite:PATH [OPTION…] [KEY…]
 
         Makes values due now that are pending or wait for another attempt: those of the
-        given keys, or of all keys. It ends when that is recorded; workers do the rest.
+        given keys, or of all keys. Returns when that is recorded; workers do the rest.
         Prints how many keys were flushed.
 
-        \(place)
+        \(storeOptions)
           --json                 print the number in a JSON object
 
-        The exit status is 1 if a KEY had no such value. The others are flushed all the
-        same.
+        The exit status is 1 if a KEY had no such value. The others are still flushed.
 
         """
 
     static let cancel = """
         Usage: lull cancel --store sqlite:PATH [OPTION…] [KEY…]
 
-        Drops the values that no worker has: those of the given keys, or of all keys.
-        Running values are not touched. Prints how many submits were dropped.
+        Drops the values that no worker has claimed: those of the given keys, or of all
+        keys. Running values are not touched. Prints how many submits were dropped.
 
-        \(place)
+        \(storeOptions)
           --json                 print the number in a JSON object
 
-        The exit status is 1 if a KEY had no such value. The others are cancelled all
-        the same.
+        The exit status is 1 if a KEY had no such value. The others are still cancelled.
 
         """
 
@@ -153,10 +150,27 @@ extension Help {
         with --json also their values. retry gives a run another series of attempts,
         ahead of newer values of its key. It is refused while the key has another run,
         and, with --combine latest, if the key has had a newer value since. discard
-        forgets a run. The exit status is 1 if a run could not be retried or discarded,
+        deletes a run. The exit status is 1 if a run could not be retried or discarded,
         or if --all found none.
 
           --all                  retry or discard all dead runs of the namespace
+
+        """
+
+    static let compact = """
+        Usage: lull compact --store sqlite:PATH
+
+        Returns the unused space of a store to the file system, and prints how much. A
+        file does not shrink by itself: its free space is reused for later work.
+        Workers and producers go on meanwhile: the space is moved a little at a time,
+        and they can write in between. The command may be ended at any time.
+
+        A file from before such small steps were possible is rewritten once. That needs
+        as much space again, and no other process can write meanwhile: about a second
+        for each 100 MB in use.
+
+        Example:
+          lull compact --store sqlite:hooks.db
 
         """
 }

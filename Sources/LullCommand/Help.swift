@@ -1,4 +1,4 @@
-/// What `--help` says.
+/// The texts of `--help`.
 enum Help {
     static let version = "0.1.0"
 
@@ -11,14 +11,14 @@ enum Help {
           lull run      OPTION… -- COMMAND [ARG…]  runs COMMAND when a burst is over
           lull simulate OPTION… TRACE              tries a policy on a recorded trace
           lull tune     [OPTION…] TRACE            suggests a wait for a recorded trace
-          lull submit   --store URL KEY [VALUE|-]  hands a value to a store
-          lull work     --store URL -- COMMAND…    runs COMMAND for what falls due
+          lull submit   --store URL KEY [VALUE|-]  submits a value to a store
+          lull work     --store URL -- COMMAND…    runs COMMAND for values that are due
           lull status   --store URL                counts the work in a store
           lull list     --store URL                lists the keys of a store
           lull flush    --store URL [KEY…]         makes pending values due now
-          lull cancel   --store URL [KEY…]         drops values that no worker has
+          lull cancel   --store URL [KEY…]         drops values not yet claimed
           lull dead     list|retry|discard …       handles runs that failed for good
-          lull compact  --store URL                gives unused space of a store back
+          lull compact  --store URL                returns unused space to the system
           lull completions bash|zsh|fish           prints completions for a shell
           lull man [COMMAND]                       prints a page of the manual
           lull help [COMMAND]                      explains a command
@@ -35,22 +35,22 @@ enum Help {
 
         """
 
-    /// Everything that can be the first argument, options aside.
+    /// All names that the first argument can have.
     static let commands = pages + ["help"]
     /// The commands that have a page.
     static let pages = Subcommand.allCases.map(\.rawValue) + ["completions", "man"]
 
-    /// `lull help`: the overview, or the page of a command.
+    /// Returns the text of `lull help`: the overview, or the page of a command.
     static func make(_ arguments: [String]) throws(Failure) -> String {
-        // A subcommand of a command is explained on the command's page.
-        let isPair = arguments.count == 2 && Subcommand(rawValue: arguments[0])?.takes(arguments[1]) == true
+        // The page of a command also explains its keywords.
+        let isPair = arguments.count == 2 && Subcommand(rawValue: arguments[0])?.takes(keyword: arguments[1]) == true
         guard arguments.count <= 1 || isPair else { throw .usage("unexpected argument \(arguments[1])") }
         guard let name = arguments.first, !["--help", "-h", "help"].contains(name) else { return overview }
         guard let page = page(named: name) else { throw .unknown(name) }
         return page
     }
 
-    /// The page of a command; nil if there is none.
+    /// Returns the page of a command; nil if there is none.
     static func page(named name: String) -> String? {
         switch name {
         case "completions": Completions.help
@@ -128,15 +128,15 @@ enum Help {
 
     private static let store = """
         Pending work that survives a crash, a kill or a reboot:
-          --store sqlite:PATH    keep pending values in this file; made if it is missing
-          --namespace NAME       the namespace of the keys there (default: default)
-          --change-policy        change the policy of the namespace, for everybody.
+          --store sqlite:PATH    keep pending values in this file; created if missing
+          --namespace NAME       the namespace of the keys (default: default)
+          --change-policy        change the policy of the namespace for all its users.
                                  Without this option, a policy that differs from it is
                                  an error
           --lease D              another process takes over the runs of this one after D
-                                 without a sign of life (default 30s)
-          --max-attempts N       how often a run that fails is attempted (default 20);
-                                 an attempt whose process died counts
+                                 without a heartbeat (default 30s)
+          --max-attempts N       a run is dead after N failed attempts (default 20); an
+                                 attempt whose process died counts
 
         With a store, the policy may be left out if the namespace has one. --at-end
         flush and drop affect only values that this process alone has submitted and
@@ -238,9 +238,9 @@ enum Help {
         shows what each of them costs and saves, as debounce and as throttle, and
         suggests one of each. Without a target it suggests the knee: up to that wait,
         more waiting saves much; beyond it, little. For a trace of fewer than 20
-        submits, or of submits at one instant, it suggests nothing.
+        submits, or with all submits at one instant, it suggests nothing.
 
-          --waits LADDER         the waits to try: a range such as 50ms..5s (default),
+          --waits RANGE|LIST     the waits to try: a range such as 50ms..5s (default),
                                  or a list such as 100ms,300ms,1s
           --target-saving P      suggest the shortest wait that saves P, such as 90%
           --target-delay D       suggest the wait that saves most, of those with nine of

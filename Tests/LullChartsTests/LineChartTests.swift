@@ -16,7 +16,7 @@ struct LineChartTests {
             series: series)
     }
 
-    /// Reads the text as XML, and gathers what is in it.
+    /// Parses the text as XML, and collects its elements.
     private final class Reader: NSObject, XMLParserDelegate {
         var elements: [(name: String, attributes: [String: String])] = []
         var text = ""
@@ -39,7 +39,7 @@ struct LineChartTests {
         return reader
     }
 
-    @Test("is one well-formed file that needs no other, in light and in dark, with a text for those who do not see it")
+    @Test("is one self-contained well-formed file for light and dark backgrounds, with alternative text")
     func file() throws {
         let it = chart([.init("a & b", [.init(1, 10), .init(1000, 20, range: 15...30)])])
         let reader = try read(it)
@@ -50,21 +50,21 @@ struct LineChartTests {
         #expect(it.svg().components(separatedBy: "http").count == 2, "besides the namespace nothing is referred to")
     }
 
-    @Test("draws few points as marks of different shapes, and many as a line alone")
+    @Test("draws a few points as marks of different shapes, and many as a line alone")
     func marks() throws {
         let few = (0..<4).map { line in
             LineChart.Series("\(line)", [.init(1, 10 * Double(line)), .init(1000, 20 * Double(line))])
         }
         let marks = try read(chart(few)).elements.filter { $0.attributes["class"]?.hasPrefix("mark") == true }
         #expect(marks.count == 8)
-        // A square and a diamond have as many corners.
+        // A square and a diamond have equally many corners.
         #expect(Set(marks.map { $0.name + ($0.attributes["d"]?.filter { "ML".contains($0) } ?? "") }).count == 3)
 
         let many = LineChart.Series("many", (1...100).map { .init(Double($0), 50) })
         #expect(try read(chart([many])).elements.count { $0.attributes["class"]?.hasPrefix("mark") == true } == 1)
     }
 
-    @Test("names lines at their ends, apart from each other and inside the picture")
+    @Test("names lines at their ends, without overlaps and inside the picture")
     func names() {
         let ends = [50.0, 50, 51, 99, 100, 0]
         let series = ends.map { LineChart.Series("a line that ends at \($0)", [.init(1, 10), .init(1000, $0)]) }
@@ -77,7 +77,7 @@ struct LineChartTests {
         }
     }
 
-    @Test("of nothing, or of what cannot be drawn, is an empty frame and no trap")
+    @Test("is an empty frame, not a trap, for no points or values that cannot be drawn")
     func nothing() throws {
         #expect(try read(chart([])).elements.count > 5)
         #expect(try read(chart([.init("none", [])])).elements.count > 5)
@@ -85,7 +85,7 @@ struct LineChartTests {
         #expect(!chart([.init("wild", wild)]).svg().contains("nan"))
     }
 
-    @Test("has colours that stand out from the paper they are on")
+    @Test("has colours that contrast with the background")
     func contrast() {
         for colour in Style.colours {
             #expect(contrast(colour.light, "#ffffff") >= 3, "\(colour.light)")
@@ -93,7 +93,7 @@ struct LineChartTests {
         }
     }
 
-    /// The ratio of two colours' luminances, as the accessibility guidelines for web content define it.
+    /// Returns the contrast ratio of two colours, as the Web Content Accessibility Guidelines define it.
     private func contrast(_ one: String, _ other: String) -> Double {
         func luminance(_ colour: String) -> Double {
             let number = Int(colour.dropFirst(), radix: 16) ?? 0

@@ -11,21 +11,21 @@ struct ScaleTests {
         #expect(Scale.linear.ticks(in: 7...7, about: 5) == [7])
     }
 
-    @Test("a logarithmic axis is labelled at powers of ten, at more where they are few, at less where they are many")
+    @Test("a logarithmic axis is labelled at powers of ten, at more values if those are few, at fewer if they are many")
     func logarithmic() {
         #expect(Scale.logarithmic.ticks(in: 1...10_000_000, about: 8).count == 8)
         #expect(Scale.logarithmic.ticks(in: 20...1000, about: 6) == [20, 50, 100, 200, 500, 1000])
         #expect(Scale.logarithmic.ticks(in: 1...1e12, about: 6) == [1, 1e2, 1e4, 1e6, 1e8, 1e10, 1e12])
     }
 
-    @Test("in a scale of nines each tenth of what is left takes the same room")
+    @Test("on a scale of nines each tenth of the rest has the same length")
     func nines() {
         let axis = Axis("share", .share, .nines, 0...0.999)
         let places = [0, 0.9, 0.99, 0.999].map(axis.position)
         for (place, wanted) in zip(places, [0, 1.0 / 3, 2.0 / 3, 1]) { #expect(abs(place - wanted) < 1e-9) }
     }
 
-    @Test("what lies beyond an axis is drawn at its end")
+    @Test("values beyond an axis are drawn at its end")
     func beyond() {
         let axis = Axis("time", .nanoseconds, .logarithmic, 10...1000)
         #expect(axis.position(0) == 0)
@@ -33,7 +33,7 @@ struct ScaleTests {
         #expect(axis.position(1e9) == 1)
     }
 
-    @Test("values are written in the unit that suits them")
+    @Test("values are written in suitable units")
     func texts() {
         #expect(
             [0, 80, 1500, 20e6, 3e9].map(Axis.Quantity.nanoseconds.text) == ["0", "80 ns", "1.5 µs", "20 ms", "3 s"])
@@ -41,7 +41,7 @@ struct ScaleTests {
         #expect([0, 0.5, 0.999].map(Axis.Quantity.share.text) == ["0 %", "50 %", "99.9 %"])
     }
 
-    @Test("bounds end at round values and hold everything")
+    @Test("bounds end at round values and contain all values")
     func bounds() {
         #expect(Axis.bounds(of: [35, 1600], .logarithmic) == 20...2000)
         #expect(Axis.bounds(of: [100, 100], .logarithmic) == 100...200)

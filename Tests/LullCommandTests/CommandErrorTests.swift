@@ -13,7 +13,7 @@ struct CommandErrorTests {
         return try lull(arguments + ["--", "sh", "-c", script], input: Array(input.utf8))
     }
 
-    @Test func itGoesOnAsItIsWritten() throws {
+    @Test func itIsForwardedUnchanged() throws {
         let gate = try TemporaryFile()
         let process = try ToolProcess([
             "run", "--wait", "0", "--", "sh", "-c",
@@ -23,18 +23,18 @@ struct CommandErrorTests {
         #expect(try process.errorLine() == "one")
         try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
         let outcome = try process.finish()
-        // A command that has not failed has its output as it is, to the byte.
+        // The output of a command that has not failed is forwarded unchanged, to the byte.
         #expect(outcome.errors == "two")
         #expect(outcome.ending == 0)
     }
 
-    @Test func theEndOfItIsInTheMessageOfAFailure() throws {
+    @Test func itsEndIsInTheMessageOfAFailure() throws {
         #expect(
             try run("echo first >&2; echo; printf 'no such\\tlamp' >&2; exit 3").errorLines == [
                 "first", "no such\tlamp", "lull: sh failed with status 3: first / no such?lamp",
             ])
         #expect(try run("exit 3").errors == "lull: sh failed with status 3\n")
-        #expect(try run("echo gone >&2; kill $$").errorLines.last == "lull: sh was ended by signal 15: gone")
+        #expect(try run("echo gone >&2; kill $$").errorLines.last == "lull: sh was terminated by signal 15: gone")
     }
 
     @Test func messagesAreShortAndHaveNoControlCharacters() throws {
@@ -47,25 +47,25 @@ struct CommandErrorTests {
         #expect(!message.unicodeScalars.contains { $0.properties.generalCategory == .control })
     }
 
-    @Test func nothingOfMuchIsLost() throws {
+    @Test func nothingIsLostOfMuchOutput() throws {
         let text = (0..<100_000).map { "message number \($0)\n" }.joined()
         let outcome = try run("cat >&2; exit 1", "--combine collect", input: text)
         #expect(outcome.errors.hasPrefix(text + "lull: sh failed with status 1: …"))
         #expect(outcome.errors.hasSuffix(" / message number 99998 / message number 99999\n"))
     }
 
-    @Test func whoeverKeepsItOpenIsNotAwaited() throws {
+    @Test func aProcessThatKeepsItOpenIsNotAwaited() throws {
         let script = "(sleep 0.2; echo late >&2; sleep 600) & echo $$"
         let process = try ToolProcess(["run", "--wait", "0", "--", "sh", "-c", script])
         process.send("x\n")
         _ = try process.line()
-        // The command has ended; what it left behind goes on, and is heard.
+        // The command has ended; the process that it left behind goes on, and its output is still forwarded.
         #expect(try process.errorLine() == "late")
         #expect(try process.finish().ending == 0)
     }
 
-    @Test func whereNobodyReadsNothingPilesUp() throws {
-        // Standard error is a pipe that is not read: the command waits, as if the pipe were its own.
+    @Test func nothingAccumulatesIfNobodyReads() throws {
+        // Standard error is a pipe that is not read: the command blocks, as if the pipe were its own.
         let process = try ToolProcess(["run", "--wait", "0", "--", "sh", "-c", "echo begun; yes >&2"])
         process.send("x\n")
         #expect(try process.line() == "begun")
@@ -85,7 +85,7 @@ struct CommandErrorTests {
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
     }
 
-    @Test func whereStandardErrorIsClosedCommandsGoOn() throws {
+    @Test func commandsGoOnIfStandardErrorIsClosed() throws {
         let process = try ToolProcess(
             ["run", "--wait", "1h", "--", "sh", "-c", "seq 100000 >&2; echo done"], errors: .closed)
         process.send("x\n")
@@ -94,10 +94,10 @@ struct CommandErrorTests {
         #expect(try process.end().ending == 0)
     }
 
-    // MARK: - Its end
+    // MARK: - The tail
 
     private func lines(_ pieces: String...) -> [String] {
-        var errors = CommandErrors()
+        var errors = StandardErrorTail()
         for piece in pieces { errors.append(Array(piece.utf8)) }
         return errors.lines
     }
@@ -109,12 +109,12 @@ struct CommandErrorTests {
         #expect(lines("\u{1B}[1mé\u{85}\u{7F}\0x") == ["?[1mé???x"])
     }
 
-    @Test func aLineThatIsNotWholeIsLeftOut() {
+    @Test func aPartialLineIsLeftOut() {
         let many = (0..<1000).map { "line \($0)\n" }.joined()
         #expect(lines(many).first == "line 887" && lines(many).last == "line 999")
-        let pieces = (0..<1000).reduce(into: CommandErrors()) { $0.append(Array("line \($1)\n".utf8)) }
+        let pieces = (0..<1000).reduce(into: StandardErrorTail()) { $0.append(Array("line \($1)\n".utf8)) }
         #expect(pieces.lines == lines(many))
-        // One line that is longer than what is kept, cut between two letters.
+        // One line longer than the limit, cut in the middle of a character.
         let long = lines(String(repeating: "é", count: 5000) + "x")
         #expect(long == [String(repeating: "é", count: 511) + "x"])
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The conformance cases of the semantics, through the tool and back.
+/// The conformance cases of the semantics, run through the command.
 @Suite("Conformance", .ownThreads)
 struct ConformanceTests {
     private struct Case: Decodable {
@@ -27,7 +27,7 @@ struct ConformanceTests {
             let edge: String
             let first: Int
         }
-        /// A value as JSON text.
+        /// Returns a value as JSON text.
         struct Value: Decodable {
             let json: String
 
@@ -80,7 +80,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test func theConformanceCasesComeOutAsTheySay() throws {
+    @Test func theConformanceCasesPass() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../LullReference/scenarios.json")
         let cases = try JSONDecoder().decode([Case].self, from: Data(contentsOf: file))

@@ -16,7 +16,7 @@ struct FilterTests {
 
     // MARK: - Records
 
-    @Test func theLastOfEachBurstSurvives() throws {
+    @Test func theLastRecordOfEachBurstIsWritten() throws {
         let outcome = try lull(
             "filter", "--wait", "1h", "--key-field", "1", "--stats", input: "a 1\nb 2\na 3\nb 4\nc 5\n")
         #expect(outcome.ending == 0)
@@ -37,7 +37,7 @@ struct FilterTests {
         #expect(count("absorbed", in: outcome.errors) == absorbed)
     }
 
-    @Test func anExecutionHasNoMoreRecordsThanItMay() throws {
+    @Test func anExecutionHasAtMostMaxBatchRecords() throws {
         let outcome = try lull(
             "filter", "--wait", "1h", "--combine", "collect", "--max-batch", "2", "--format", "jsonl", "--stats",
             input: "a\nb\nc\nd\ne\n")
@@ -60,7 +60,7 @@ struct FilterTests {
         #expect(try lull("filter", "--wait", "0", "--null", input: "a\nb\0c\0d").output == "a\nb\0c\0d\0")
     }
 
-    @Test func bytesThatAreNotTextPassThrough() throws {
+    @Test func invalidUTF8PassesThrough() throws {
         let bytes: [UInt8] = [0xFF, 0xFE, 0x00, 0x80, 10, 0xC3, 10]
         #expect(try lull(["filter", "--wait", "0"], input: bytes).outputBytes == bytes)
         let outcome = try lull(["filter", "--wait", "0", "--format", "jsonl", "--key-field", "1"], input: bytes)
@@ -100,7 +100,7 @@ struct FilterTests {
     }
 
     @Test(arguments: [("flush", "a 1\n", 0), ("drop", "", 1), ("wait", "a 1\n", 0)])
-    func strictEndsAtABadRecord(_ rule: String, _ output: String, _ cancelled: Int) throws {
+    func strictModeEndsAtABadRecord(_ rule: String, _ output: String, _ cancelled: Int) throws {
         let outcome = try lull(
             "filter", "--wait", "50ms", "--key-field", "2", "--strict", "--at-end", rule, "--stats",
             input: "a 1\nb\nc 1\n")
@@ -130,7 +130,7 @@ struct FilterTests {
 
     // MARK: - Policies
 
-    @Test func executionsAreOnTheEdgesAskedFor() throws {
+    @Test func executionsAreOnTheGivenEdges() throws {
         let input = "1\n2\n3\n4\n5\n"
         #expect(try lull("filter", "--wait", "1h", "--edges", "leading", input: input).output == "1\n")
         #expect(try lull("filter", "--wait", "1h", "--edges", "leading,trailing", input: input).output == "1\n5\n")
@@ -144,11 +144,11 @@ struct FilterTests {
         #expect(jsonl.lines.last?.contains(#""value":["5"],"count":1,"edge":"flush""#) == true)
     }
 
-    @Test func outputComesWhenItIsDue() throws {
+    @Test func outputIsWrittenWhenItIsDue() throws {
         let process = try ToolProcess(["filter", "--wait", "100ms", "--format", "jsonl"])
         for round in 1...3 {
             process.send("a\nb \(round)\n")
-            // The input stays open: nothing but the quiet period lets this line out.
+            // The input stays open: nothing but the quiet period releases this line.
             let line = try process.line()
             let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
             #expect(object["value"] as? String == "b \(round)")
@@ -162,14 +162,14 @@ struct FilterTests {
 
     @Test func aStreamThatNeverPausesIsExecutedAfterMaxWait() throws {
         let process = try ToolProcess(["filter", "--wait", "300ms", "--max-wait", "400ms", "--format", "jsonl"])
-        // On a busy machine a pause may be longer than the quiet period; sooner or later none is.
+        // On a busy machine a pause may exceed the quiet period; sooner or later none does.
         process.keepSending("x\n", pause: 10_000)
         while !(try process.line()).contains(#""edge":"maxWait""#) {}
         process.signal(SIGKILL)
         _ = try process.end()
     }
 
-    @Test func whatFellDueWhileTheProcessWasStoppedComesPromptlyAndOnce() throws {
+    @Test func valuesDueWhileTheProcessWasStoppedAreWrittenPromptlyAndOnce() throws {
         let process = try ToolProcess(["filter", "--wait", "200ms", "--key-field", "1", "--format", "jsonl"])
         process.send("b 1\na 1\n")
         usleep(20_000)
@@ -181,7 +181,7 @@ struct FilterTests {
         #expect(try process.finish().output == "")
     }
 
-    @Test func keysAreIndependentAndInOrderOfTheirInstants() throws {
+    @Test func keysAreIndependentAndOrderedByInstant() throws {
         let process = try ToolProcess(["filter", "--wait", "300ms", "--key-field", "1"])
         process.send("b 1\n")
         usleep(50_000)
@@ -191,7 +191,7 @@ struct FilterTests {
         _ = try process.finish()
     }
 
-    @Test func atTheEndWaitingValuesAreWaitedForOrDropped() throws {
+    @Test func pendingValuesAreAwaitedOrDroppedAtTheEnd() throws {
         let start = Date()
         #expect(try lull("filter", "--wait", "300ms", "--at-end", "wait", input: "a\n").output == "a\n")
         #expect(Date().timeIntervalSince(start) >= 0.3)
@@ -203,7 +203,7 @@ struct FilterTests {
     // MARK: - Signals and pipes
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func aSignalDoesAsTheEndOfTheInput(_ number: Int32) throws {
+    func aSignalEndsTheInput(_ number: Int32) throws {
         let process = try ToolProcess(["filter", "--wait", "1h", "--edges", "leading,trailing", "--stats"])
         process.send("first\nsecond\n")
         #expect(try process.line() == "first")
@@ -218,7 +218,7 @@ struct FilterTests {
         process.send("first\nsecond\n")
         #expect(try process.line() == "first")
         process.signal(SIGINT)
-        // One that has dealt with the first still answers.
+        // A program that has handled the first signal still answers SIGUSR1.
         process.signal(SIGUSR1)
         #expect(try process.errorLine().contains("pending 1"))
         process.signal(SIGTERM)
@@ -254,7 +254,7 @@ struct FilterTests {
         #expect(try writing.end().ending == 0)
     }
 
-    @Test func aReaderThatIsSlowHoldsTheProgramBackButNotItsSignals() throws {
+    @Test func aSlowReaderBlocksTheOutputButNotSignals() throws {
         let process = try ToolProcess(["filter", "--wait", "0"])
         process.keepSending(String(repeating: "x", count: 999) + "\n")
         usleep(200_000)
@@ -268,7 +268,7 @@ struct FilterTests {
         #expect(try process.end().ending == -SIGINT)
     }
 
-    @Test func muchGoesThroughWhole() throws {
+    @Test func largeInputGoesThroughWhole() throws {
         let line = String(repeating: "x", count: 99)
         let input = (0..<50_000).map { "\($0) \(line)\n" }.joined()
         #expect(try lull("filter", "--wait", "0", input: input).output == input)

@@ -5,12 +5,12 @@ import Testing
 
 @testable import LullCommand
 
-/// Whatever comes in, the answer is a value or an error: nothing traps, and nothing hangs.
+/// Any input gives a value or an error: nothing traps, and nothing hangs.
 @Suite("Fuzzed input", .ownThreads)
 struct FuzzTests {
     private static let seed = UInt64(ProcessInfo.processInfo.environment["LULL_FUZZ_SEED"] ?? "") ?? 20_240_501
 
-    /// How many inputs there are; `LULL_FUZZ` asks for more.
+    /// The number of inputs; `LULL_FUZZ` sets a greater one.
     private static let count = Int(ProcessInfo.processInfo.environment["LULL_FUZZ"] ?? "") ?? 100_000
 
     private static let seeds = [
@@ -46,7 +46,7 @@ struct FuzzTests {
                 _ = try? pointer?.find(in: text)
                 _ = JSONPointer(bytes)
                 for rule in [KeyRule.field(2, delimiter: nil), .field(2, delimiter: [44]), .json(JSONPointer([])!)] {
-                    // Proof for "!": the empty pointer is one.
+                    // Proof for "!": the empty text is a valid pointer.
                     guard let key = try? rule.key(of: text) else { continue }
                     var written: [UInt8] = []
                     rule.append(key, to: &written)
@@ -72,13 +72,13 @@ struct FuzzTests {
         return true
     }
 
-    /// Foundation's parser takes and refuses the same, but for what it is known to be lax or strict about.
-    @Test func whatIsJSONIsSoToFoundation() {
+    /// Foundation's parser accepts and refuses the same, except where it is known to be lax or strict.
+    @Test func validityAgreesWithFoundation() {
         var random = SeededRandom(seed: Self.seed &+ 1)
         for _ in 0..<Self.count / 5 {
             let bytes = Self.mutated(&random)
             guard bytes.withUnsafeBufferPointer({ isJSON($0) }) else { continue }
-            // Lone surrogates and numbers beyond a double are JSON, and beyond Foundation.
+            // Lone surrogates and numbers beyond the range of Double are JSON, but Foundation refuses them.
             if bytes.contains(UInt8(ascii: "\\")) || bytes.contains(UInt8(ascii: "e"))
                 || bytes.contains(UInt8(ascii: "E"))
             {
@@ -90,8 +90,8 @@ struct FuzzTests {
         }
     }
 
-    /// Arguments of every kind, in any order: settings, or one line that says what is wrong.
-    @Test func argumentsAreTakenOrRefusedInOneLine() throws {
+    /// Any arguments in any order give settings, or one line that says what is wrong.
+    @Test func argumentsAreAcceptedOrRefusedInOneLine() throws {
         var random = SeededRandom(seed: Self.seed &+ 3)
         let words =
             Option.allCases.map { "--\($0.name)" } + ["-h", "-x", "--", "-", "--wai", "--m", "trace", "sh", "{value}"]
@@ -125,8 +125,8 @@ struct FuzzTests {
         }
     }
 
-    /// The tool itself on traces and records that are nonsense: one line, and a status that says so.
-    @Test func theToolAnswersNonsenseWithOneLine() throws {
+    /// On traces and records of random bytes the command prints one line and ends with a matching status.
+    @Test func randomInputIsAnsweredWithOneLine() throws {
         var random = SeededRandom(seed: Self.seed &+ 2)
         for round in 0..<40 {
             let text = (0..<20).reduce(into: [UInt8]()) { text, _ in text += Self.mutated(&random) + [10] }

@@ -45,15 +45,15 @@ struct JSONTests {
         (#""\"#, 2, .wrongEscape), ("'a'", 1, .expectedValue), ("NaN", 1, .expectedValue), ("[1}", 3, .expectedComma),
         (#"{"a":1]"#, 7, .expectedComma), ("\u{FEFF}1", 1, .expectedValue), ("\0", 1, .expectedValue),
     ])
-    func whatIsNoneIsNamedWithItsPlace(_ text: String, _ column: Int, _ reason: JSONScanner.Reason) {
+    func errorsHaveTheirColumn(_ text: String, _ column: Int, _ reason: JSONScanner.Reason) {
         #expect(fault(text) == JSONScanner.Fault(column: column, reason: reason))
     }
 
-    @Test func theFirstByteThatDoesNotStandForItselfIsFound() {
+    @Test func theFirstByteThatNeedsAnEscapeIsFound() {
         for byte in UInt8.min...UInt8.max {
             let standsForItself = (0x20..<0x80).contains(byte) && byte != 0x22 && byte != 0x5C
             for position in 0..<19 {
-                // What comes after it must not count, and may be anything.
+                // The byte after it must not matter.
                 var bytes = [UInt8](repeating: UInt8(ascii: " "), count: position) + [byte, 0x7F, 0x21, 0x5B]
                 bytes += [UInt8](repeating: 0, count: 4)
                 bytes.withUnsafeBufferPointer { bytes in
@@ -66,14 +66,14 @@ struct JSONTests {
         }
     }
 
-    @Test func nestingHasABound() {
+    @Test func nestingIsBounded() {
         let deepest = JSONScanner.deepest
         #expect(fault(String(repeating: "[", count: deepest) + String(repeating: "]", count: deepest)) == nil)
         #expect(fault(String(repeating: "[", count: 1_000_000))?.reason == .tooDeep)
         #expect(fault(String(repeating: #"{"a":"#, count: 100_000))?.reason == .tooDeep)
     }
 
-    @Test func stringsAreUTF8UnlessAnythingGoes() {
+    @Test func stringsMustBeUTF8UnlessAnyBytesAreAllowed() {
         let bytes: [UInt8] = [0x22, 0xFF, 0xE9, 0x22]
         #expect(fault(bytes)?.reason == .notUTF8)
         #expect(fault(bytes, takesAnyBytes: true) == nil)
@@ -88,7 +88,7 @@ struct JSONTests {
         (#"{"\u0061":"\u00e9 "}"#, #"{"a":"é "}"#), (#""\\u0041""#, #""\\u0041""#), (#""""#, #""""#),
         (#"["a\"]","\\"]"#, #"["a\"]","\\"]"#),
     ])
-    func keysHaveOneForm(_ text: String, _ canonical: String) {
+    func keysHaveACanonicalForm(_ text: String, _ canonical: String) {
         let form = withBytes(text) { JSONText.canonical($0) }
         #expect(String(decoding: form, as: UTF8.self) == canonical)
         #expect(form.withUnsafeBufferPointer { JSONText.canonical($0) } == form)
@@ -103,7 +103,7 @@ struct JSONTests {
         #expect(String(decoding: written, as: UTF8.self) == json)
     }
 
-    @Test func stringsOfAnyCharactersAreReadBackByFoundation() throws {
+    @Test func foundationReadsBackStringsOfAnyCharacters() throws {
         let characters: [Unicode.Scalar] = ["a", "/", "\"", "\\", "\n", "\u{1}", "\u{7F}", "é", "語", "😀"]
         var random = SeededRandom(seed: 7)
         for _ in 0..<2000 {
@@ -120,7 +120,7 @@ struct JSONTests {
         }
     }
 
-    @Test func whatIsNoTextIsWrittenAsBase64() {
+    @Test func invalidUTF8IsWrittenAsBase64() {
         var written: [UInt8] = []
         JSONText.append([0xFF, 0x00, 0xFE], to: &written)
         #expect(String(decoding: written, as: UTF8.self) == #"{"base64":"/wD+"}"#)
@@ -136,7 +136,7 @@ struct JSONTests {
         ("/g|h", "4"),
         (#"/i\j"#, "5"), (#"/k"l"#, "6"), ("/ ", "7"), ("/m~0n", "8"), ("/d/x/1/0/y", "9"), ("", document),
     ])
-    func pointersPoint(_ text: String, _ value: String) throws {
+    func pointersFindValues(_ text: String, _ value: String) throws {
         let pointer = try #require(JSONPointer(Array(text.utf8)))
         let found = try withBytes(Self.document) {
             try pointer.find(in: $0).map { String(decoding: $0, as: UTF8.self) }
@@ -147,13 +147,13 @@ struct JSONTests {
     @Test(arguments: [
         "/nope", "/foo/2", "/foo/-", "/foo/00", "/foo/01", "/foo/0/x", "/foo/", "/d/x/0/0", "/foo/99999999999999999999",
     ])
-    func pointersMayPointNowhere(_ text: String) throws {
+    func pointersMayFindNothing(_ text: String) throws {
         let pointer = try #require(JSONPointer(Array(text.utf8)))
         #expect(try withBytes(Self.document) { try pointer.find(in: $0) } == nil)
     }
 
     @Test(arguments: ["foo", "~", "/~", "/~2", "/a~", " /a"])
-    func noPointersAreRefused(_ text: String) {
+    func invalidPointersAreRefused(_ text: String) {
         #expect(JSONPointer(Array(text.utf8)) == nil)
     }
 }

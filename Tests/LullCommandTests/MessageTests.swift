@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Messages", .ownThreads)
 struct MessageTests {
-    // MARK: - Repeated ones
+    // MARK: - Repeated messages
 
     @Test func skippedRecordsAreCountedAfterTheFirst() throws {
         let records = (1...5000).map { "k\($0) v\n" }.joined()
@@ -23,7 +23,7 @@ struct MessageTests {
             ])
     }
 
-    @Test func eachKindOfMessageIsCountedByItself() throws {
+    @Test func eachKindOfMessageIsCountedSeparately() throws {
         let input = String(repeating: "nonsense\n{}\n", count: 600)
         let store = try TemporaryFile()
         unlink(store.path)
@@ -39,32 +39,32 @@ struct MessageTests {
         }
     }
 
-    @Test func aMessageIsToldAgainAfterAMinute() {
-        var repeats = Repeats()
-        var log = Outlet(STDERR_FILENO)
+    @Test func aMessageIsRepeatedAfterAMinute() {
+        var limiter = MessageLimiter()
+        var log = OutputBuffer(STDERR_FILENO)
         func at(_ seconds: Int64) -> CoreInstant { CoreInstant(nanoseconds: seconds * 1_000_000_000) }
         for second in [0, 1, 2, 59, 60, 61, 200] as [Int64] {
-            repeats.report("at \(second)", of: "times", at: at(second), to: &log)
+            limiter.report("at \(second)", of: "times", at: at(second), to: &log)
         }
-        repeats.tellCounts(to: &log)
-        repeats.report("at 300", of: "times", at: at(300), to: &log)
-        repeats.tellCounts(to: &log)
-        let lines = String(decoding: log.text, as: UTF8.self).split(separator: "\n")
+        limiter.reportCounts(to: &log)
+        limiter.report("at 300", of: "times", at: at(300), to: &log)
+        limiter.reportCounts(to: &log)
+        let lines = String(decoding: log.bytes, as: UTF8.self).split(separator: "\n")
         #expect(lines == ["lull: at 0", "lull: 5 times", "lull: 7 times", "lull: at 300"])
     }
 
-    // MARK: - What terminals bear
+    // MARK: - Terminals
 
     @Test(arguments: [
         ("\u{1B}[31m", "?[31m"), ("a\nb\u{7F}", "a?b?"), ("\u{9B}31m\u{85}", "?31m?"),
         ("\u{202E}evil\u{2066}", "?evil?"),
         ("\u{2028}\u{2029}\u{FEFF}", "???"), ("žluť 木 👩‍👧", "žluť 木 👩‍👧"),
     ])
-    func nothingThatATerminalObeysIsLeft(_ text: String, _ shown: String) {
+    func controlCharactersAreReplaced(_ text: String, _ shown: String) {
         #expect(Terminal.plain(text) == shown)
     }
 
-    @Test func bytesThatAreNoTextAreReplaced() {
+    @Test func invalidUTF8IsReplaced() {
         #expect(Terminal.shown([0x61, 0x9B, 0x33, 0xFF]) == "a\u{FFFD}3\u{FFFD}")
     }
 
@@ -106,7 +106,7 @@ struct MessageTests {
 
     // MARK: - Tables
 
-    @Test func textStandsToTheLeftAndNumbersToTheRight() {
+    @Test func textIsAlignedLeftAndNumbersRight() {
         let rows = [["run", "key", "age", "error"], ["1", "b", "5s", "-"], ["12", "lamp", "100ms", "failed"]]
         var text: [UInt8] = []
         Table.append(rows, left: ["key", "error"], width: 80, to: &text)
@@ -134,7 +134,7 @@ struct MessageTests {
         }
     }
 
-    @Test func whatIsWrittenFitsTheTerminal() throws {
+    @Test func reportsFitTheTerminal() throws {
         let trace = (0..<300).map { "{\"at\":\($0 * $0),\"key\":\"a key with quite a long name number \($0 % 7)\"}\n" }
         for width in [120, 80, 60, 40, 24] {
             for options in [
@@ -150,7 +150,7 @@ struct MessageTests {
         }
     }
 
-    @Test func longTimesAreInDays() {
+    @Test func longDurationsAreInDays() {
         func rounded(_ seconds: Int64) -> String { DurationText.rounded(seconds * 1_000_000_000) }
         #expect(rounded(9_140_000) == "106d")
         #expect(

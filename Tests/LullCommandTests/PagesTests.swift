@@ -9,7 +9,7 @@ import Testing
 struct PagesTests {
     private static let names = Help.pages
 
-    /// Runs a program that may not be installed; nil then.
+    /// Runs a program; returns nil if it is not installed.
     private func run(_ program: String, _ arguments: [String], input: String = "") throws -> ToolProcess.Outcome? {
         let folders = ["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"]
         let paths: [String] = folders.map { "\($0)/\(program)" }
@@ -28,7 +28,7 @@ struct PagesTests {
         for name in Help.commands { #expect(!HelpPage.summary(of: name).isEmpty, "\(name)") }
     }
 
-    @Test func everyOptionIsExplainedOnItsPageOrOnOneThatItRefersTo() {
+    @Test func everyOptionIsExplainedOnItsPageOrAReferencedOne() {
         for subcommand in Subcommand.allCases {
             for option in Completions.options(of: subcommand) {
                 #expect(!option.explanation.isEmpty, "lull \(subcommand.rawValue) --\(option.name)")
@@ -36,7 +36,7 @@ struct PagesTests {
         }
     }
 
-    @Test func aPageIsTakenApart() {
+    @Test func aPageIsParsed() {
         let page = HelpPage(
             """
             Usage: lull x [OPTION…]  FILE
@@ -66,7 +66,7 @@ struct PagesTests {
 
     // MARK: - Manual
 
-    @Test func thePagesOfTheManualHaveTheTextsOfHelp() throws {
+    @Test func manualPagesHaveTheTextsOfHelp() throws {
         #expect(try lull("man", "--list").lines == Self.names)
         for name in Self.names {
             let page = try lull("man", name)
@@ -75,7 +75,7 @@ struct PagesTests {
             for section in [".SH NAME\n", ".SH SYNOPSIS\n", ".SH DESCRIPTION\n", ".SH SEE ALSO\n"] {
                 #expect(page.output.contains(section), "\(name): \(section)")
             }
-            // Whatever is a request is one of these; text that begins with a dot is no request.
+            // Every line that starts with a dot must be one of these requests; text must not start with one.
             let requests = Set(page.lines.filter { $0.hasPrefix(".") }.map { $0.split(separator: " ")[0] })
             let known: Set<Substring> = [".TH", ".SH", ".SS", ".PP", ".TP", ".br", ".nf", ".fi", ".ad", ".in"]
             #expect(requests.isSubset(of: known), "\(requests)")
@@ -108,7 +108,7 @@ struct PagesTests {
                 ("groff", ["-man", "-Tutf8", "-rLL=80n", "-P-cbou"]), ("mandoc", ["-Tutf8", "-Owidth=80"]),
             ] {
                 guard let outcome = try run(program, options, input: page) else { continue }
-                // mandoc makes bold what it strikes twice.
+                // mandoc prints bold characters twice.
                 let lines = outcome.lines.map { $0.replacing(/.\u{8}/, with: "") }
                 #expect(lines.filter { $0.count > 80 } == [], "\(program) \(arguments)")
                 let name = lines.drop { $0 != "NAME" }.dropFirst().first ?? ""
@@ -119,7 +119,7 @@ struct PagesTests {
 
     // MARK: - Completions
 
-    /// What bash offers for the last of some words, as it takes them apart.
+    /// Returns what bash offers for the last of some words, split as bash splits them.
     private func bash(_ words: String...) throws -> [String] {
         let script = """
             source <(lull completions bash)
@@ -163,7 +163,7 @@ struct PagesTests {
         #expect(try bash("lull", "tune", "--svg", folder + "/") == [path])
         #expect(try bash("lull", "status", "--store", "s") == ["sqlite:"])
         #expect(try bash("lull", "status", "--store", "sqlite", ":", folder + "/a") == [path])
-        // A store's own files beside it are no stores.
+        // The files that belong to a store are not offered as stores.
         for name in ["x.db", "x.db-wal", "x.db-shm", "x.db-want", "x.db-write", "y-write"] {
             #expect(FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil))
         }
@@ -173,7 +173,7 @@ struct PagesTests {
         #expect(try bash("lull", "run", "--wait", "1s", "--", "cat", folder + "/a") == [path])
     }
 
-    @Test func theOtherShellsTakeTheirScripts() throws {
+    @Test func theOtherShellsAcceptTheirScripts() throws {
         let zsh = try lull("completions", "zsh").output
         #expect(zsh.hasPrefix("#compdef lull\n"))
         #expect(zsh.contains(":edges:(leading trailing both)'"))
@@ -185,18 +185,18 @@ struct PagesTests {
         }
     }
 
-    @Test func otherShellsAreRefused() throws {
+    @Test func unknownShellsAreRefused() throws {
         for arguments in [["completions"], ["completions", "tcsh"], ["completions", "bash", "zsh"]] {
             let outcome = try lull(arguments, input: [])
             #expect(outcome.ending == 64)
             #expect(
-                outcome.errors == "lull: say for which shell: lull completions bash, zsh or fish (see lull --help)\n")
+                outcome.errors == "lull: the shell is missing: lull completions bash, zsh or fish (see lull --help)\n")
         }
     }
 
     // MARK: - Installing
 
-    @Test func everythingIsInstalledWhereItIsLookedFor() throws {
+    @Test func everythingIsInstalledWhereItIsSearched() throws {
         let root = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: root) }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

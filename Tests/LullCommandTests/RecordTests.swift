@@ -14,7 +14,7 @@ struct RecordTests {
         }
     }
 
-    @Test func fieldsAreThoseOfAwk() throws {
+    @Test func fieldsAreSplitAsByAwk() throws {
         #expect(try field(1, of: "a b c") == "a")
         #expect(try field(2, of: "  a \t b\tc") == "b")
         #expect(try field(3, of: "a b") == nil)
@@ -47,7 +47,7 @@ struct RecordTests {
         #expect(throws: KeyRule.Fault.self) { try withBytes("") { try rule.key(of: $0) } }
     }
 
-    /// What a reader makes of bytes that come in pieces of the given sizes.
+    /// Returns what a reader makes of bytes that arrive in pieces of the given sizes.
     private func records(_ bytes: [UInt8], pieces: [Int], terminator: UInt8 = 10) throws -> [String] {
         let (reading, writing) = try Pipe.make()
         defer { close(reading) }
@@ -75,7 +75,7 @@ struct RecordTests {
         }
     }
 
-    @Test func recordsAreCutHoweverTheyArrive() throws {
+    @Test func recordsAreSplitHoweverTheyArrive() throws {
         let bytes = Array("one\n\ntwo\r\nlast".utf8)
         for size in 1...bytes.count {
             let pieces = Array(repeating: size, count: bytes.count)
@@ -94,7 +94,7 @@ struct RecordTests {
         #expect(try records(Array("before\n".utf8) + longest + longest, pieces: []) == ["before", "too long: 2"])
     }
 
-    @Test func placeholdersAreFilledOnce() {
+    @Test func placeholdersAreReplacedOnce() {
         let template = CommandTemplate(
             ["{key}={value}", "{count}{edge}", "{}", "{ key }", "", "{{key}}", "é"].map { Array($0.utf8) })
         let filled = template.filled { Array("<\($0.rawValue){key}>".utf8) }
@@ -105,7 +105,7 @@ struct RecordTests {
 
 @Suite("Percentiles")
 struct DistributionTests {
-    @Test func areExactWhileTheLengthsAreKept() {
+    @Test func areExactBelowTheLimit() {
         var distribution = Distribution()
         #expect(distribution.percentiles([50]) == nil)
         for length in 1...1000 { distribution.add(Int64(length) * 1_000_003) }
@@ -113,7 +113,7 @@ struct DistributionTests {
         #expect(distribution.largest == 1_000_003_000)
     }
 
-    @Test func areCloseWithoutKeepingThem() throws {
+    @Test func areCloseBeyondTheLimit() throws {
         var random = SeededRandom(seed: 5)
         var distribution = Distribution()
         var lengths: [Int64] = []
@@ -131,7 +131,7 @@ struct DistributionTests {
         #expect(distribution.largest == lengths.last)
     }
 
-    @Test func lengthsThatRepeatThemselvesStayExact() {
+    @Test func areExactForRepeatedDurations() {
         var distribution = Distribution()
         for _ in 0...Distribution().limit { distribution.add(300_000_000) }
         distribution.add(.max)

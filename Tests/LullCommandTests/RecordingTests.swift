@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Recording what comes in", .ownThreads)
+@Suite("Recording the input", .ownThreads)
 struct RecordingTests {
     private func record(_ options: [String], _ input: String) throws -> (outcome: ToolProcess.Outcome, lines: [String])
     {
@@ -18,26 +18,26 @@ struct RecordingTests {
         return (object ?? [:]).mapValues { "\($0)" }
     }
 
-    @Test func everyRecordIsWrittenDownWithoutItsValue() throws {
+    @Test func everyRecordIsRecordedWithoutItsValue() throws {
         let (outcome, lines) = try record(["filter", "--wait", "1s", "--key-field", "1"], "lamp 1\nlamp 2\nfan 3\n")
         #expect(outcome.output == "lamp 2\nfan 3\n")
         #expect(try lines.map { try members($0)["key"] } == ["lamp", "lamp", "fan"])
         #expect(!lines.contains { $0.contains("value") })
     }
 
-    @Test func valuesAreKeptWhereThatIsAskedFor() throws {
+    @Test func valuesAreRecordedOnRequest() throws {
         let (_, lines) = try record(["filter", "--wait", "1s", "--record-values"], "a \"b\"\n")
         #expect(try lines.map { try members($0)["value"] } == ["a \"b\""])
     }
 
-    @Test func hashedKeysTellApartAndNothingElse() throws {
+    @Test func hashedKeysOnlyShowWhichKeysAreEqual() throws {
         let options = ["filter", "--wait", "1s", "--key-field", "1", "--hash-keys"]
         let keys = try record(options, "lamp 1\nlamp 2\nfan 3\n").lines.map { try members($0)["key"] ?? "" }
         #expect(keys.count == 3)
         #expect(keys[0] == keys[1])
         #expect(keys[0] != keys[2])
         #expect(keys.allSatisfy { $0.count == 16 })
-        // Two recordings cannot be compared.
+        // The hashes of two recordings differ.
         let others = try record(options, "lamp 1\n").lines.map { try members($0)["key"] ?? "" }
         #expect(others[0] != keys[0])
     }
@@ -49,20 +49,20 @@ struct RecordingTests {
         #expect(outcome.output.hasPrefix("{\"submits\":3,\"keys\":1,"))
     }
 
-    @Test func whatCannotBeWrittenDownDoesNotStopTheRest() throws {
+    @Test func aFailedRecordingDoesNotStopTheRest() throws {
         let outcome = try lull(["filter", "--wait", "1s", "--record", "/dev/full"], input: Array("a\n".utf8))
         #expect(outcome.output == "a\n")
         #expect(outcome.errors == "lull: /dev/full: cannot write: No space left on device\n")
         #expect(outcome.ending == 74)
     }
 
-    @Test func whatIsThereIsNotOverwritten() throws {
+    @Test func anExistingFileIsNotOverwritten() throws {
         let file = try TemporaryFile("a day of work\n")
         let outcome = try lull(["filter", "--wait", "1s", "--record", file.path], input: Array("a\n".utf8))
         #expect(outcome.ending == 74)
         #expect(outcome.output == "")
         #expect(
-            outcome.errors == "lull: \(file.path) is there already: --record overwrites nothing, give it another name\n"
+            outcome.errors == "lull: \(file.path) exists already: --record overwrites no file, so give another name\n"
         )
         #expect(file.text == "a day of work\n")
     }

@@ -14,9 +14,9 @@ struct RunTests {
         try ToolProcess(["run"] + options.split(separator: " ").map(String.init) + ["--"] + command)
     }
 
-    // MARK: - What a command is given
+    // MARK: - What a command gets
 
-    @Test func argumentsEnvironmentAndInputTellOfTheExecution() throws {
+    @Test func argumentsEnvironmentAndInputDescribeTheExecution() throws {
         let script = #"printf '<%s>' "$@" "$LULL_KEY" "$LULL_COUNT" "$LULL_EDGE"; cat"#
         let outcome = try run(
             "--wait 1h --key-field 1 --jobs 1", "sh", "-c", script, "x", "{key}", "{value}", "-{count}-{edge}", "",
@@ -46,7 +46,7 @@ struct RunTests {
         #expect(try run("--wait 1h --combine first", "cat", input: "1\n2\n").output == "1\n")
     }
 
-    @Test func aCommandGetsNoMoreRecordsThanItMay() throws {
+    @Test func aCommandGetsAtMostMaxBatchRecords() throws {
         let outcome = try run(
             "--wait 1h --combine collect --max-batch 2", "sh", "-c", "echo $LULL_COUNT $(cat)",
             input: "a\nb\nc\nd\ne\n")
@@ -54,7 +54,7 @@ struct RunTests {
         #expect(outcome.lines == ["2 a b", "2 c d", "1 e"])
     }
 
-    @Test func aStringKeyIsItsContentAndEveryOtherItsText() throws {
+    @Test func aStringKeyIsPassedAsItsContentAndOthersAsText() throws {
         let input = "{\"k\":\"a b\"}\n{\"k\":[1, 2]}\n{\"k\":null}\n"
         let outcome = try run(
             "--wait 1h --key-json /k --jobs 1", "sh", "-c", #"echo "$0=$LULL_KEY""#, "{key}", input: input)
@@ -65,7 +65,7 @@ struct RunTests {
     @Test func muchInputNeverDeadlocks() throws {
         let input = (0..<200_000).map { "record number \($0)\n" }.joined()
         #expect(try run("--wait 1h --combine collect", "cat", input: input).output == input)
-        // Commands that do not read, or not all, are no error.
+        // A command that reads none of its input, or only a part, is no error.
         for command in [["true"], ["head", "-c", "1"], ["sh", "-c", "exec <&-; sleep 0.1"]] {
             let outcome = try lull(
                 ["run", "--wait", "1h", "--combine", "collect", "--"] + command, input: Array(input.utf8))
@@ -74,23 +74,23 @@ struct RunTests {
         }
     }
 
-    @Test func commandsHaveTheUsualSignals() throws {
-        // With SIGPIPE ignored, yes would complain.
+    @Test func commandsHaveDefaultSignalActions() throws {
+        // If SIGPIPE were ignored, yes would complain.
         let outcome = try run("--wait 1h", "sh", "-c", "yes | head -n 1; kill -s PIPE $$; echo unreached", input: "x\n")
         #expect(outcome.output == "y\n")
-        #expect(outcome.errors == "lull: sh was ended by signal 13\n")
+        #expect(outcome.errors == "lull: sh was terminated by signal 13\n")
         #expect(outcome.ending == 1)
     }
 
     #if os(Linux)
         @Test func commandsInheritNoDescriptors() throws {
             let outcome = try run("--wait 1h --key-field 1 --jobs 1", "ls", "/proc/self/fd", input: "a\nb\nc\n")
-            // The last one is the directory that ls reads.
+            // The last descriptor is that of the directory that ls reads.
             #expect(outcome.lines == ["0", "1", "2", "3", "0", "1", "2", "3", "0", "1", "2", "3"])
         }
     #endif
 
-    @Test func whatCannotBeAnArgumentFailsWithAHint() throws {
+    @Test func aValueThatCannotBeAnArgumentFailsWithAHint() throws {
         let hint = "let the command read the records from its standard input"
         let null = try run("--wait 1h", "echo", "{value}", input: "a\0b\n")
         #expect(null.ending == 1)
@@ -108,7 +108,7 @@ struct RunTests {
 
     // MARK: - What ends the program
 
-    @Test func aCommandThatIsNotThereEndsTheProgramAtTheStart() throws {
+    @Test func aMissingCommandEndsTheProgramAtTheStart() throws {
         let file = try TemporaryFile("#!/bin/sh\n")
         for (command, ending, message) in [
             ("no-such-command", 127, "no-such-command: command not found"),
@@ -117,7 +117,7 @@ struct RunTests {
             ("/", 126, "/: cannot be executed: Is a directory"),
             (file.path + "/x", 127, "\(file.path)/x: command not found"),
         ] {
-            // The input stays open: the end is at the start.
+            // The input stays open: the program ends at the start.
             let process = try ToolProcess(["run", "--wait", "1h", "--", command])
             let outcome = try process.end()
             #expect(outcome.ending == Int32(ending), "\(command)")
@@ -134,7 +134,7 @@ struct RunTests {
         #expect(outcome.output == file.path + "\n")
     }
 
-    @Test func aFailureIsReportedAndRemembered() throws {
+    @Test func aFailureIsReportedAndSetsTheStatus() throws {
         let outcome = try run(
             "--wait 1h --key-field 1 --jobs 1 --stats", "sh", "-c", "exit $0", "{key}", input: "0\n3\n0 1\n")
         #expect(outcome.ending == 1)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What happens while commands run, and how they are stopped.
+/// How queued, concurrent and cancelled commands run, and how they are stopped.
 @Suite("lull run, while commands run", .ownThreads)
 struct RunningTests {
     private func start(_ options: String, _ command: String...) throws -> ToolProcess {
@@ -12,12 +12,12 @@ struct RunningTests {
 
     // MARK: - While a command is running
 
-    /// A command for `--edges leading,trailing`: the first one holds until its file has something in it.
+    /// A command for `--edges leading,trailing`: the first one waits until its file has content.
     private func holding(_ file: TemporaryFile, _ rest: String) -> String {
         "echo +$0; if [ $0 = 1 ]; then while ! [ -s \(file.path) ]; do sleep 0.01; done; fi; \(rest)"
     }
 
-    @Test func queuedValuesWaitAndTheLatestWins() throws {
+    @Test func queuedValuesWaitAndTheLatestIsExecuted() throws {
         let gate = try TemporaryFile()
         let process = try start("--wait 0 --while-running queue", "sh", "-c", holding(gate, "echo -$0"), "{value}")
         process.send("1\n")
@@ -30,7 +30,7 @@ struct RunningTests {
         #expect(outcome.lines == ["-1", "+3", "-3"])
     }
 
-    @Test func concurrentValuesRunTogether() throws {
+    @Test func concurrentValuesRunAtTheSameTime() throws {
         let gate = try TemporaryFile()
         let process = try start(
             "--wait 0 --while-running concurrent --jobs 2", "sh", "-c", holding(gate, "echo -$0"), "{value}")
@@ -51,7 +51,7 @@ struct RunningTests {
         #expect(try process.line() == "+1")
         process.send("2\n")
         process.send("3\n")
-        // When it answers, both have been dealt with or are still to come; the end of the input flushes what is left.
+        // When the program answers, both have been handled or are still to come; the end of the input flushes what is left.
         try eventually("absorbed") {
             process.signal(SIGUSR1)
             return (try? process.errorLine())?.contains("absorbed 2") == true
@@ -76,7 +76,7 @@ struct RunningTests {
                 && outcome.errorLines.count == 1)
     }
 
-    @Test func aCancelledCommandThatReturnsWasExecuted() throws {
+    @Test func aCancelledCommandThatSucceedsCountsAsExecuted() throws {
         let script = "trap 'echo stopped; exit 0' TERM; echo +$0; [ $0 = 2 ] || while :; do sleep 0.01; done"
         let process = try start("--wait 0 --while-running cancel --stats", "sh", "-c", script, "{value}")
         process.send("1\n")
@@ -88,7 +88,7 @@ struct RunningTests {
         #expect(outcome.errors.contains("executed 2"))
     }
 
-    @Test func whatIgnoresSIGTERMIsKilled() throws {
+    @Test func aCommandThatIgnoresSIGTERMIsKilled() throws {
         let script = "trap '' TERM; echo +$0; [ $0 = 2 ] || while :; do sleep 0.01; done"
         let process = try start("--wait 0 --while-running cancel --kill-after 200ms", "sh", "-c", script, "{value}")
         process.send("1\n")
@@ -106,24 +106,24 @@ struct RunningTests {
         process.send("1\n")
         let grandchild = try #require(pid_t(try process.line()))
         process.send("2\n")
-        // The end of the output is the end of everybody who has it.
+        // The output ends when no process holds it any more.
         #expect(try process.finish().ending == 0)
         try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
     }
 
-    @Test func whatACancelledCommandLeavesBehindIsKilledInTime() throws {
+    @Test func processesLeftBehindByACancelledCommandAreKilled() throws {
         let script = "[ $0 = 2 ] && exit; (trap '' TERM; while :; do sleep 0.01; done) & echo $!; wait"
         let process = try start("--wait 0 --while-running cancel --kill-after 300ms", "sh", "-c", script, "{value}")
         process.send("1\n")
         let grandchild = try #require(pid_t(try process.line()))
         process.send("2\n")
-        // The program does not end before that, though its command has.
+        // The program does not end before that, although its command has.
         process.closeInput()
         #expect(try process.end().ending == 0)
         try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
     }
 
-    @Test func whatACommandLeavesBehindIsNotAwaitedAndEndsWithTheProgram() throws {
+    @Test func processesLeftBehindAreNotAwaitedAndEndWithTheProgram() throws {
         let process = try start("--wait 0", "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!")
         process.send("x\n")
         let grandchild = try #require(pid_t(try process.line()))
@@ -138,7 +138,7 @@ struct RunningTests {
     }
 
     private func isZombie(_ process: pid_t) -> Bool {
-        // In a container nobody may collect orphans.
+        // In a container, nothing may reap orphans.
         (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") == true
     }
 
@@ -153,7 +153,7 @@ struct RunningTests {
         #expect(try process.line() == "+1")
         process.signal(number)
         process.signal(SIGUSR1)
-        // What was pending waits for the command that runs, which got no signal.
+        // The pending value waits for the running command, which got no signal.
         #expect(try process.errorLine().contains("pending 1, running 1"))
         try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
         let outcome = try process.finish()
@@ -171,14 +171,14 @@ struct RunningTests {
         process.signal(SIGUSR1)
         _ = try process.errorLine()
         process.signal(SIGINT)
-        // The end of the output is the end of the whole group.
+        // The output ends when the whole group has ended.
         let outcome = try process.finish()
         #expect(outcome.ending == -SIGINT)
         #expect(outcome.output == "")
         try eventually("the end of the command") { kill(child, 0) != 0 || isZombie(child) }
     }
 
-    @Test func aHangingCommandHoldsOnlyItsKey() throws {
+    @Test func aHangingCommandBlocksOnlyItsKey() throws {
         let process = try start("--wait 0 --key-field 1 --jobs 2", "sh", "-c", "[ {key} = a ] && sleep 600; echo {key}")
         process.send("a\nb\n")
         #expect(try process.line() == "b")

@@ -17,7 +17,7 @@ struct SimulateTests {
         return outcome.lines
     }
 
-    @Test func anExecutionIsALine() throws {
+    @Test func eachExecutionIsALine() throws {
         let trace = #"""
             {"at":12.5,"key":"lamp","value":5}
             {"at":12.6,"key":"lamp","value":6}
@@ -55,13 +55,13 @@ struct SimulateTests {
         #expect(summary.output.contains(#""submits":10,"executions":6,"#), "\(summary.output)")
     }
 
-    @Test func manyPartsOfOneKeyAreNoDepth() throws {
+    @Test func manyPartsOfOneKeyDoNotRecurse() throws {
         let trace = String(repeating: "{\"at\":1}\n", count: 10_000)
         let summary = try simulate("--format json --wait 1s --combine collect --max-batch 1", trace)
         #expect(summary.output.contains(#""submits":10000,"executions":10000,"#), "\(summary.output)")
     }
 
-    @Test func valuesPassThroughAsTheyStand() throws {
+    @Test func valuesPassThroughUnchanged() throws {
         let value = #"{ "a" : [1.0, 1e2 ,"\u0041\/"] , "b":null }"#
         let lines = try executions(
             "--wait 0", "{\"value\" : \(value) , \"at\" : 1 }\r\n\n  \n{\"at\":2}\n{\"at\":3,\"value\":null}")
@@ -73,7 +73,7 @@ struct SimulateTests {
             ])
     }
 
-    @Test func keysAreEqualIfTheirTextIs() throws {
+    @Test func keysAreComparedByTheirText() throws {
         let keys = [
             #""A""#, #""\u0041""#, #"{"k":[1, 2]}"#, #"{ "k" : [1,2] }"#, "1", "1.0", "null", #""null""#, #""a b""#,
             #""ab""#,
@@ -107,7 +107,7 @@ struct SimulateTests {
         )
     }
 
-    @Test func callsMayHaveADelayOfTheirOwn() throws {
+    @Test func aCallMayHaveItsOwnDelay() throws {
         let trace = #"{"at":0,"value":1,"wait":"5s"}"# + "\n" + #"{"at":1,"value":2}"#
         #expect(try executions("--wait 1s", trace).first?.hasPrefix(#"{"at":2,"#) == true)
         #expect(try executions("--wait 1s --delay-rule extend", trace).first?.hasPrefix(#"{"at":5,"#) == true)
@@ -138,7 +138,7 @@ struct SimulateTests {
             ])
     }
 
-    @Test func whatIsPendingAtTheEndIsAsAskedFor() throws {
+    @Test func atEndDecidesAboutPendingValues() throws {
         let trace = #"{"at":1,"value":1}"# + "\n" + #"{"at":2,"value":2}"#
         #expect(
             try executions("--wait 10s --at-end flush", trace) == [
@@ -167,7 +167,7 @@ struct SimulateTests {
         #expect(try simulate("--wait 1s", "").output.contains("none"))
     }
 
-    @Test func lengthsOfTimeInTheTableHaveThreeDigits() throws {
+    @Test func durationsInTheTableHaveThreeDigits() throws {
         let trace = #"{"at":0}"# + "\n" + #"{"at":0.1234567}"# + "\n" + #"{"at":7.654321}"#
         let table = try simulate("--wait 333333us", trace).output
         #expect(table.contains("delay from the last submit   p50 333ms, p90 333ms, p99 333ms, max 333ms\n"))
@@ -177,7 +177,7 @@ struct SimulateTests {
         #expect(object.contains(#""delayFromFirst":{"p50":0.333333,"p90":0.4567897,"#))
     }
 
-    @Test func theDelayFromTheLastSubmitIsThatUnderEveryRule() throws {
+    @Test func theDelayFromTheLastSubmitIsRightUnderEveryRule() throws {
         let trace = #"{"at":0,"value":1}"# + "\n" + #"{"at":0.9,"value":2}"#
         for rule in ["latest", "first", "collect"] {
             let output = try simulate("--wait 1s --format json --combine \(rule)", trace).output
@@ -196,10 +196,10 @@ struct SimulateTests {
         ("{\"at\":1}\n{\"at\":", 2, "a value is missing at column 7"), (#"{"at":1,"op":"frob"}"#, 1, #"not "frob""#),
         (#"{"at":1,"wait":5}"#, 1, "\"wait\" must be a string"),
         (#"{"at":1,"wait":"5"}"#, 1, "has no unit: write 5s or 5ms"),
-        (#"{"at":1,"wait":"-5s"}"#, 1, "is negative"), (#"{"at":1} {"at":2}"#, 1, "more after the end"),
+        (#"{"at":1,"wait":"-5s"}"#, 1, "is negative"), (#"{"at":1} {"at":2}"#, 1, "more text after the value"),
         ("{\"at\":1}\n\0", 2, "an object is missing"),
     ])
-    func badDataIsNamedWithItsLine(_ trace: String, _ line: Int, _ message: String) throws {
+    func badDataIsReportedWithItsLine(_ trace: String, _ line: Int, _ message: String) throws {
         let outcome = try simulate("--wait 100ms --format jsonl", trace)
         #expect(outcome.ending == 65)
         #expect(outcome.errorLines.count == 1)
@@ -219,7 +219,7 @@ struct SimulateTests {
         #expect(long.errors.contains("line 1: it is longer than 16 MiB"))
     }
 
-    @Test func whatWasDueBeforeAFaultIsWritten() throws {
+    @Test func executionsBeforeABadLineAreWritten() throws {
         let outcome = try simulate(
             "--wait 1s --format jsonl", #"{"at":0,"value":1}"# + "\n" + #"{"at":5}"# + "\nnonsense\n")
         #expect(outcome.ending == 65)
@@ -227,7 +227,7 @@ struct SimulateTests {
         #expect(outcome.errors.contains("line 3"))
     }
 
-    @Test func aFaultFarDownChangesNothingBeforeIt() throws {
+    @Test func aBadLineChangesNothingBeforeIt() throws {
         let lines = (0..<100).map { #"{"at":\#($0),"key":\#($0 % 40),"value":\#($0)}"# }
         let whole = try simulate("--wait 500ms --format jsonl --at-end drop", lines.joined(separator: "\n"))
         let broken = try simulate(
@@ -237,7 +237,7 @@ struct SimulateTests {
         #expect(broken.errors.contains("line 101"))
     }
 
-    @Test func aKeyIsThereFromItsFirstSubmitOn() throws {
+    @Test func aKeyExistsFromItsFirstSubmitOn() throws {
         let trace = #"""
             {"at":0,"key":"a"}
             {"at":1,"op":"flush","key":"b"}
@@ -271,7 +271,7 @@ struct SimulateTests {
 
 @Suite("The values of a trace")
 struct ValueTableTests {
-    @Test func areKeptAsTheyAreWhateverTheirLength() {
+    @Test func areStoredUnchangedAtAnyLength() {
         var values = ValueTable()
         let texts = [0, 1, 15, 16, 17, 32, 33, 4096, 4097, 1 << 20].flatMap { length in
             (0..<40).map { Array(repeating: UInt8($0), count: length) }
@@ -280,7 +280,7 @@ struct ValueTableTests {
         for (text, number) in zip(texts, numbers) { #expect(Array(values[number]) == text) }
     }
 
-    @Test func takeTheMemoryOfThoseThatAreGone() {
+    @Test func reuseTheMemoryOfRemovedOnes() {
         var values = ValueTable()
         let first = withBytes("first") { values.add($0) }
         for length in [10, 100, 1000, 10_000] {
@@ -296,7 +296,7 @@ struct ValueTableTests {
         #expect(Array(values[first]) == Array("first".utf8))
     }
 
-    @Test func giveBackMuchMemoryWhenTheyAreGone() {
+    @Test func releaseMuchMemoryWhenRemoved() {
         var values = ValueTable()
         let text = String(repeating: "x", count: 1000)
         let numbers = (0..<5000).map { _ in withBytes(text) { values.add($0) } }

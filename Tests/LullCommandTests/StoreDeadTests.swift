@@ -26,19 +26,19 @@ struct StoreDeadTests {
         #expect(first.hasPrefix(#"{"run":1,"key":"a","values":["a 1"],"submits":1,"attempts":1,"#), "\(first)")
         #expect(try store.run("dead discard 1").output == "discarded 1 dead run\n")
         #expect(try store.run("dead retry 2").output == "retried 1 dead run\n")
-        // A newer value of the key: the old one must not overwrite it.
+        // The key has a newer value: the old one must not overwrite it.
         _ = try store.run("submit --after 1h c 4")
         let refused = try store.run("dead retry 3 99")
         #expect(refused.ending == 1)
         #expect(
             refused.errorLines == [
-                "lull: run 3 is not tried again: its key has a newer value",
-                "lull: run 99 is not among the dead of default",
+                "lull: run 3 was not retried: its key has a newer value",
+                "lull: run 99 is not a dead run of default",
             ])
         #expect(try store.status() == ["pending": 1, "retrying": 1, "dead": 1])
     }
 
-    /// An attempt whose worker was killed counts, and nobody but the next worker can tell.
+    /// An attempt whose worker was killed counts, and only the next worker can report it.
     @Test func aRunWhoseLastWorkerWasKilledIsReportedDead() throws {
         let first = try store.start(
             "run --wait 0 --key-field 1 --lease 1s", ["--", "sh", "-c", "echo begun; sleep 60"])
@@ -75,7 +75,7 @@ struct StoreDeadTests {
         #expect(none.errors == "lull: default has no dead runs\n")
     }
 
-    @Test func ofAnErrorTheLastLineIsShownWhereItEnds() {
+    @Test func theEndOfTheLastErrorLineIsShown() {
         #expect(Terminal.lastLine(of: "make failed with status 2: one\ntwo") == "two")
         #expect(Terminal.lastLine(of: "make failed with status 2") == "make failed with status 2")
         #expect(Terminal.lastLine(of: "a\u{1B}[2Jb") == "a?[2Jb")
@@ -85,7 +85,7 @@ struct StoreDeadTests {
         #expect(Terminal.lastLine(of: "") == "")
     }
 
-    @Test func whereEveryValueCountsADeadRunIsRetriedThoughNewerOnesCame() throws {
+    @Test func withCollectADeadRunIsRetriedDespiteNewerValues() throws {
         _ = try store.run(
             "run --wait 0 --combine collect --key-field 1 --max-attempts 1 --at-end flush", ["--", "false"],
             input: "a 1\nb 1\n")
@@ -99,13 +99,13 @@ struct StoreDeadTests {
         #expect(try store.status() == ["pending": 1, "dead": 1])
     }
 
-    @Test func aDeadRunIsNotRetriedBesideAnotherRunOfItsKey() throws {
+    @Test func aDeadRunIsNotRetriedWhileItsKeyHasAnotherRun() throws {
         _ = try store.run("run --wait 0 --combine collect --max-attempts 1", ["--", "false"], input: "1\n")
         _ = try store.run("run --wait 0 --combine collect --at-end wait", ["--", "false"], input: "2\n")
         #expect(try store.status() == ["retrying": 1, "dead": 1])
         let refused = try store.run("dead retry 1")
         #expect(refused.ending == 1)
-        #expect(refused.errors == "lull: run 1 is not tried again now: its key has another run\n")
+        #expect(refused.errors == "lull: run 1 was not retried: its key has another run\n")
         #expect(try store.status() == ["retrying": 1, "dead": 1])
     }
 }

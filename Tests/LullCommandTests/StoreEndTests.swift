@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The end of the input, or a signal, ends a process; what is pending in the store is due when it is due, whoever works then.
+/// How a process with a store ends, at the end of the input or by a signal. Pending values stay in the store and fall due for any
+/// worker.
 @Suite("The end of lull with a store", .ownThreads)
 struct StoreEndTests {
     private let store: TestStore
@@ -13,7 +14,7 @@ struct StoreEndTests {
     }
 
     @Test(arguments: ["", " --at-end keep"])
-    func whatIsPendingStaysForWhoeverWorksWhenItIsDue(_ option: String) throws {
+    func pendingValuesStayForAnyWorker(_ option: String) throws {
         let outcome = try store.run("filter --wait 300ms --key-field 1\(option)", input: "lamp 1\nfan 1\nlamp 2\n")
         #expect(outcome.ending == 0)
         #expect(outcome.output == "")
@@ -44,11 +45,11 @@ struct StoreEndTests {
         #expect(try store.status() == ["pending": 3])
     }
 
-    @Test(.timeLimit(.minutes(1))) func aSecondSignalEndsTheProgramThoughNobodyReadsItsMessages() throws {
+    @Test(.timeLimit(.minutes(1))) func aSecondSignalEndsTheProgramEvenIfItsMessagesAreNotRead() throws {
         var ends: [Int32] = [-1, -1]
         #expect(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }
-        // Nothing more fits into the pipe.
+        // The pipe is full now.
         let flags = fcntl(ends[1], F_GETFL)
         _ = fcntl(ends[1], F_SETFL, flags | O_NONBLOCK)
         let page = [UInt8](repeating: 0x2E, count: 4096)
@@ -56,7 +57,7 @@ struct StoreEndTests {
         _ = fcntl(ends[1], F_SETFL, flags)
         let process = try store.start("filter --wait 1h --stats", errors: .file("/dev/fd/\(ends[1])", O_WRONLY))
         process.closeInput()
-        // The first one may come before the end of the input or after it.
+        // The first signal may come before the end of the input or after it.
         for _ in 0..<3 {
             usleep(300_000)
             process.signal(SIGTERM)
@@ -64,7 +65,7 @@ struct StoreEndTests {
         #expect(try process.end().ending == -SIGTERM)
     }
 
-    @Test func aFlushConcernsOnlyWhatThisProcessAloneHasSubmitted() throws {
+    @Test func aFlushAffectsOnlyValuesSubmittedByThisProcessAlone() throws {
         _ = try store.run("submit --wait 1h theirs 1")
         _ = try store.run("submit both 1")
         let outcome = try store.run("filter --key-field 1 --at-end flush", input: "ours 1\nboth 2\nalso 1\n")
@@ -75,7 +76,7 @@ struct StoreEndTests {
         #expect(try store.run("list").lines.dropFirst().map { $0.prefix { $0 != " " } } == ["both", "theirs"])
     }
 
-    @Test func aDropConcernsOnlyWhatThisProcessAloneHasSubmitted() throws {
+    @Test func aDropAffectsOnlyValuesSubmittedByThisProcessAlone() throws {
         _ = try store.run("submit --wait 1h theirs 1")
         _ = try store.run("submit both 1")
         _ = try store.run("submit again 1")
@@ -88,8 +89,8 @@ struct StoreEndTests {
         #expect(try store.run("list").lines.dropFirst().map { $0.prefix { $0 != " " } } == ["again", "both", "theirs"])
     }
 
-    /// Who has a policy of an hour must not wait for one.
-    @Test func aWaitIsForWhatThisProcessHasSubmitted() throws {
+    /// A user whose policy waits an hour must not wait for another process's value.
+    @Test func waitAwaitsOnlyValuesOfThisProcess() throws {
         _ = try store.run("submit --wait 100ms --after 1h theirs 1")
         let outcome = try store.run("filter --key-field 1 --at-end wait", input: "ours 1\n")
         #expect(outcome.ending == 0)
@@ -97,7 +98,7 @@ struct StoreEndTests {
         #expect(try store.status() == ["pending": 1])
     }
 
-    @Test func nothingMoreIsClaimedAndWhatRunsIsAwaitedBeyondAnyGrace() throws {
+    @Test func nothingMoreIsClaimedAndRunningCommandsAreAwaited() throws {
         // Half of the lease would be half a second.
         let process = try store.start(
             "run --wait 0 --lease 1s --jobs 1 --key-field 1", ["--", "sh", "-c", "cat; sleep 2; echo done"])
@@ -111,7 +112,7 @@ struct StoreEndTests {
         #expect(try store.status() == ["ready": 2])
     }
 
-    @Test func whatHadFallenDueBeforeAFlushIsDoneToo() throws {
+    @Test func valuesDueBeforeAFlushAreExecutedToo() throws {
         let outcome = try store.run(
             "run --wait 0 --jobs 1 --key-field 1 --at-end flush", ["--", "cat"], input: "a\nb\nc\n")
         #expect(outcome.ending == 0)
@@ -119,7 +120,7 @@ struct StoreEndTests {
         #expect(try store.status() == [:])
     }
 
-    @Test func aFlushAwaitsWhatItFlushedAlsoWhereAnotherProcessHasIt() throws {
+    @Test func aFlushAwaitsItsValuesEvenInAnotherProcess() throws {
         let (ours, theirs) = (try Gate(), try Gate())
         let first = try store.start(
             "run --wait 1h --jobs 1 --key-field 1 --at-end flush", ["--", "sh", "-c", "cat; \(ours.wait)"])
@@ -140,7 +141,7 @@ struct StoreEndTests {
         #expect(try store.status() == [:])
     }
 
-    @Test func afterAFailureNothingMoreIsStartedAndTheRestStays() throws {
+    @Test func failFastStartsNothingMoreAndLeavesTheRestInTheStore() throws {
         let outcome = try store.run(
             "run --wait 0 --jobs 1 --key-field 1 --fail-fast --at-end flush", ["--", "false"], input: "a\nb\nc\n")
         #expect(outcome.ending == 1)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The file of a store as the tool's user meets it: looked at by others, deleted, too large, or no file at all.
+/// The file of a store: read by others, deleted, too large, or no store at all.
 @Suite("lull and the file of a store", .ownThreads)
 struct StoreFileTests {
     private final class Folder {
@@ -37,9 +37,9 @@ struct StoreFileTests {
         #expect(outcome.ending == 0, "\(outcome.errors)")
     }
 
-    // MARK: - Looking
+    // MARK: - Reading
 
-    @Test func whoMayOnlyReadCanLook() throws {
+    @Test func readPermissionSufficesForReading() throws {
         try submit("a")
         let setpriv = "/usr/bin/setpriv"
         guard geteuid() == 0, FileManager.default.isExecutableFile(atPath: setpriv) else { return }
@@ -56,7 +56,7 @@ struct StoreFileTests {
         }
     }
 
-    @Test func aFileThatCannotBeReadIsNamed() throws {
+    @Test func anUnreadableFileIsNamed() throws {
         try submit("a")
         let setpriv = "/usr/bin/setpriv"
         guard geteuid() == 0, FileManager.default.isExecutableFile(atPath: setpriv) else { return }
@@ -69,18 +69,18 @@ struct StoreFileTests {
         #expect(outcome.errors == "lull: \(folder.file)-shm cannot be read: Permission denied\n")
     }
 
-    @Test func lookingMakesNothing() throws {
+    @Test func readingCreatesNoFile() throws {
         for arguments in [["status"], ["dead", "list"], ["compact"], ["flush"]] {
             let outcome = try lull(arguments + folder.store, input: [])
             #expect(outcome.ending == 74)
             #expect(
-                outcome.errors == "lull: there is no file \(folder.file): lull submit, run, filter or work makes it, "
+                outcome.errors == "lull: there is no file \(folder.file): lull submit, run, filter or work creates it, "
                     + "with a policy such as --wait 5s\n")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 
-    @Test func anUnknownNamespaceIsAnErrorThatNamesThoseThatThereAre() throws {
+    @Test func anUnknownNamespaceIsAnErrorThatListsTheKnownOnes() throws {
         try submit("a")
         for arguments in [["status"], ["dead", "list"]] {
             let outcome = try lull(arguments + folder.store + ["--namespace", "defualt"], input: [])
@@ -91,7 +91,7 @@ struct StoreFileTests {
     }
 
     @Test(arguments: ["sqlite::memory:", "sqlite:file:store.db?mode=memory", "sqlite:file:store.db"])
-    func whatSQLiteTakesForSomethingElseIsRefused(_ url: String) throws {
+    func namesWithAnotherMeaningToSQLiteAreRefused(_ url: String) throws {
         for arguments in [
             ["submit", "--wait", "1s", "key", "value"], ["status"], ["filter", "--wait", "1s"], ["compact"],
         ] {
@@ -103,17 +103,17 @@ struct StoreFileTests {
         #expect(!FileManager.default.fileExists(atPath: ":memory:"))
     }
 
-    // MARK: - A file that goes away
+    // MARK: - A file that is deleted
 
     @Test(arguments: [true, false])
-    func aWorkerWhoseFileIsDeletedSaysSoAndEnds(_ isBusy: Bool) throws {
+    func aWorkerReportsTheDeletionOfItsFileAndEnds(_ isBusy: Bool) throws {
         try submit("a", wait: isBusy ? "0" : "1h")
         let process = try ToolProcess(
             ["work"] + folder.store + ["--jobs", "1", "--", "sh", "-c", "echo started; exec sleep 60"])
         if isBusy {
             #expect(try process.line() == "started")
         } else {
-            // It has the file open when it has begun to wait: its locks are there.
+            // When its locks exist, it has opened the file and waits for work.
             try submit("b", wait: "0")
             #expect(try process.line() == "started")
         }
@@ -124,11 +124,11 @@ struct StoreFileTests {
         #expect(
             outcome.errors.contains("lull: \(folder.file) is gone (moved or deleted): put it back, "),
             "\(outcome.errors)")
-        // A second, and what the command takes to end; much more than that on a busy machine.
+        // One second, and the time that the command takes to end; a busy machine gets much more.
         #expect(ContinuousClock.now - start < .seconds(20))
     }
 
-    @Test func whatIsReadAfterTheFileWasReplacedIsNotAcknowledged() throws {
+    @Test func recordsReadAfterTheFileWasReplacedAreNotAcknowledged() throws {
         let process = try ToolProcess(["run", "--wait", "1h"] + folder.store + ["--", "cat"])
         process.send("one\n")
         try eventually("the record is in the store") { (try? run("status").output.contains("default")) == true }
@@ -144,21 +144,21 @@ struct StoreFileTests {
 
     // MARK: - Compacting
 
-    @Test func compactingSaysWhatItGaveBack() throws {
+    @Test func compactingReportsTheReclaimedSpace() throws {
         let lines = (0..<2000).map { "key\($0) \(String(repeating: "v", count: 1000))" }.joined(separator: "\n")
-        // Nothing is left of it.
+        // The store is empty now.
         let filled = try run("filter", "--wait", "1h", "--key-field", "1", "--at-end", "drop", input: lines)
         #expect(filled.ending == 0, "\(filled.errors)")
         let outcome = try run("compact")
         #expect(outcome.ending == 0)
         #expect(outcome.errors == "")
-        #expect(outcome.output.hasPrefix("gave back "), "\(outcome.output)")
-        #expect(try run("compact").output.hasPrefix("nothing to give back: "))
+        #expect(outcome.output.hasPrefix("reclaimed "), "\(outcome.output)")
+        #expect(try run("compact").output.hasPrefix("nothing to reclaim: "))
         #expect(try run("compact", "--namespace", "x").ending == 64)
         #expect(try run("compact", "x").ending == 64)
     }
 
-    @Test func compactingIsKilledAtAnyTimeBesideAWorkerAndProducersWithoutHarm() throws {
+    @Test func killingACompactionDoesNoHarm() throws {
         try submit("first", wait: "10ms")
         let worker = try ToolProcess(["work"] + folder.store + ["--jobs", "2", "--", "sh", "-c", "echo $LULL_KEY"])
         #expect(try worker.line() == "first")

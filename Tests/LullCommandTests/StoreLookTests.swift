@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a store tells of itself, and what can be done with all of it.
+/// The commands that read a store, and those that act on all of it.
 @Suite("lull status, list, flush and cancel", .ownThreads)
 struct StoreLookTests {
     private let store: TestStore
@@ -12,7 +12,7 @@ struct StoreLookTests {
         store = try TestStore()
     }
 
-    @Test func aWatchGoesOnUntilASignalComes() throws {
+    @Test func watchingContinuesUntilASignal() throws {
         _ = try store.run("submit --wait 1h k v")
         let watch = try store.start("status --watch")
         #expect(try watch.line().hasPrefix("namespace  pending"))
@@ -24,7 +24,7 @@ struct StoreLookTests {
         #expect(try watch.finish().ending == -SIGINT)
     }
 
-    @Test func namespacesAreApart() throws {
+    @Test func namespacesAreSeparate() throws {
         _ = try store.run("submit --namespace a --wait 1h k 1")
         _ = try store.run("submit --namespace b --throttle 1h --edges trailing k 1")
         let table = try store.run("status").lines
@@ -67,7 +67,7 @@ struct StoreLookTests {
         _ = try worker.finish()
     }
 
-    @Test func anyNumberOfKeysIsListed() throws {
+    @Test func manyKeysAreListed() throws {
         let keys = (0..<2500).map { "k\($0)" }
         _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())
         let listed = try store.run("list").lines.dropFirst().map { String($0.prefix { $0 != " " }) }
@@ -75,7 +75,7 @@ struct StoreLookTests {
     }
 
     @Test(arguments: [40, 80])
-    func aListOfManyKeysStandsAsOneTableOnATerminal(_ width: Int) throws {
+    func aListOfManyKeysIsOneTableOnATerminal(_ width: Int) throws {
         let keys = (0..<1500).map { $0 < 1000 ? "k\($0 + 1000)" : "long-key-that-comes-late-\($0)" }
         _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())
         let lines = try lull(["list"] + store.option, input: [], environment: ["COLUMNS": "\(width)"]).lines
@@ -88,7 +88,7 @@ struct StoreLookTests {
         }
     }
 
-    @Test func inAPipeNoTableIsCut() throws {
+    @Test func noTableIsCutInAPipe() throws {
         let namespace = String(repeating: "n", count: 38)
         _ = try store.run("submit --wait 1h --namespace \(namespace) k v")
         #expect(try store.run("status").output.contains("\(namespace)  "))
@@ -102,7 +102,7 @@ struct StoreLookTests {
         #expect(dead.last?.contains(key) == true && dead.last?.contains(error) == true, "\(dead)")
     }
 
-    @Test func whatIsShownOfAKeyHarmsNoTerminal() throws {
+    @Test func keysAreShownWithoutControlCharacters() throws {
         let long = String(repeating: "é", count: 500)
         _ = try store.run("submit --wait 1h", ["\u{1B}[31mred\nline\u{9B}2J", ""])
         _ = try store.run("submit", [long, ""])
@@ -120,7 +120,7 @@ struct StoreLookTests {
         #expect(one.output == "flushed 1 key\n")
         #expect(one.ending == 0)
         #expect(try store.status() == ["pending": 2, "ready": 1])
-        // What has nothing is said; the others are flushed all the same.
+        // A key that has nothing is reported; the others are flushed nevertheless.
         let missing = try store.run("flush b nothing a")
         #expect(missing.ending == 1)
         #expect(missing.output == "flushed 1 key\n")
@@ -145,13 +145,13 @@ struct StoreLookTests {
     }
 
     @Test(arguments: ["status", "list", "flush", "cancel", "dead list", "dead retry 1", "submit k v"])
-    func aNamespaceThatIsNotThereIsAnErrorThatNamesThoseThatAre(_ command: String) throws {
+    func anUnknownNamespaceIsAnErrorForEachCommand(_ command: String) throws {
         _ = try store.run("submit --namespace hooks --wait 1h k 1")
         _ = try store.run("submit --namespace mail --wait 1h k 1")
         let outcome = try store.run(command + " --namespace nope")
         #expect(outcome.ending == 64)
         #expect(outcome.output == "")
-        let what = command == "submit k v" ? "the namespace nope is not there yet: " : "there is no namespace nope; "
+        let what = command == "submit k v" ? "the namespace nope does not exist yet: " : "there is no namespace nope; "
         #expect(outcome.errors.hasPrefix("lull: \(what)"), "\(outcome.errors)")
         #expect(outcome.errors.contains("the store has hooks, mail"), "\(outcome.errors)")
     }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What collects metrics gets them from the file, whichever process did the work.
+/// The metrics come from the file, whichever process did the work.
 @Suite("lull status --format openmetrics", .ownThreads)
 struct StoreMetricsTests {
     private let store: TestStore
@@ -23,7 +23,7 @@ struct StoreMetricsTests {
         return try metrics().samples.first { $0.name == name && $0.labels == labels }?.value
     }
 
-    @Test func everyStateHasItsCount() throws {
+    @Test func everyStateIsCounted() throws {
         _ = try store.run(
             "run --wait 0 --max-attempts 1 --key-field 1 --at-end flush", ["--", "false"], input: "a\nb\n")
         _ = try store.run("run --key-field 1 --at-end flush", ["--", "false"], input: "c\n")

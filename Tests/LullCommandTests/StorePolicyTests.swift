@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One policy for all who use a namespace: nobody changes it without saying so.
+/// All users of a namespace share one policy, which changes only by `--change-policy`.
 @Suite("The policy of a namespace", .ownThreads)
 struct StorePolicyTests {
     private let store: TestStore
@@ -15,14 +15,14 @@ struct StorePolicyTests {
         try store.object("status --json")["wait"] as? Double
     }
 
-    @Test func aPolicyThatDiffersIsRefusedWithBothNamedInTheWordsOfTheOptions() throws {
+    @Test func aDifferentPolicyIsRefusedWithBothShownAsOptions() throws {
         #expect(try store.run("submit --wait 5s --max-wait 1m k v").ending == 0)
         let outcome = try store.run("submit --wait 1s k v")
         #expect(outcome.ending == 64)
         #expect(
             outcome.errors == """
                 lull: the namespace default has --wait 5s --max-wait 1m, not --wait 1s --max-wait 1m: leave the policy out, \
-                or change it for everybody with --change-policy (see lull submit --help)
+                or change it for all users with --change-policy (see lull submit --help)
 
                 """)
         #expect(try wait() == 5)
@@ -33,7 +33,7 @@ struct StorePolicyTests {
         "filter --wait 1s", "run --wait 1s -- true", "work --wait 1s -- true", "submit --wait 1s k v",
         "submit --wait 5s --max-count 3 k v", "submit --wait 5s --delay-rule extend k v", "submit --max-wait 9s k v",
     ])
-    func whoeverComesLaterWithAnotherOneIsRefused(_ command: String) throws {
+    func laterUsersWithAnotherPolicyAreRefused(_ command: String) throws {
         _ = try store.run("submit --wait 5s k v")
         let outcome = try store.run(command)
         #expect(outcome.ending == 64)
@@ -46,20 +46,20 @@ struct StorePolicyTests {
         "--wait 5s --max-wait 60s --max-count 9 --delay-rule extend --combine collect --max-batch 4 --edges trailing",
         "--change-policy --max-batch 4",
     ])
-    func whatIsNotGivenIsWhatTheStoreHas(_ options: String) throws {
+    func missingPartsComeFromTheStore(_ options: String) throws {
         let all = "--wait 5s --max-wait 1m --max-count 9 --delay-rule extend --combine collect --max-batch 4"
         _ = try store.run("submit \(all) k v")
         #expect(try store.run("submit \(options) k v").ending == 0)
         #expect(try store.run("submit \(all) k v").ending == 0)
     }
 
-    @Test func aPolicyIsChangedForEverybodyIfThatIsSaid() throws {
+    @Test func changePolicyChangesThePolicyForAllUsers() throws {
         _ = try store.run("submit --wait 5s k v")
         #expect(try store.run("submit --wait 1h --max-count 9 --change-policy k v").ending == 0)
         #expect(try wait() == 3600)
         #expect(try store.run("submit --wait 1h --max-count 9 k v").ending == 0)
         #expect(try store.run("submit --wait 5s k v").ending == 64)
-        // What is not given stays.
+        // Parts that are not given stay.
         #expect(try store.run("submit --wait 2h --change-policy k v").ending == 0)
         #expect(try store.run("submit --wait 2h --max-count 9 k v").ending == 0)
         let batch = try store.run("submit --combine collect --max-batch 3 --change-policy k v")
@@ -67,7 +67,7 @@ struct StorePolicyTests {
     }
 
     @Test(arguments: ["--throttle 1h", "--edges leading", "--combine first"])
-    func kindEdgesAndCombinationNeverChange(_ options: String) throws {
+    func kindEdgesAndCombinationCannotChange(_ options: String) throws {
         _ = try store.run("submit --wait 1h k v")
         for change in ["", " --change-policy"] {
             let outcome = try store.run("submit \(options)\(change) k v")
@@ -76,19 +76,19 @@ struct StorePolicyTests {
             #expect(outcome.errors.contains(options), "\(outcome.errors)")
             #expect(
                 outcome.errors.contains(
-                    ": its kind, edges and combination never change, so take another namespace (see"),
+                    ": its kind, edges and combination cannot change; use another namespace (see"),
                 "\(outcome.errors)")
         }
     }
 
-    @Test func theWholePolicyHasToMakeSense() throws {
+    @Test func theResultingPolicyMustBeValid() throws {
         _ = try store.run("submit --wait 5s --max-wait 1m k v")
         let outcome = try store.run("submit --wait 2m --change-policy k v")
         #expect(outcome.ending == 64)
         #expect(outcome.errors.contains("but must be at least the --wait"), "\(outcome.errors)")
     }
 
-    @Test func aFileIsNotMadeForAPolicyThatIsWrong() throws {
+    @Test func noFileIsCreatedForAWrongPolicy() throws {
         for options in ["--wait 1s --max-batch 2", "--max-wait 1s", "--wait 2s --max-wait 1s", ""] {
             #expect(try store.run("submit \(options) k v").ending != 0)
             #expect(try FileManager.default.contentsOfDirectory(atPath: store.path) == [])

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the tool does with a store: pending work that outlives the process.
+/// `lull filter` and `lull run` with a store, whose pending values outlive the process.
 @Suite("lull with a store", .ownThreads)
 struct StoreTests {
     private let store: TestStore
@@ -12,7 +12,7 @@ struct StoreTests {
         store = try TestStore()
     }
 
-    @Test func theLastRecordOfEachKeyGetsThroughAndNothingIsLeft() throws {
+    @Test func theLastRecordOfEachKeyIsWrittenAndTheStoreIsEmpty() throws {
         let outcome = try store.run("filter --wait 1h --key-field 1 --at-end flush", input: "lamp 1\nlamp 2\nfan 1\n")
         #expect(outcome.ending == 0)
         #expect(outcome.errors == "")
@@ -27,7 +27,7 @@ struct StoreTests {
         #expect(outcome.output.contains(#""value":["a","","b"],"count":3,"edge":"flush""#), "\(outcome.output)")
     }
 
-    @Test func aBatchIsCutWithoutWaitingForTheEndOfALease() throws {
+    @Test func aBatchIsSplitWithoutWaitingForTheLeaseToExpire() throws {
         let filtered = try store.run(
             "filter --wait 1h --combine collect --max-batch 2 --lease 1h --format jsonl --at-end flush",
             input: "a\nb\nc\nd\ne\n")
@@ -38,7 +38,7 @@ struct StoreTests {
         {
             #expect(line.contains(#""value":\#(value),"edge":"flush""#), "\(line)")
         }
-        // The limit is kept with the namespace.
+        // The limit is stored with the namespace.
         let ran = try store.run(
             "run --lease 1h --at-end flush", ["--", "sh", "-c", "echo $LULL_COUNT $(cat)"], input: "a\nb\nc\n")
         #expect(ran.ending == 0)
@@ -46,14 +46,14 @@ struct StoreTests {
         #expect(try store.status() == [:])
     }
 
-    /// Combined as the namespace says, whether or not the options say so too.
-    @Test func collectedRecordsAreAnArrayWhereOnlyTheStoreSaysThatTheyAreCollected() throws {
+    /// The namespace's rule for combining holds, whether or not the options repeat it.
+    @Test func collectedRecordsAreAnArrayIfOnlyTheStoreSaysCollect() throws {
         _ = try store.run("submit --wait 1h --combine collect k a")
         _ = try store.run("flush")
         #expect(try store.run("filter --format jsonl").output.contains(#""value":["a"],"count":1"#))
     }
 
-    @Test func theLimitOfABatchIsKeptFromASubmitAndMayChange() throws {
+    @Test func theBatchLimitOfASubmitIsStoredAndMayChange() throws {
         for value in ["a", "b", "c"] {
             #expect(try store.run("submit --wait 1h --combine collect --max-batch 2 k \(value)").ending == 0)
         }
@@ -66,7 +66,7 @@ struct StoreTests {
         #expect(try work(4) == ["4 a b c d"])
     }
 
-    /// What a worker does until so many values have been done.
+    /// Runs a worker until it has handled so many values.
     private func work(_ count: Int) throws -> [String] {
         let worker = try store.start("work --jobs 1", ["--", "sh", "-c", "echo $LULL_COUNT $(cat)"])
         var lines: [String] = []
@@ -88,14 +88,14 @@ struct StoreTests {
         #expect(try process.finish().ending == 0)
     }
 
-    @Test func aShortLeaseIsASettingLikeOthers() throws {
+    @Test func aShortLeaseIsAccepted() throws {
         let outcome = try store.run("run --wait 0 --lease 2s", ["--", "cat"], input: "a\n")
         #expect(outcome.ending == 0)
         #expect(outcome.errors == "")
         #expect(outcome.output == "a\n")
     }
 
-    @Test func whatWasPendingAtAKillIsDoneAfterTheNextStart() throws {
+    @Test func pendingValuesAreExecutedAfterAKillAndARestart() throws {
         let process = try store.start("filter --wait 1h --key-field 1")
         process.send("lamp 1\nlamp 2\n")
         try eventually("the records are in the store") { (try? store.status()) == ["pending": 1] }
@@ -106,24 +106,24 @@ struct StoreTests {
         #expect(outcome.lines == ["lamp 2", "fan 1"])
     }
 
-    @Test func whatNobodyReadsStaysInTheStore() throws {
+    @Test func unreadOutputStaysInTheStore() throws {
         let process = try store.start("filter --wait 1h")
         process.closeOutput()
         process.send("a\n")
         let outcome = try process.finish()
         #expect(outcome.ending == 0)
         #expect(outcome.errors == "")
-        // It may have been in the store already, or never come in; what came in is not lost.
+        // The record may have been in the store already, or not have been read; nothing that was read is lost.
         let left = try store.status()
         #expect(left == [:] || left == ["pending": 1])
     }
 
-    @Test func aCommandThatFailsIsTriedAgainInTheNextProcess() throws {
+    @Test func aFailedCommandIsRetriedInTheNextProcess() throws {
         let first = try store.run("run --wait 0 --key-field 1", ["--", "false"], input: "lamp 1\n")
         #expect(first.ending == 1)
         #expect(first.errorLines.contains("lull: 1 run waits in the store for another attempt"), "\(first.errors)")
         #expect(try store.status() == ["retrying": 1])
-        // What waits for another attempt does not keep a process; a flush makes it ready.
+        // A run that waits for another attempt does not keep a process alive; a flush makes it ready.
         #expect(try store.run("run --at-end wait", ["--", "false"]).ending == 0)
         _ = try store.run("flush")
         let second = try store.run("run", ["--", "sh", "-c", "echo $LULL_KEY $LULL_ATTEMPT $(cat)"])
@@ -131,7 +131,7 @@ struct StoreTests {
         #expect(try store.status() == [:])
     }
 
-    @Test func aCommandThatFailsForGoodIsDead() throws {
+    @Test func aCommandThatAlwaysFailsBecomesADeadRun() throws {
         let outcome = try store.run("run --wait 0 --max-attempts 1", ["--", "false"], input: "a\n")
         #expect(outcome.ending == 1)
         #expect(outcome.errorLines.last == "lull: run 1: dead after attempt 1")
@@ -140,7 +140,7 @@ struct StoreTests {
 
     // MARK: - Large records
 
-    @Test func whatCanBeReadCanBeKept() throws {
+    @Test func theLongestRecordCanBeStored() throws {
         let record = String(repeating: "x", count: 3 << 20)
         let outcome = try store.run("filter --wait 1h --at-end flush", input: record + "\n")
         #expect(outcome.ending == 0)
@@ -148,7 +148,7 @@ struct StoreTests {
         #expect(outcome.output.utf8.count == record.utf8.count + 1)
     }
 
-    @Test func aRecordThatIsTooLongIsSkippedCountedAndShowsInTheStatus() throws {
+    @Test func aRecordThatIsTooLongIsSkippedAndCountedAndSetsTheStatus() throws {
         let long = String(repeating: "x", count: 16 << 20 + 1)
         let options = "filter --wait 1h --key-field 2 --at-end flush --stats"
         let outcome = try store.run(options, input: "a 1\n\(long)\nb\nc 3\n")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What does not go together, and files that are no store.
+/// Options that exclude each other, and files that are no store.
 @Suite("Usage of a store", .ownThreads)
 struct StoreUsageTests {
     private let store: TestStore
@@ -13,8 +13,8 @@ struct StoreUsageTests {
     }
 
     @Test(arguments: [
-        ("submit k v", 64, "the namespace default is not there yet: its first use has to say the policy"),
-        ("filter --key-field 1", 64, "the namespace default is not there yet: its first use has to say the policy"),
+        ("submit k v", 64, "the namespace default does not exist yet: its first use must give the policy"),
+        ("filter --key-field 1", 64, "the namespace default does not exist yet: its first use must give the policy"),
         ("filter --wait 1s --delimiter ,", 64, "--delimiter needs --key-field"),
         ("submit --edges leading k v", 64, "a new namespace needs --wait or --throttle"),
         ("submit --max-batch 2 k v", 64, "a new namespace needs --wait or --throttle"),
@@ -22,23 +22,23 @@ struct StoreUsageTests {
         ("filter --wait 1s --combine first --max-batch 2", 64, "--max-batch needs --combine collect"),
         ("submit --wait 1s", 64, "KEY is missing"),
         ("work --jobs 1", 64, "COMMAND is missing"),
-        ("dead", 64, "say what to do: list, retry or discard"),
-        ("dead retry", 64, "say which runs: their numbers, which lull dead list shows, or --all (see"),
-        ("dead retry x", 64, "a run has a number, not \"x\""),
+        ("dead", 64, "the action is missing: list, retry or discard"),
+        ("dead retry", 64, "RUN is missing: give the numbers that lull dead list shows, or --all (see"),
+        ("dead retry x", 64, "RUN must be a number, not \"x\""),
         ("filter --wait 1s --max-keys 3", 64, "--max-keys has no meaning with --store"),
         ("run --wait 1s --while-running skip -- true", 64, "--while-running must be queue with --store"),
         ("status --format json", 64, "--format must be openmetrics, not \"json\"; for objects use --json"),
         ("status --watch --format openmetrics", 64, "--watch shows a table, or objects with --json"),
-        ("submit --change-policy k v", 64, "--change-policy needs the policy that is to hold"),
+        ("submit --change-policy k v", 64, "--change-policy needs the new policy"),
         ("submit --wait 1s --throttle 1s k v", 64, "--wait and --throttle exclude each other"),
         ("list --format jsonl", 64, "lull list has no option --format; use --json"),
-        ("dead list --all", 64, "--all is for retry and discard"),
+        ("dead list --all", 64, "--all is only for retry and discard"),
         ("dead retry 1 --all", 64, "RUN and --all exclude each other"),
         ("list k", 64, "unexpected argument k"),
         ("run --wait 1s --lease 1ms -- true", 64, "--lease must be at least 1s, not 1ms"),
     ])
     func wrongUsageIsExplained(arguments: String, status: Int32, message: String) throws {
-        // A store that is there, without the namespace.
+        // An existing store without the namespace.
         _ = try store.run("submit --namespace other --wait 1s k v")
         let outcome = try store.run(arguments)
         #expect(outcome.ending == status)
@@ -46,11 +46,11 @@ struct StoreUsageTests {
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
     }
 
-    /// Without it they would look as if what is pending survived.
+    /// Without a store they would look as if pending values survived.
     @Test(arguments: [
         "--namespace n", "--lease 3s", "--max-attempts 3", "--change-policy", "--at-end keep",
     ])
-    func whatOnlyAStoreGivesAMeaningIsRefusedWithoutOne(_ option: String) throws {
+    func optionsThatNeedAStoreAreRefusedWithoutOne(_ option: String) throws {
         for command in ["filter", "run"] {
             let options = "\(command) --wait 1s \(option)".split(separator: " ").map(String.init)
             let outcome = try lull(options + (command == "run" ? ["--", "true"] : []), input: [])
@@ -61,7 +61,7 @@ struct StoreUsageTests {
         #expect(try lull("simulate", "--wait", "1s", "--at-end", "keep", "-").ending == 64)
     }
 
-    @Test func aStoreThatIsNoneIsLeftAlone() throws {
+    @Test func aFileThatIsNoStoreIsNotChanged() throws {
         let file = try TemporaryFile("not a database, but long enough to be looked at as one\n")
         for (store, message) in [
             ("sqlite:\(file.path)", "is not a database of SQLite"),

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Who hands in and who works are different processes.
+/// One process submits, another one works.
 @Suite("lull submit and lull work", .ownThreads)
 struct StoreWorkTests {
     private let store: TestStore
@@ -12,11 +12,11 @@ struct StoreWorkTests {
         store = try TestStore()
     }
 
-    @Test func whatIsSubmittedIsDoneByAWorker() throws {
+    @Test func aWorkerExecutesSubmittedValues() throws {
         #expect(try store.run("submit --wait 50ms lamp 1").output == "")
         let worker = try store.start("work", ["--", "sh", "-c", "echo $0 $LULL_COUNT $LULL_EDGE $(cat)", "{key}"])
         #expect(try worker.line() == "lamp 1 trailing 1")
-        // The policy is known by now; another process' submit wakes the worker.
+        // The policy is known by now; another process's submit wakes the worker.
         #expect(try store.run("submit fan on").ending == 0)
         #expect(try worker.line() == "fan 1 trailing on")
         worker.signal(SIGTERM)
@@ -26,13 +26,13 @@ struct StoreWorkTests {
         #expect(try store.status() == [:])
     }
 
-    @Test func aReceiptSaysWhatWasRecorded() throws {
+    @Test func aReceiptDescribesTheSubmit() throws {
         #expect(
             try store.run("submit --wait 2s --json --token t lamp 1").lines == [
                 #"{"key":"lamp","generation":1,"dueIn":2}"#
             ])
         #expect(try store.run("submit --json lamp v").output.hasPrefix(#"{"key":"lamp","generation":2,"#))
-        // Repeated with its token it counts once.
+        // Repeated with its token, a submit counts once.
         #expect(try store.run("submit --json --token t lamp 1").output.hasPrefix(#"{"key":"lamp","generation":1,"#))
         let other = try store.run("submit --token t fan 1")
         #expect(other.ending == 65)
@@ -40,7 +40,7 @@ struct StoreWorkTests {
         #expect(try store.status() == ["pending": 1])
     }
 
-    @Test func aWorkerThatIsToldToStopLetsItsCommandEnd() throws {
+    @Test func aStoppedWorkerLetsItsCommandEnd() throws {
         let gate = try Gate()
         _ = try store.run("submit --wait 0 lamp 1")
         let worker = try store.start("work", ["--", "sh", "-c", "echo begun; \(gate.wait); echo ended"])
@@ -55,7 +55,7 @@ struct StoreWorkTests {
         #expect(try store.status() == ["ready": 1])
     }
 
-    @Test func aWorkerMayBeTheFirstAndSayThePolicy() throws {
+    @Test func aWorkerMayComeFirstAndGiveThePolicy() throws {
         let worker = try store.start("work --wait 50ms --combine collect", ["--", "cat"])
         try eventually("the namespace is there") { (try? store.run("submit lamp on").ending) == 0 }
         #expect(try worker.line() == "on")
@@ -66,17 +66,17 @@ struct StoreWorkTests {
 
     // MARK: - Values from standard input
 
-    @Test func aValueFromStandardInputIsTakenAsItIs() throws {
+    @Test func aValueFromStandardInputIsTakenUnchanged() throws {
         let value = "a\0b\n\nc\n"
         #expect(try store.run("submit --wait 0 k -", input: value).ending == 0)
         let worker = try store.start("work", ["--", "sh", "-c", "cat | od -An -tx1 | tr -d ' \n'; echo"])
-        // With the newline that ends a record.
+        // The newline ends the record.
         #expect(try worker.line() == "6100620a0a630a0a")
         worker.signal(SIGTERM)
         _ = try worker.finish()
     }
 
-    @Test func aValueFromStandardInputMayHave16MiBAndNoMore() throws {
+    @Test func aValueFromStandardInputHasAtMost16MiB() throws {
         let value = String(repeating: "x", count: 16 << 20)
         #expect(try store.run("submit --wait 1h k -", input: value).ending == 0)
         let refused = try store.run("submit k -", input: value + "y")

@@ -5,8 +5,8 @@ import Testing
 
 @testable import LullCommand
 
-/// What becomes of commands when their program is killed, stopped, or just ends.
-@Suite("lull run, and the end of it", .ownThreads)
+/// What happens to commands when the program is killed, stopped, or just ends.
+@Suite("lull run, supervision", .ownThreads)
 struct SupervisionTests {
     private func start(_ options: String, _ script: String) throws -> ToolProcess {
         try ToolProcess(["run"] + options.split(separator: " ").map(String.init) + ["--", "sh", "-c", script])
@@ -14,7 +14,7 @@ struct SupervisionTests {
 
     private func isGone(_ process: pid_t) -> Bool {
         guard kill(process, 0) == 0 else { return true }
-        // In a container nobody may collect orphans.
+        // In a container, nothing may reap orphans.
         return (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") == true
     }
 
@@ -25,7 +25,7 @@ struct SupervisionTests {
     // MARK: - Descendants
 
     #if os(Linux)
-        /// Itself, a child, one in a session of its own, and a daemon that has no parent any more.
+        /// The command itself, a child, one in a session of its own, and a daemon without a parent.
         private static let family = """
             sleep 600 & echo $!
             setsid sh -c 'trap "" TERM HUP INT; echo $$; sleep 600' &
@@ -34,7 +34,7 @@ struct SupervisionTests {
             """
 
         @Test(arguments: [SIGKILL, SIGQUIT])
-        func allDescendantsEndWithAProgramThatIsKilled(_ number: Int32) throws {
+        func allDescendantsEndIfTheProgramIsKilled(_ number: Int32) throws {
             let process = try start("--wait 0 --jobs 4 --key-field 1", Self.family)
             process.send("a\nb\n")
             let family = try processes(8, of: process)
@@ -45,12 +45,12 @@ struct SupervisionTests {
             #expect(outcome.errors == "")
             let killed = Date()
             try eventually("the end of the family") { family.allSatisfy(isGone) }
-            // It takes milliseconds; a machine that is busy gets its time.
+            // It takes milliseconds; a busy machine gets more time.
             #expect(Date().timeIntervalSince(killed) < 5)
         }
 
-        @Test func aGroupThatIsKilledTakesTheCommandsWithIt() throws {
-            // A shell that kills its job, or timeout with its own group.
+        @Test func killingTheProcessGroupKillsTheCommands() throws {
+            // As a shell does when it kills a job, or timeout when it kills its own group.
             let process = try ToolProcess(
                 ["-s", "KILL", "600", ToolProcess.path, "run", "--wait", "0", "--", "sh", "-c", Self.family],
                 program: "/usr/bin/timeout")
@@ -61,7 +61,7 @@ struct SupervisionTests {
             try eventually("the end of the family") { family.allSatisfy(isGone) }
         }
 
-        @Test func whatIsLeftBehindEndsWithTheProgram() throws {
+        @Test func processesLeftBehindEndWithTheProgram() throws {
             let script = "setsid sh -c 'echo $$; exec sleep 600 >/dev/null 2>&1' & sleep 0.1"
             let process = try start("--wait 1h", script)
             process.send("x\n")
@@ -71,7 +71,7 @@ struct SupervisionTests {
             #expect(left.allSatisfy(isGone))
         }
 
-        @Test func aSecondSignalEndsWhatHasLeftItsGroup() throws {
+        @Test func aSecondSignalKillsProcessesOutsideTheGroup() throws {
             let process = try start("--wait 0", Self.family)
             process.send("a\n")
             let family = try processes(4, of: process)
@@ -83,7 +83,7 @@ struct SupervisionTests {
             #expect(family.allSatisfy(isGone))
         }
 
-        @Test func withoutItsSupervisorTheProgramEndsAndTheCommandsToo() throws {
+        @Test func killingTheSupervisorEndsTheProgramAndTheCommands() throws {
             let process = try start("--wait 0", "echo $PPID; \(Self.family)")
             process.send("a\n")
             let supervisor = try processes(1, of: process)[0]
@@ -93,12 +93,12 @@ struct SupervisionTests {
             #expect(outcome.ending == 74)
             #expect(
                 try process.errorLine()
-                    == "lull: the process that looks after the commands was killed; the commands are ended, and so is lull"
+                    == "lull: the supervisor of the commands was killed; lull has killed the commands, and ends"
             )
             #expect(family.allSatisfy(isGone))
         }
 
-        @Test func theSupervisorHeedsNoSignalThatEndsTheProgram() throws {
+        @Test func theSupervisorIgnoresSignalsThatEndTheProgram() throws {
             let process = try start("--wait 0", "echo $PPID; cat")
             process.send("a\n")
             let supervisor = try processes(1, of: process)[0]
@@ -111,7 +111,7 @@ struct SupervisionTests {
             #expect(kill(supervisor, 0) != 0)
         }
 
-        @Test func childrenAreFoundWithAndWithoutTheirList() throws {
+        @Test func childrenAreFoundWithAndWithoutTheKernelsList() throws {
             let process = try ToolProcess(["run", "--wait", "1h", "--", "true"])
             let all = Descendants.childrenAmongAll()
             #expect(all.contains(process.group))
@@ -123,12 +123,12 @@ struct SupervisionTests {
     // MARK: - Standard input
 
     @Test(arguments: [6, 65_536, 100_006])
-    func allOfTheInputIsThereBeforeTheCommandStarts(_ size: Int) throws {
+    func theWholeInputExistsBeforeTheCommandStarts(_ size: Int) throws {
         let gate = try TemporaryFile()
         let process = try start("--wait 0", "echo begun; while ! [ -s \(gate.path) ]; do sleep 0.01; done; wc -c")
         process.send(String(repeating: "x", count: size - 1) + "\n")
         #expect(try process.line() == "begun")
-        // Nothing is written any more.
+        // Nothing writes to the input any more.
         process.signal(SIGSTOP)
         try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
         #expect(try process.line() == "\(size)")
@@ -137,11 +137,11 @@ struct SupervisionTests {
     }
 
     @Test(arguments: [6, 100_006])
-    func aCommandNeverSeesAPartOfItsInput(_ size: Int) throws {
+    func aCommandNeverReadsPartialInput(_ size: Int) throws {
         let log = try TemporaryFile()
         let record = String(repeating: "x", count: size - 1) + "\n"
         for round in 0..<40 {
-            // Each takes long enough to be there when the program is killed.
+            // Each command takes long enough to be running when the program is killed.
             let process = try start("--wait 0 --while-running concurrent --jobs 3", "sleep 0.01; wc -c >>\(log.path)")
             process.keepSending(record, pause: 2000)
             usleep(UInt32(20_000 + 2500 * (round % 20)))
@@ -152,18 +152,18 @@ struct SupervisionTests {
         #expect(sizes == ["\(size)"])
     }
 
-    @Test func theInputIsAFileAtItsBeginning() throws {
+    @Test func theInputIsAFilePositionedAtItsStart() throws {
         let process = try start("--wait 1h", "head -c 2; cat /dev/stdin; cat <&0")
         process.send("abc\n")
         let outcome = try process.finish()
-        // Whoever opens it anew begins anew, as with any file.
+        // Opening the file anew starts at its beginning, as with any file.
         #expect(outcome.output.hasPrefix("ab"))
         #expect(outcome.output.contains("abc\n"))
         #expect(outcome.ending == 0)
     }
 
     #if os(Linux)
-        @Test func theProgramKeepsNoValueThatACommandHas() throws {
+        @Test func theProgramReleasesTheValuesOfRunningCommands() throws {
             let process = try start("--wait 0 --key-field 1 --jobs 20", "echo begun; sleep 600")
             let record = String(repeating: "x", count: 8_000_000) + "\n"
             for key in 0..<20 {
@@ -199,7 +199,7 @@ struct SupervisionTests {
     }
 
     @Test(arguments: ["filter --wait 0", "run --wait 0 -- cat"])
-    func aQuitEndsTheProgramAtOnceWithoutADump(_ command: String) throws {
+    func sigquitEndsTheProgramWithoutACrashReport(_ command: String) throws {
         let process = try ToolProcess(command.split(separator: " ").map(String.init))
         process.send("x\n")
         #expect(try process.line() == "x")
@@ -209,8 +209,8 @@ struct SupervisionTests {
         #expect(outcome.errors == "")
     }
 
-    /// The runtime installs its handler before `main`. Without one of our own before that, one quit of twenty was lost.
-    @Test func aQuitEndsTheProgramHoweverEarlyItComes() throws {
+    /// The runtime installs its handler before `main`. Without an earlier handler of our own, one SIGQUIT in twenty was lost.
+    @Test func anEarlySigquitEndsTheProgram() throws {
         for number in 0..<80 {
             let process = try ToolProcess(["filter", "--wait", "1h"])
             usleep(UInt32(number) * 150)

@@ -56,14 +56,14 @@ struct TuneTests {
         }
     }
 
-    /// A submit at each of these instants.
+    /// Returns a trace with a submit at each of these instants.
     private func trace(_ instants: [Double], key: String = "k") -> String {
         instants.map { "{\"at\":\($0),\"key\":\"\(key)\"}\n" }.joined()
     }
 
     // MARK: - The figures
 
-    @Test func everyWaitComesOutAsSimulateSaysItDoes() throws {
+    @Test func everyWaitHasTheFiguresOfSimulate() throws {
         var random = SystemRandomNumberGenerator()
         var time = 0.0
         var trace = ""
@@ -84,7 +84,7 @@ struct TuneTests {
             let leading = options == "--edges leading"
             let found = try report("--waits 10ms,50ms,300ms \(options)", trace)
             for (kind, table) in [("--wait", found.debounce), ("--throttle", found.throttle)] {
-                // A throttle has no longest wait.
+                // A throttle has no maximum wait.
                 let rest = kind == "--throttle" && options.contains("max-wait") ? "" : options
                 for row in table.waits {
                     let arguments = "simulate --format json \(kind) \(Int(row.wait * 1000))ms \(rest) -"
@@ -111,15 +111,15 @@ struct TuneTests {
     }
 
     @Test func anExecutionIsPrematureIfTheBurstGoesOnWithinTheWait() throws {
-        // Executions with 100ms: at 0.1 (the next submit comes 50ms later), 0.25 (100ms later: a new burst), 0.45.
+        // With 100ms there are executions at 0.1 (the next submit comes 50ms later), 0.25 (100ms later: a new burst) and 0.45.
         let found = try report("--waits 100ms", trace([0, 0.15, 0.35]))
         #expect(found.debounce.waits[0].executions == 3)
         #expect(found.debounce.waits[0].premature == 1)
-        // Of a window of 100ms the first submit is executed, and one that follows in it makes that premature.
+        // In a window of 100ms the first submit is executed; one that follows within it makes that execution premature.
         #expect(try report("--waits 100ms", trace([0, 0.05, 1])).throttle.waits[0].premature == 1)
     }
 
-    @Test func theTraceOfRealTypingHasItsFigures() throws {
+    @Test func theFiguresOfTheTypingTraceAreStable() throws {
         let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../data/typing-article.jsonl").standardizedFileURL
         let found = try report("--waits 300ms,1s", String(contentsOf: article, encoding: .utf8))
@@ -128,16 +128,16 @@ struct TuneTests {
         #expect(found.throttle.waits[0].executions == 13543)
     }
 
-    // MARK: - The choice
+    // MARK: - The suggestion
 
-    /// Bursts of ten, 50ms apart, with a pause of ten seconds between them.
+    /// Returns bursts of ten submits 50ms apart, with pauses of ten seconds between the bursts.
     private var bursts: String {
         trace((0..<20).flatMap { burst in (0..<10).map { Double(burst) * 10 + Double($0) * 0.05 } })
     }
 
-    @Test func theKneeIsWhereMoreWaitingBeginsToSaveLittle() throws {
+    @Test func theKneeIsTheShortestWaitThatSpansTheGaps() throws {
         let found = try report("--waits 10ms..5s", bursts)
-        // The shortest wait of the ladder that spans the gaps in a burst: those behind it save nothing more.
+        // The shortest wait of the series that spans the gaps within a burst: longer ones save nothing more.
         #expect(found.debounce.suggested?.wait == 0.06)
         #expect(found.debounce.suggested?.because == "knee")
         #expect(found.debounce.waits.filter(\.efficient).map(\.wait) == [0.01, 0.06])
@@ -152,12 +152,12 @@ struct TuneTests {
                 "--wait 60ms: saves 90.0 %, nine of ten within 60ms, which meets the target\n"))
     }
 
-    @Test func aDelayAloneIsMetByWhatSavesMost() throws {
+    @Test func aTargetDelayAloneIsMetByTheWaitThatSavesMost() throws {
         let found = try report("--waits 10ms,40ms,100ms,1s --target-delay 200ms", bursts)
         #expect(found.debounce.suggested?.wait == 0.1)
     }
 
-    @Test func whereNoWaitMeetsTheTargetTheNearestIsNamed() throws {
+    @Test func theNearestWaitIsSuggestedIfNoneMeetsTheTarget() throws {
         let options = "--waits 10ms,100ms --target-saving 99%"
         #expect(try report(options, bursts).debounce.suggested?.because == "nearest")
         #expect(
@@ -166,12 +166,12 @@ struct TuneTests {
             ))
     }
 
-    @Test func whereNothingCanBeSavedThatIsSaid() throws {
+    @Test func aTraceWithoutSavingsIsReported() throws {
         let output = try tune("--waits 10ms,20ms", trace((0..<20).map(Double.init))).output
         #expect(output.contains("no debounce of the table saves anything\n"))
     }
 
-    @Test func aTraceThatSaysNothingAboutWaitsGetsNoSuggestion() throws {
+    @Test func aTraceThatIsTooSmallGetsNoSuggestion() throws {
         let few = "No suggestion: at least 20 submits are needed for one.\n"
         for (instants, reason) in [
             ([0], few), ([0, 0.1, 5], few), ((1...19).map(Double.init), few),
@@ -181,17 +181,17 @@ struct TuneTests {
                 let found = try report(options, trace(instants))
                 #expect(found.debounce.suggested == nil && found.throttle.suggested == nil)
                 let output = try tune(options, trace(instants)).output
-                // Before the tables.
+                // The message precedes the tables.
                 #expect(output.split(separator: "\n", maxSplits: 1)[1].hasPrefix(reason), "\(output)")
                 #expect(!output.contains("<"))
             }
         }
         #expect(try tune("", trace([0])).output.hasPrefix("1 submit of 1 key in 0ns."))
-        // What there is can be drawn all the same.
+        // A picture is possible nevertheless.
         #expect(try tune("--diagram", trace([0, 0.1])).output.contains("\nsubmits "))
     }
 
-    @Test func whereNothingWasExecutedThereAreNoDelays() throws {
+    @Test func withoutExecutionsThereAreNoDelays() throws {
         #expect(try tune("", "").output.contains("0 submits of 0 keys: nothing was submitted, "))
         let cancelled = "{\"at\":1}\n{\"at\":1,\"op\":\"cancel\"}\n"
         for trace in ["", cancelled] {
@@ -217,7 +217,7 @@ struct TuneTests {
     }
 
     @Test func keysThatNeedAWaitOfTheirOwnAreNamed() throws {
-        // One key pauses in its bursts for much longer than the others.
+        // One key pauses within its bursts for much longer than the others.
         var calls: [(at: Double, key: String)] = []
         for burst in 0..<30 {
             for step in 0..<10 {
@@ -234,7 +234,7 @@ struct TuneTests {
         #expect(try report("--target-saving 65%", text).keysOfTheirOwn == nil)
     }
 
-    /// Many keys whose submits come by one and the same chance: bursts of up to 20, with longer pauses between them.
+    /// Returns many keys whose submits follow one and the same distribution: bursts of up to 20, with longer pauses between them.
     private func alike(_ keys: Int, seed: UInt64, submits: ClosedRange<Int>) -> [(at: Double, key: String)] {
         var random = SeededRandom(seed: seed)
         var calls: [(at: Double, key: String)] = []
@@ -260,7 +260,7 @@ struct TuneTests {
     }
 
     @Test(arguments: [(1, 20...30), (3, 20...200)] as [(UInt64, ClosedRange<Int>)])
-    func chanceNamesNoKey(_ seed: UInt64, _ submits: ClosedRange<Int>) throws {
+    func noKeyIsNamedByChance(_ seed: UInt64, _ submits: ClosedRange<Int>) throws {
         let trace = text(alike(2000, seed: seed, submits: submits))
         for options in ["", "--target-saving 60%", "--target-delay 500ms"] {
             let found = try report("--by-key --waits 50ms,100ms,200ms,500ms,1s,2s,5s \(options)", trace)
@@ -270,7 +270,7 @@ struct TuneTests {
 
     @Test func keysThatReallyDifferAreFoundAmongMany() throws {
         var calls = alike(1000, seed: 5, submits: 20...60)
-        // Three whose pauses within a burst are 1.5 s, where those of the others are 0.4 s on average.
+        // Three keys pause for 1.5 s within a burst, the others for 0.4 s on average.
         for key in 0..<3 {
             for step in 0..<60 { calls.append((Double(step / 10) * 60 + Double(step % 10) * 1.5, "slow\(key)")) }
         }
@@ -281,7 +281,7 @@ struct TuneTests {
         }
     }
 
-    @Test func whereNothingChangesThereIsNoKnee() throws {
+    @Test func aFlatCurveHasNoKnee() throws {
         // Every wait of the table coalesces the bursts, and none spans the pauses between them.
         let output = try tune("--waits 100ms..3s", bursts).output
         let sentence =
@@ -317,7 +317,7 @@ struct TuneTests {
         }
     }
 
-    @Test func theLegendOfADiagramNamesWhatOccurs() throws {
+    @Test func theLegendOfADiagramListsTheMarksThatOccur() throws {
         func legend(_ options: [String], _ instants: [Double]) throws -> String? {
             try lull(["simulate", "--diagram"] + options + ["-"], input: Array(trace(instants).utf8)).lines.last
         }
@@ -342,7 +342,7 @@ struct TuneTests {
         }
     }
 
-    @Test func aPictureThatCannotBeWrittenIsAnError() throws {
+    @Test func anUnwritablePictureIsAnError() throws {
         let outcome = try lull(["tune", "--svg", "/nowhere/picture.svg", "-"], input: Array(bursts.utf8))
         #expect(outcome.ending == 74)
         #expect(outcome.errors == "lull: /nowhere/picture.svg: No such file or directory\n")
@@ -352,9 +352,9 @@ struct TuneTests {
 
     @Test(arguments: [
         ("--waits 5s..50ms", "--waits: the first of the two must be the shorter one"),
-        ("--waits 0..1s", "--waits: a ladder begins above zero: nothing is coalesced with a wait of zero"),
+        ("--waits 0..1s", "--waits: a range starts above zero: nothing is coalesced with a wait of zero"),
         ("--waits 100", "--waits: \"100\" has no unit: write 100s or 100ms"),
-        ("--waits 1s,,2s", "--waits: \"\" is no duration"),
+        ("--waits 1s,,2s", "--waits: \"\" is not a duration"),
         ("--target-saving 90", "--target-saving must be a percentage such as 90%, not \"90\""),
         ("--target-saving 101%", "--target-saving must be a percentage such as 90%, not \"101%\""),
         ("--throttle 1s", "lull tune has no option --throttle"),
@@ -367,15 +367,15 @@ struct TuneTests {
         #expect(outcome.errors.hasPrefix("lull: \(message)"), "\(outcome.errors)")
     }
 
-    @Test func ladderStepsAreRound() throws {
-        let steps = try Ladder.parse("50ms..1s").map { "\($0)" }
+    @Test func waitsOfARangeAreRound() throws {
+        let steps = try WaitSeries.parse("50ms..1s").map { "\($0)" }
         #expect(
             steps == [
                 "50ms", "60ms", "80ms", "100ms", "120ms", "150ms", "200ms", "250ms", "300ms", "400ms", "500ms", "600ms",
                 "800ms", "1s",
             ])
-        #expect(try Ladder.parse("7ms..7ms").map { "\($0)" } == ["7ms"])
-        #expect(try Ladder.parse("1ns..100h").count <= Ladder.limit)
-        #expect(try Ladder.parse("1s,100ms,1s").map { "\($0)" } == ["100ms", "1s"])
+        #expect(try WaitSeries.parse("7ms..7ms").map { "\($0)" } == ["7ms"])
+        #expect(try WaitSeries.parse("1ns..100h").count <= WaitSeries.limit)
+        #expect(try WaitSeries.parse("1s,100ms,1s").map { "\($0)" } == ["100ms", "1s"])
     }
 }

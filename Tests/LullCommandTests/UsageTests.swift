@@ -35,7 +35,7 @@ struct UsageTests {
     }
 
     @Test(arguments: Help.pages)
-    func everyWayToAskForHelpShowsThePageOfTheCommand(_ name: String) throws {
+    func everyFormOfHelpShowsThePageOfTheCommand(_ name: String) throws {
         let page = try #require(Help.page(named: name))
         #expect(page.hasPrefix("Usage: lull \(name)"))
         for arguments in [[name, "--help"], [name, "-h"], ["help", name]] {
@@ -47,7 +47,7 @@ struct UsageTests {
     }
 
     @Test(arguments: ["list", "retry", "discard"])
-    func helpOfASubcommandOfACommandIsOnThePageOfTheCommand(_ word: String) throws {
+    func helpForAKeywordShowsThePageOfItsCommand(_ word: String) throws {
         #expect(try lull("help", "dead", word).output == Help.page(named: "dead"))
     }
 
@@ -66,7 +66,7 @@ struct UsageTests {
         #expect(outcome.errors.contains("Usage:"))
     }
 
-    // MARK: - Mistyped words
+    // MARK: - Mistyped names
 
     @Test(arguments: [
         ("filtre", "unknown command 'filtre': did you mean 'filter'?"),
@@ -82,7 +82,7 @@ struct UsageTests {
         ("--hlep", "unknown option --hlep: did you mean --help?"),
         ("--wait=1s", "--wait comes after a command, as in lull filter --wait"),
     ])
-    func anUnknownCommandIsOneLineWithTheNearest(_ arguments: String, _ message: String) throws {
+    func anUnknownCommandIsOneLineWithTheNearestName(_ arguments: String, _ message: String) throws {
         let words = arguments.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         let outcome = try lull(words, input: [])
         #expect(outcome.ending == 64)
@@ -95,11 +95,11 @@ struct UsageTests {
         ("filterr", "filter", 1), ("filler", "filter", 1), ("", "run", 3), ("run", "", 3), ("abc", "xyz", 3),
         ("ab", "ba", 1), ("kitten", "sitting", 3),
     ])
-    func wordsDifferByTheEditsBetweenThem(_ one: String, _ other: String, _ distance: Int) {
+    func editDistancesAreCounted(_ one: String, _ other: String, _ distance: Int) {
         #expect(Spelling.distance(one, other) == distance)
     }
 
-    @Test func whatDiffersTooMuchIsNotGuessed() {
+    @Test func distantNamesAreNotSuggested() {
         #expect(Spelling.nearest(to: "rnu", among: Help.commands) == "run")
         #expect(Spelling.nearest(to: "xxx", among: Help.commands) == nil)
         #expect(Spelling.nearest(to: "x", among: Help.commands) == nil)
@@ -117,7 +117,7 @@ struct UsageTests {
         ("filter --throttle 1s --edges leading --max-count 3", "--max-count needs the trailing edge"),
         ("filter --wait 5", "--wait: \"5\" has no unit: write 5s or 5ms"),
         ("filter --wait=-1s", "--wait: \"-1s\" is negative"),
-        ("filter --wait soon", "--wait: \"soon\" is no duration"), ("filter --wait", "--wait needs a value"),
+        ("filter --wait soon", "--wait: \"soon\" is not a duration"), ("filter --wait", "--wait needs a value"),
         ("filter --wait 1s --strict=yes", "--strict takes no value"),
         ("filter --wait 1s --max-count 0", "--max-count must be a whole number"),
         ("filter --wait 1s --max-count 1.5", "not \"1.5\""),
@@ -132,7 +132,7 @@ struct UsageTests {
         ("filter --wait 1s --max-batch 3", "--max-batch needs --combine collect"),
         ("run --throttle 1s --combine latest --max-batch 3 -- true", "--max-batch needs --combine collect"),
         ("simulate --wait 1s --combine first --max-batch 3 -", "--max-batch needs --combine collect"),
-        ("filter --wait 1s --combine collect --max-batch 0", "--max-batch must be a whole number from 1"),
+        ("filter --wait 1s --combine collect --max-batch 0", "--max-batch must be a whole number of at least 1"),
         ("tune --max-batch 3 -", "lull tune has no option --max-batch; lull filter has one"),
         (
             "run --wait 1s --combine collect --while-running cancel -- true",
@@ -140,11 +140,11 @@ struct UsageTests {
         ),
         ("filter --wait 1s --format json", "--format must be lines or jsonl"),
         ("filter --wait 1s --at-end never", "--at-end must be"),
-        ("filter --wait 1s --key-field 0", "--key-field must be a whole number from 1"),
+        ("filter --wait 1s --key-field 0", "--key-field must be a whole number of at least 1"),
         ("filter --wait 1s --delimiter ,", "--delimiter needs --key-field"),
         ("filter --wait 1s --key-field 1 --delimiter ab", "--delimiter must be one character"),
         ("filter --wait 1s --key-field 1 --key-json /a", "--key-field and --key-json exclude each other"),
-        ("filter --wait 1s --key-json a", "no JSON pointer"), ("filter --wait 1s --max-keys 0", "--max-keys"),
+        ("filter --wait 1s --key-json a", "is not a JSON pointer"), ("filter --wait 1s --max-keys 0", "--max-keys"),
         ("filter --wait 1s --frobnicate", "lull filter has no option --frobnicate"),
         ("filter --wiat 1s", "lull filter has no option --wiat: did you mean --wait?"),
         ("filter --maxwait=1s", "lull filter has no option --maxwait: did you mean --max-wait?"),
@@ -173,12 +173,12 @@ struct UsageTests {
         #expect(outcome.errors.contains("(see lull \(arguments[0]) --help)"))
     }
 
-    @Test func valuesMayBeJoinedToTheirOptions() throws {
+    @Test func valuesMayFollowAnEqualsSign() throws {
         #expect(
             try lull("filter", "--wait=1s", "--key-field=1", "--delimiter=,", input: "a,1\na,2\n").output == "a,2\n")
     }
 
-    @Test func bothEdgesHaveAWord() throws {
+    @Test func bothIsAValueOfEdges() throws {
         for edges in ["both", "leading,trailing"] {
             #expect(try lull("filter", "--wait", "1h", "--edges", edges, input: "a\nb\nc\n").output == "a\nc\n")
         }
@@ -200,7 +200,7 @@ struct UsageTests {
         #expect(!outcome.errors.contains("\u{1B}"))
     }
 
-    @Test func whatCannotBeReadOrWrittenIs74() throws {
+    @Test func readAndWriteErrorsEndWith74() throws {
         let directory = try ToolProcess(["filter", "--wait", "1s"], input: .file("/", O_RDONLY)).finish()
         #expect(directory.ending == 74)
         #expect(directory.errorLines.count == 1 && directory.errors.hasPrefix("lull: cannot read: "))
@@ -215,7 +215,7 @@ struct UsageTests {
     }
 
     #if os(Linux)
-        @Test func aFullDiskIs74() throws {
+        @Test func aFullDiskEndsWith74() throws {
             let input = try TemporaryFile("{\"at\":1}\n")
             for arguments in [
                 ["filter", "--wait", "1s"], ["--help"], ["simulate", "--wait", "1s", "-"],
@@ -230,7 +230,7 @@ struct UsageTests {
         }
     #endif
 
-    @Test func closedStandardDescriptorsAreErrorsWhenTheyAreUsed() throws {
+    @Test func closedStandardDescriptorsFailWhenUsed() throws {
         let input = try TemporaryFile("a\n")
         let process = try ToolProcess(["filter", "--wait", "1s"], input: .file(input.path, O_RDONLY), output: .closed)
         #expect(try process.finish().ending == 74)
@@ -242,8 +242,8 @@ struct UsageTests {
     }
 
     @Test(arguments: ["token", "namespace", "store"])
-    func textThatIsNotUTF8IsRefusedRatherThanRepaired(_ option: String) {
-        // Two such names would become one, and a submit would count as the repetition of another.
+    func invalidUTF8IsRefusedNotRepaired(_ option: String) {
+        // Two such names would become the same, and one submit would count as the repetition of another.
         let words: [[UInt8]] = [Array("submit".utf8), Array("--\(option)".utf8), [0xFF], Array("key".utf8)]
         let refusal = CStrings.with(words) { strings in
             Result { () throws(Failure) in try Invocation(.submit, strings.compactMap { $0 }).operands.count }

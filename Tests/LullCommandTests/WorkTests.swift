@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands of a store's worker: what they are told, and what becomes of them when it stops or is killed.
+/// The commands of `lull work`: what they are given, and what happens to them when the worker stops or is killed.
 @Suite("lull work, its commands", .ownThreads)
 final class WorkTests {
     private let folder: URL
@@ -28,7 +28,7 @@ final class WorkTests {
         try ToolProcess(["work"] + store + options.split(separator: " ").map(String.init) + ["--", "sh", "-c", script])
     }
 
-    @Test func aCommandHasItsFence() throws {
+    @Test func aCommandGetsItsFence() throws {
         try submit("--wait 0 k v")
         let worker = try work("", "echo $LULL_RUN $LULL_ATTEMPT $LULL_FENCE; [ $LULL_ATTEMPT = 2 ]")
         let first = try worker.line().split(separator: " ").compactMap { Int($0) }
@@ -38,14 +38,14 @@ final class WorkTests {
         try #require(first.count == 3 && second.count == 3)
         #expect(first[0] == second[0] && first[1] == 1 && second[1] == 2)
         #expect(second[2] > first[2])
-        // Without a store there is none, whatever the environment had.
+        // Without a store there is no fence, whatever the environment had.
         let outcome = try lull(
             ["run", "--wait", "1h", "--", "sh", "-c", "echo ${LULL_FENCE-none}"], input: Array("x\n".utf8),
             environment: ["LULL_FENCE": "7"])
         #expect(outcome.output == "none\n")
     }
 
-    /// A recipe of the page, by its place among them.
+    /// Returns a recipe of the page, by its number.
     private func recipe(_ number: Int) throws -> String {
         let page = try String(
             contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -72,7 +72,7 @@ final class WorkTests {
         let text = try recipe(1)
         let start = try #require(text.range(of: "sh -c '")).upperBound
         let end = try #require(text.lastIndex(of: "'"))
-        // Nobody listens there; curl says all the same what it would have asked for.
+        // Nothing listens there, but curl still prints its request.
         let command = String(text[start..<end]).replacing("https://example.com", with: "http://127.0.0.1:1")
         try "write-out = \"%{url_effective}\"\n".write(
             to: folder.appendingPathComponent(".curlrc"), atomically: true, encoding: .utf8)
@@ -103,7 +103,7 @@ final class WorkTests {
 
     @Test func aSecondAttemptNeverRunsBesideTheFirst() throws {
         try submit("--wait 0 k v")
-        // Whatever descends from an attempt has the lock.
+        // Every descendant of an attempt holds the lock.
         let script = """
             exec 9>'\(folder.path)/lock'; flock -n 9 || { echo overlap; exit; }
             echo $LULL_ATTEMPT; [ $LULL_ATTEMPT = 2 ] || { setsid sleep 600; }
@@ -119,14 +119,14 @@ final class WorkTests {
     }
 
     #if os(Linux)
-        @Test func aWorkerThatWaitsForItsCommandsTakesNoProcessor() throws {
+        @Test func aWorkerThatWaitsForItsCommandsUsesNoProcessorTime() throws {
             try submit("--wait 0 k v")
             let worker = try work("--lease 1s --kill-after 3s", "trap '' TERM; echo begun; while :; do sleep 0.1; done")
             #expect(try worker.line() == "begun")
             worker.signal(SIGTERM)
             var ticks = 0
             let limit = Date(timeIntervalSinceNow: ToolProcess.patience)
-            // To be read before it ends, and seconds after its run was given back.
+            // Read it before the worker ends, and seconds after its run was given back.
             while Date() < limit, let now = processorTicks(worker.group) {
                 ticks = now
                 usleep(20_000)
@@ -135,7 +135,7 @@ final class WorkTests {
             #expect(Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK))) < 0.8)
         }
 
-        /// The processor time of a process that runs.
+        /// Returns the processor time of a running process.
         private func processorTicks(_ process: pid_t) -> Int? {
             guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
                 let end = text.lastIndex(of: ")")
@@ -148,7 +148,7 @@ final class WorkTests {
         }
     #endif
 
-    @Test func aDeadRunKeepsWhatItsCommandWroteAtLast() throws {
+    @Test func aDeadRunKeepsTheEndOfItsStandardError() throws {
         let outcome = try lull(
             ["run", "--wait", "0", "--max-attempts", "1", "--key-field", "1"] + store
                 + ["--", "sh", "-c", "seq 1000 >&2; echo 'no such lamp' >&2; exit 3"], input: Array("hall 1\n".utf8))

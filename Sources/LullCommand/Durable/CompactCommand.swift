@@ -2,7 +2,7 @@ internal import CLullCommand
 internal import LullDurable
 internal import LullSQLite
 
-/// `lull compact`: gives back the space that a store needs no more.
+/// `lull compact`: returns a store's unused space to the file system.
 enum CompactCommand {
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .compact)
@@ -13,20 +13,18 @@ enum CompactCommand {
         } catch {
             throw Failure(error, .compact)
         }
-        var output = Outlet(STDOUT_FILENO)
-        output.text.append(string: line(sizes) + "\n")
-        _ = try output.drain()
+        try OutputBuffer.print(line(sizes) + "\n")
         return ExitStatus.success
     }
 
     private static func line(_ sizes: SQLiteFile.Sizes) -> String {
         let given = sizes.before - sizes.after
-        if given <= 0 { return "nothing to give back: all of \(megabytes(sizes.after)) is in use" }
-        let line = "gave back \(megabytes(given)) of \(megabytes(sizes.before))"
-        return sizes.isCut ? line : line + ", as soon as those who are reading let go of it"
+        if given <= 0 { return "nothing to reclaim: all of \(megabytes(sizes.after)) is in use" }
+        let line = "reclaimed \(megabytes(given)) of \(megabytes(sizes.before))"
+        return sizes.isCut ? line : line + ", as soon as the current readers have finished"
     }
 
-    /// `1.5 MB`, rounded up so that nothing is not said of something.
+    /// Returns `1.5 MB`, rounded up so that only nothing is shown as nothing.
     static func megabytes(_ bytes: Int64) -> String {
         let tenths = (bytes + 99_999) / 100_000
         return "\(tenths / 10).\(tenths % 10) MB"

@@ -4,32 +4,32 @@ internal import LullCore
 internal import LullDurable
 internal import LullSQLite
 
-/// `lull dead`: the runs of a store that have failed for good.
+/// `lull dead`: lists, retries or discards the runs of a store that have failed for good.
 enum DeadCommand {
-    /// What can be done with them.
+    /// The first operand.
     private enum Verb: String {
         case list
         case retry
         case discard
     }
 
-    /// As many as are listed at once.
+    /// The greatest number of runs in a list.
     private static let most = 1000
 
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
-        guard let first = operands.first else { throw .usage("say what to do: list, retry or discard", .dead) }
+        guard let first = operands.first else { throw .usage("the action is missing: list, retry or discard", .dead) }
         guard let verb = Verb(rawValue: String(cString: first)) else {
-            throw .usage("what to do must be list, retry or discard, not \"\(String(cString: first))\"", .dead)
+            throw .usage("the action must be list, retry or discard, not \"\(String(cString: first))\"", .dead)
         }
         guard verb != .list else {
-            if settings.takesAll { throw .usage("--all is for retry and discard", .dead) }
+            if settings.takesAll { throw .usage("--all is only for retry and discard", .dead) }
             return try list(Array(operands.dropFirst()), settings)
         }
         let file = try settings.store(creates: false, for: .dead)
         var runs: [Int64] = []
         for operand in operands.dropFirst() {
             guard let run = Int64(String(cString: operand)) else {
-                throw .usage("a run has a number, not \"\(String(cString: operand))\"", .dead)
+                throw .usage("RUN must be a number, not \"\(String(cString: operand))\"", .dead)
             }
             runs.append(run)
         }
@@ -37,7 +37,7 @@ enum DeadCommand {
             guard runs.isEmpty else { throw .usage("RUN and --all exclude each other", .dead) }
             runs = try all(of: file, settings.namespace)
         } else if runs.isEmpty {
-            throw .usage("say which runs: their numbers, which lull dead list shows, or --all", .dead)
+            throw .usage("RUN is missing: give the numbers that lull dead list shows, or --all", .dead)
         }
         return try change(runs, verb == .retry, file, settings.namespace)
     }
@@ -45,18 +45,18 @@ enum DeadCommand {
     private static func list(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .dead)
         let namespace = settings.namespace
-        let file = try settings.storeToLookAt(for: .dead)
-        let dead = try file.look(for: .dead) { transaction throws(DurableError) in
+        let file = try settings.readOnlyStore(for: .dead)
+        let dead = try file.query(for: .dead) { transaction throws(DurableError) in
             try transaction.dead(in: namespace, limit: most)
         }
-        var output = Outlet(STDOUT_FILENO)
+        var output = OutputBuffer(STDOUT_FILENO)
         if settings.format == .json {
-            for run in dead { run.appendJSON(to: &output.text) }
+            for run in dead { run.appendJSON(to: &output.bytes) }
         } else {
             Table.append(
                 [DurableDeadRun<[UInt8]>.columns] + dead.map(\.cells), left: ["key", "error"],
                 width: Terminal.tableWidth,
-                to: &output.text)
+                to: &output.bytes)
         }
         _ = try output.drain()
         return ExitStatus.success
@@ -73,11 +73,11 @@ enum DeadCommand {
         return runs
     }
 
-    /// Retries or discards runs, each by itself: one that cannot be does not keep the others.
+    /// Retries or discards runs, each in a transaction of its own: one that fails does not stop the others.
     private static func change(
         _ runs: [Int64], _ retries: Bool, _ file: SQLiteFile, _ namespace: String
     ) throws(Failure) -> Int32 {
-        var log = Outlet(STDERR_FILENO)
+        var log = OutputBuffer(STDERR_FILENO)
         var count = 0
         for run in runs {
             let answer = try file.write(for: .dead) { transaction throws(DurableError) -> DurableRetry in
@@ -86,16 +86,13 @@ enum DeadCommand {
             }
             switch answer {
             case .accepted: count += 1
-            case .notFound: log.report("run \(run) is not among the dead of \(Terminal.shown(namespace))")
-            case .outdated: log.report("run \(run) is not tried again: its key has a newer value")
-            case .busy: log.report("run \(run) is not tried again now: its key has another run")
+            case .notFound: log.report("run \(run) is not a dead run of \(Terminal.shown(namespace))")
+            case .outdated: log.report("run \(run) was not retried: its key has a newer value")
+            case .busy: log.report("run \(run) was not retried: its key has another run")
             }
         }
-        var output = Outlet(STDOUT_FILENO)
-        output.text.append(
-            string: "\(retries ? "retried" : "discarded") \(count) dead run\(count == 1 ? "" : "s")\n")
-        _ = try output.drain()
-        // If messages cannot be written, there is no place to say so.
+        try OutputBuffer.print("\(retries ? "retried" : "discarded") \(count) dead run\(count == 1 ? "" : "s")\n")
+        // A failure to write a message cannot be reported.
         _ = try? log.drain()
         return count == runs.count ? ExitStatus.success : ExitStatus.commandFailed
     }
@@ -112,7 +109,7 @@ extension DurableDeadRun<[UInt8]> {
         ]
     }
 
-    /// One JSON object in a line, with the values.
+    /// Appends one line with a JSON object, including the values.
     fileprivate func appendJSON(to text: inout [UInt8]) {
         text.append(string: "{\"run\":\(id),\"key\":")
         JSONText.append(key, to: &text)

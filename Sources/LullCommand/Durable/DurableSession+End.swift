@@ -3,40 +3,32 @@ internal import LullCore
 internal import LullDurable
 internal import LullSQLite
 
-// How a session with a store ends. What is pending there is due when it is due, whoever works then: this process decides only
-// about what it alone has submitted, and only if it was told to.
+// The end of a session with a store. Pending values stay there, due when they are due, for any worker. Only `--at-end` makes this
+// process flush, drop or await values, and then only those that it alone has submitted.
 
 extension DurableSession {
-    /// Reads no more, and does with what is pending what the options say.
+    /// Ends the input, and treats pending values as `--at-end` says.
     mutating func finish(at now: CoreInstant) {
-        guard !hasReadAll else { return }
-        isReading = false
-        hasReadAll = true
+        guard phase == .reading else { return }
+        phase = .awaiting
         do throws(DurableError) {
             switch settings.atEnd ?? .keep {
             case .keep: return stop(.drain, at: now)
             case .drop:
-                reportMixed(try drop())
+                reportMixedKeys(try drop())
                 return stop(.drain, at: now)
-            case .flush: reportMixed(try flush())
+            case .flush: reportMixedKeys(try flush())
             case .wait: break
             }
         } catch {
-            fail(Failure(error, subcommand))
+            streams.fail(Failure(error, subcommand))
             return stop(.drain, at: now)
         }
-        hear(.success(()), at: now)
-        endIfNothingIsAwaited(at: now)
+        notifyWorker(.success(()), at: now)
+        stopIfNothingIsAwaited(at: now)
     }
 
-    /// Tells the worker to claim nothing more.
-    mutating func stop(_ how: WorkerStateMachine.Event, at now: CoreInstant) {
-        isStopping = true
-        listening = nil
-        drive(how, at: now)
-    }
-
-    /// - Returns: The number of keys that this process has not submitted alone.
+    /// - Returns: The number of mixed keys: other processes may have submitted to them too.
     private func drop() throws(DurableError) -> Int {
         let (namespace, submitter) = (settings.namespace, submitter)
         return try file.write { transaction throws(DurableError) in
@@ -46,7 +38,7 @@ extension DurableSession {
 
     /// Makes due what this process has submitted, and awaits that and whatever is due before it.
     ///
-    /// - Returns: The number of keys that it has not submitted alone.
+    /// - Returns: The number of mixed keys.
     private mutating func flush() throws(DurableError) -> Int {
         let (namespace, submitter) = (settings.namespace, submitter)
         let (now, keys, generations, mixed) = try file.write { transaction throws(DurableError) in
@@ -54,11 +46,11 @@ extension DurableSession {
             return (transaction.now, answer.flushed.map(\.key), answer.flushed.map(\.generation), answer.mixed)
         }
         for (key, generation) in zip(keys, generations) { awaited[key] = generation }
-        claimsThrough = now
+        mustClaimThrough = now
         return mixed
     }
 
-    private mutating func reportMixed(_ count: Int) {
+    private mutating func reportMixedKeys(_ count: Int) {
         guard hasSubmitted, count > 0 else { return }
         let what = count == 1 ? "1 key stays" : "\(count) keys stay"
         streams.log.report(
@@ -67,52 +59,52 @@ extension DurableSession {
 
     // MARK: - Awaiting
 
-    /// Takes notice of a claim: they hand out what fell due first.
-    mutating func noteClaim(_ answer: Result<DurableClaim.Answer, DurableError>?) {
-        guard let through = claimsThrough, case .success(let claimed)? = answer else { return }
-        // There was nothing more, or only what is newer.
-        if claimed.next != .zero || claimed.runs.contains(where: { $0.due > through }) { claimsThrough = nil }
+    /// Notes how far a claim has got: claims return what fell due first.
+    mutating func recordClaim(_ answer: Result<DurableClaim.Answer, DurableError>?) {
+        guard let through = mustClaimThrough, case .success(let claimed)? = answer else { return }
+        // Nothing was left, or only what fell due later.
+        if claimed.next != .zero || claimed.runs.contains(where: { $0.due > through }) { mustClaimThrough = nil }
     }
 
-    /// Stops the worker when all has been read, and what is awaited has been done, by whomever.
-    mutating func endIfNothingIsAwaited(at now: CoreInstant) {
-        guard hasReadAll, !isStopping, claimsThrough == nil else { return }
-        // As long as there is something to claim, what this worker has not had yet may be among it.
-        guard awaited.isEmpty || listening != nil || nextQuestion <= now else { return }
-        nextQuestion = now.advanced(by: Self.look)
+    /// Stops the worker when the input has ended and what is awaited has been done, by this process or another.
+    mutating func stopIfNothingIsAwaited(at now: CoreInstant) {
+        guard phase == .awaiting, mustClaimThrough == nil else { return }
+        // While there is work to claim, this worker may still claim what is awaited.
+        guard awaited.isEmpty || listenDeadline != nil || nextAwaitedCheck <= now else { return }
+        nextAwaitedCheck = now.advanced(by: Self.commitCheckInterval)
         do throws(DurableError) {
-            try forgetWhatIsOver()
+            try removeFinishedAwaited()
         } catch {
-            fail(Failure(error, subcommand))
+            streams.fail(Failure(error, subcommand))
             return stop(.drain, at: now)
         }
         if awaited.isEmpty { stop(.drain, at: now) }
     }
 
-    /// Finds out what others have done of what is awaited. What waits for another attempt is not awaited.
-    private mutating func forgetWhatIsOver() throws(DurableError) {
+    /// Removes from the awaited keys those that other processes have done, and those that wait for another attempt.
+    private mutating func removeFinishedAwaited() throws(DurableError) {
         guard !awaited.isEmpty else { return }
         let (namespace, awaited) = (settings.namespace, awaited)
-        let over = try file.read { transaction throws(DurableError) in
-            var over: [[UInt8]] = []
+        let finished = try file.read { transaction throws(DurableError) in
+            var finished: [[UInt8]] = []
             for (key, generation) in awaited {
                 let receipt = DurableReceipt(
                     namespace: namespace, key: key, generation: generation, dueIn: nil, due: nil)
                 switch try transaction.state(of: receipt) {
-                // One that is not over is enough to know.
-                case .pending, .ready, .running: return over
-                default: over.append(key)
+                // One unfinished key is enough to go on waiting.
+                case .pending, .ready, .running: return finished
+                default: finished.append(key)
                 }
             }
-            return over
+            return finished
         }
-        for key in over { self.awaited[key] = nil }
+        for key in finished { self.awaited[key] = nil }
     }
 
     // MARK: - What is left
 
-    /// Says to a person that the end of the input was not the end of what was read.
-    mutating func reportKept() {
+    /// Tells a user at a terminal that values are still pending although the input has ended.
+    mutating func reportPendingValues() {
         guard isatty(STDERR_FILENO) == 1, hasSubmitted, settings.atEnd ?? .keep == .keep,
             let status = try? namespaceStatus()
         else { return }
@@ -122,7 +114,7 @@ extension DurableSession {
         streams.log.report("\(what) in the store, for lull work or the next lull \(subcommand.rawValue) to execute")
     }
 
-    /// Says what a failed run's fate depends on.
+    /// Logs how many failed runs wait for another attempt.
     mutating func reportRetries() {
         guard let count = try? namespaceStatus().retrying, count > 0 else { return }
         let what = count == 1 ? "1 run waits" : "\(count) runs wait"

@@ -3,52 +3,49 @@ internal import LullCore
 internal import LullDurable
 internal import LullSQLite
 
-// What comes in and what goes out of a session with a store.
+// The input, the output and the messages of a session with a store.
 
 extension DurableSession {
     // MARK: - Input
 
     mutating func readRecords() {
+        guard phase == .reading else { return }
         do throws(Failure) {
-            let filled = try reader.fill()
+            let filled = try input.fill()
             let now = clock.now
             takeRecords(at: now)
             if case .end = filled { finish(at: now) }
         } catch {
-            fail(error)
+            streams.fail(error)
             finish(at: clock.now)
         }
     }
 
-    /// Hands everything that has been read to the store, in one transaction.
+    /// Submits everything that has been read to the store, in one transaction.
     mutating func takeRecords(at now: CoreInstant) {
         var submissions: [(line: Int, submission: DurableSubmission)] = []
-        reading: while isReading {
-            switch reader.next() {
+        var isEnd = false
+        reading: while !isEnd {
+            switch input.next(at: now, &streams) {
             case .incomplete: break reading
-            case .tooLong:
-                let limit = "longer than \(RecordReader.longest >> 20) MiB"
-                refuse("it is \(limit)", kind: limit, reader.number, at: now)
-                note(ExitStatus.badData)
-            case .record(let record):
-                do throws(KeyRule.Fault) {
-                    let key = try keyRule.key(of: record)
-                    note(record, key, at: now)
-                    let submission = DurableSubmission(
-                        namespace: settings.namespace, key: key.bytes, value: Array(record), submitter: submitter)
-                    submissions.append((reader.number, submission))
-                } catch {
-                    refuse("\(error)", kind: error.kind, reader.number, at: now)
-                }
+            case .bad: isEnd = true
+            case .record(let record, let key):
+                let submission = DurableSubmission(
+                    namespace: settings.namespace, key: key.bytes, value: Array(record), submitter: submitter)
+                submissions.append((input.line, submission))
             }
         }
-        submit(submissions, at: now)
-        do { try recording?.write() } catch { giveUpRecording(error) }
-        if !isReading { finish(at: now) }
+        if submit(submissions, at: now) { isEnd = true }
+        input.writeRecording(&streams)
+        if isEnd { finish(at: now) }
     }
 
-    private mutating func submit(_ submissions: [(line: Int, submission: DurableSubmission)], at now: CoreInstant) {
-        guard !submissions.isEmpty else { return }
+    /// - Returns: Whether the input ends here: under `--strict` at a bad record, or because the store has failed.
+    private mutating func submit(
+        _ submissions: [(line: Int, submission: DurableSubmission)], at now: CoreInstant
+    ) -> Bool {
+        guard !submissions.isEmpty else { return false }
+        var isEnd = false
         let batch = submissions.map(\.submission)
         do throws(DurableError) {
             let answers = try file.write { transaction throws(DurableError) in
@@ -64,27 +61,19 @@ extension DurableSession {
                 case .failure(let error):
                     var kind: String?
                     if case .tooLarge(_, let limit) = error { kind = "larger than \(limit) bytes" }
-                    refuse("\(error)", kind: kind, line, at: now)
-                    note(Failure(error, subcommand).status)
+                    if input.refuse(line, "\(error)", kind: kind, at: now, &streams) { isEnd = true }
+                    streams.setStatus(Failure(error, subcommand).status)
                 }
             }
-            hear(.success(()), at: now)
+            notifyWorker(.success(()), at: now)
+            return isEnd
         } catch {
-            // What is in the store stays there; what was read with this and comes after it is not ours.
+            // Earlier records stay in the store. These, and all that follow, were not submitted.
             let count = submissions.count == 1 ? "1 record" : "\(submissions.count) records"
-            fail(
+            streams.fail(
                 Failure(
                     status: ExitStatus.inputOutput, message: "\(count) from line \(submissions[0].line) on: \(error)"))
-            finish(at: now)
-        }
-    }
-
-    /// Skips a record that is bad data, or stops reading because of it.
-    private mutating func refuse(_ why: String, kind: String? = nil, _ line: Int, at now: CoreInstant) {
-        streams.refuse(line, why, kind: kind, isStrict: settings.isStrict, at: now)
-        if settings.isStrict {
-            status = ExitStatus.badData
-            isReading = false
+            return true
         }
     }
 
@@ -94,7 +83,7 @@ extension DurableSession {
         do throws(Failure) {
             if case .closed = try streams.writeOutput(events) { return closeOutput() }
         } catch {
-            fail(error)
+            streams.fail(error)
             return closeOutput()
         }
         guard streams.output.isEmpty, !unwritten.isEmpty else { return }
@@ -103,15 +92,13 @@ extension DurableSession {
         for run in written { drive(.handlerEnded(run: run, error: nil), at: clock.now) }
     }
 
-    /// There is nobody to write for any more: what was not written goes back to the store.
+    /// Stops: nobody reads the output any more. What was not written goes back to the store.
     private mutating func closeOutput() {
-        isReading = false
-        hasReadAll = true
         streams.output.clear()
         stop(.stop, at: clock.now)
     }
 
-    /// Writes what is left to be said, waiting as long as it takes; a second signal ends the program all the same.
+    /// Writes the remaining output and messages, and blocks until that is done. A second signal ends the program nevertheless.
     mutating func drainStreams() {
         while !streams.areEmpty {
             var interests = streams.interests(
@@ -123,22 +110,14 @@ extension DurableSession {
                     endingSignal = number
                 }
             }
-            if interests[3].revents != 0, (try? streams.writeOutput(interests[3].revents)) != .some(.some) {
+            if interests[3].revents != 0, (try? streams.writeOutput(interests[3].revents)) != .written {
                 streams.output.clear()
             }
             if interests[4].revents != 0 { streams.writeLog() }
         }
     }
 
-    mutating func fail(_ failure: Failure) {
-        status = failure.status
-        streams.log.report(failure.message)
-    }
-
-    /// Notes a failure for the end, unless there has been one.
-    private mutating func note(_ failure: Int32) {
-        if status == ExitStatus.success { status = failure }
-    }
+    // MARK: - Messages
 
     mutating func reportStatistics() {
         do throws(DurableError) {
@@ -148,10 +127,8 @@ extension DurableSession {
         }
     }
 
-    // MARK: - Messages
-
-    /// Says what becomes of a run whose command has failed.
-    mutating func tell(of report: DurableReport) {
+    /// Logs, for a run whose command has failed, when its next attempt is due or that it is dead.
+    mutating func logFailure(in report: DurableReport) {
         guard case .failed(_, let retry) = report.kind, let run = runs[report.run] else { return }
         if let retry {
             let time = DurationText.rounded(retry.nanoseconds)
@@ -161,23 +138,14 @@ extension DurableSession {
         }
     }
 
-    /// What a message about a run begins with.
+    /// Returns the start of a message about a run.
     func subject(_ run: DurableRun) -> String {
         run.key.isEmpty ? "run \(run.id)" : "key \(Terminal.shown(run.key)), run \(run.id)"
-    }
-
-    private mutating func note(_ record: ByteSlice, _ key: Key, at now: CoreInstant) {
-        do { try recording?.note(record, key, at: now) } catch { giveUpRecording(error) }
-    }
-
-    private mutating func giveUpRecording(_ failure: Failure) {
-        fail(failure)
-        recording = nil
     }
 }
 
 extension DurableReport.Kind {
-    /// Whether the run is no longer the worker's when this has been said.
+    /// Whether the worker no longer holds the run after this report.
     var isLast: Bool {
         if case .heartbeat = self { false } else { true }
     }

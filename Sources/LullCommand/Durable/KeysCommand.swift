@@ -2,7 +2,7 @@ internal import CLullCommand
 internal import LullDurable
 internal import LullSQLite
 
-/// `lull flush` and `lull cancel`: for the keys that are named, or for all of a namespace, in one step.
+/// `lull flush` and `lull cancel`: for the given keys, or for all of a namespace, in one transaction.
 enum KeysCommand {
     static func run(
         _ subcommand: Subcommand, _ operands: [Argument], _ settings: Settings
@@ -19,17 +19,13 @@ enum KeysCommand {
             }
             return counts
         }
-        var output = Outlet(STDOUT_FILENO)
-        var log = Outlet(STDERR_FILENO)
+        var log = OutputBuffer(STDERR_FILENO)
         let total = counts.reduce(0, +)
-        if settings.format == .json {
-            output.text.append(string: "{\"\(flushes ? "flushed" : "cancelled")\":\(total)}\n")
-        } else {
-            let unit = flushes ? "key" : "submit"
-            output.text.append(
-                string: "\(flushes ? "flushed" : "cancelled") \(total) \(unit)\(total == 1 ? "" : "s")\n")
-        }
-        _ = try output.drain()
+        let verb = flushes ? "flushed" : "cancelled"
+        let unit = flushes ? "key" : "submit"
+        let isObject = settings.format == .json
+        try OutputBuffer.print(
+            isObject ? "{\"\(verb)\":\(total)}\n" : "\(verb) \(total) \(unit)\(total == 1 ? "" : "s")\n")
         for (key, count) in zip(keys, counts) where count == 0 {
             if let key { log.report("the key \(Terminal.shown(key)) has nothing to \(subcommand.rawValue)") }
         }

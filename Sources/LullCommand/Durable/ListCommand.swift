@@ -4,34 +4,34 @@ internal import LullCore
 internal import LullDurable
 internal import LullSQLite
 
-/// `lull list`: the keys of a namespace that are not at rest.
+/// `lull list`: the keys of a namespace that have work.
 enum ListCommand {
-    /// As many keys are asked for at once.
+    /// The number of keys in a query.
     private static let page = 1000
 
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .list)
-        let file = try settings.storeToLookAt(for: .list)
+        let file = try settings.readOnlyStore(for: .list)
         let namespace = settings.namespace
-        var output = Outlet(STDOUT_FILENO)
+        var output = OutputBuffer(STDOUT_FILENO)
         var start: [UInt8] = []
         var layout: Table.Layout?
         while true {
-            let keys = try file.look(for: .list) { transaction throws(DurableError) in
+            let keys = try file.query(for: .list) { transaction throws(DurableError) in
                 try transaction.list(in: namespace, from: start, limit: page)
             }
             if settings.format == .json {
-                for key in keys { key.appendJSON(to: &output.text) }
+                for key in keys { key.appendJSON(to: &output.bytes) }
             } else {
                 let rows = keys.map(\.cells)
-                // Of a list that goes on, the widths must do for what is not known yet.
+                // If the list goes on, the columns must be wide enough for cells that are not known yet.
                 let least = keys.count == page ? DurableListing<[UInt8]>.greatestWidths : []
                 var table =
                     layout
                     ?? Table.Layout(
                         [DurableListing<[UInt8]>.columns] + rows, left: ["state"], least: least,
                         width: Terminal.tableWidth)
-                table.append(rows, to: &output.text)
+                table.append(rows, to: &output.bytes)
                 layout = table
             }
             if case .closed = try output.drain() { return ExitStatus.success }
@@ -45,14 +45,14 @@ enum ListCommand {
 extension DurableListing<[UInt8]> {
     fileprivate static let columns = ["key", "state", "due in", "submits", "attempt"]
 
-    /// What the cells can have.
+    /// The widest possible cells.
     fileprivate static let greatestWidths = [40, "running,ready,pending".count, 8, 10, 7]
 
     fileprivate var cells: [String] {
         let states = [
             run.map { $0.isClaimed ? "running" : "retrying" }, ready > 0 ? "ready" : nil, pending > 0 ? "pending" : nil,
         ]
-        // What comes first.
+        // When the next run is due.
         let due = run?.retryIn ?? (ready > 0 ? nil : dueIn)
         let submits = (run?.submits ?? 0) + ready + pending
         return [
@@ -62,7 +62,7 @@ extension DurableListing<[UInt8]> {
         ]
     }
 
-    /// One JSON object in a line.
+    /// Appends one line with a JSON object.
     fileprivate func appendJSON(to text: inout [UInt8]) {
         text.append("{\"key\":")
         JSONText.append(key, to: &text)

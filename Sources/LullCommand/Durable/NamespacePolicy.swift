@@ -3,59 +3,39 @@ internal import LullCore
 internal import LullDurable
 internal import LullSQLite
 
-/// The policy that the options give for a namespace, which has one of its own from its first use on.
+/// The policy that the options give, for a namespace that has one of its own from its first use on.
 ///
-/// What is not given is what the store has. A difference is refused, as the policy holds for everybody who uses the namespace;
-/// unless it is meant to be changed.
+/// A missing part is taken from the store. A difference is refused, because the policy holds for all users of the namespace, unless
+/// `--change-policy` is given.
 struct NamespacePolicy: Sendable {
     private let subcommand: Subcommand
-    private let wait: CoreDuration?
-    private let throttle: CoreDuration?
-    private let maxWait: CoreDuration?
-    private let maxCount: Int?
-    private let edges: Edges?
-    private let delayRule: DelayRule?
-    private let combination: Combination?
-    private let maxBatch: Int?
+    private let given: PolicyOptions
     private let changes: Bool
 
     init(_ settings: Settings, _ subcommand: Subcommand) throws(Failure) {
         self.subcommand = subcommand
-        wait = settings.wait
-        throttle = settings.throttle
-        maxWait = settings.maxWait
-        maxCount = settings.maxCount
-        edges = settings.edges
-        delayRule = settings.delayRule
-        combination = settings.combination
-        maxBatch = settings.maxBatch
+        given = settings.policy
         changes = settings.changesPolicy
-        if wait != nil, throttle != nil { throw .usage("--wait and --throttle exclude each other", subcommand) }
-        if changes, isEmpty { throw .usage("--change-policy needs the policy that is to hold", subcommand) }
+        if given.wait != nil, given.throttle != nil {
+            throw .usage("--wait and --throttle exclude each other", subcommand)
+        }
+        if changes, given.isEmpty { throw .usage("--change-policy needs the new policy", subcommand) }
     }
 
-    /// Whether the options say nothing of a policy.
-    private var isEmpty: Bool { !saysWhen && !saysMore }
-    /// Whether they say enough for a namespace that is new.
-    private var saysWhen: Bool { wait != nil || throttle != nil }
-    private var saysMore: Bool {
-        maxWait != nil || maxCount != nil || edges != nil || delayRule != nil || combination != nil || maxBatch != nil
+    // MARK: - Comparing with a store
+
+    /// Returns the rules for a new namespace; nil if the options give none.
+    func rulesForNewNamespace() throws(Failure) -> DurableRules? {
+        if given.isEmpty { return nil }
+        if !given.hasTiming { throw .usage("a new namespace needs --wait or --throttle", subcommand) }
+        return try rules(given)
     }
 
-    // MARK: - Agreeing with a store
-
-    /// The rules to open a new namespace with; nil if the options do not say any.
-    func rulesOfNew() throws(Failure) -> DurableRules? {
-        if isEmpty { return nil }
-        if !saysWhen { throw .usage("a new namespace needs --wait or --throttle", subcommand) }
-        return try rules(Settings())
-    }
-
-    /// The rules to open a namespace with that has these; nil if they are to stay as they are.
+    /// Returns the rules that replace those of a namespace; nil if they stay as they are.
     func rules(over stored: DurableRules, of name: String) throws(Failure) -> DurableRules? {
-        if isEmpty { return nil }
-        var base = Settings()
-        let isSameKind = stored.policy.kind == .debounce ? throttle == nil : wait == nil
+        if given.isEmpty { return nil }
+        var base = PolicyOptions()
+        let isSameKind = stored.policy.kind == .debounce ? given.throttle == nil : given.wait == nil
         if isSameKind {
             if stored.policy.kind == .debounce {
                 base.wait = stored.policy.wait
@@ -68,38 +48,27 @@ struct NamespacePolicy: Sendable {
             base.maxCount = stored.policy.maxCount
         }
         base.combination = stored.combination
-        base.maxBatch = (combination ?? stored.combination) == .collect ? stored.maxBatch : nil
-        let given = try rules(base)
-        if given == stored { return nil }
+        base.maxBatch = (given.combination ?? stored.combination) == .collect ? stored.maxBatch : nil
+        let new = try rules(given.completed(by: base))
+        if new == stored { return nil }
         let names = """
-            the namespace \(Terminal.shown(name)) has \(stored.options(besides: given)), \
-            not \(given.options(besides: stored))
+            the namespace \(Terminal.shown(name)) has \(stored.options(besides: new)), \
+            not \(new.options(besides: stored))
             """
-        guard isSameKind, given.policy.edges == stored.policy.edges, given.combination == stored.combination else {
+        guard isSameKind, new.policy.edges == stored.policy.edges, new.combination == stored.combination else {
             throw .usage(
-                "\(names): its kind, edges and combination never change, so take another namespace", subcommand)
+                "\(names): its kind, edges and combination cannot change; use another namespace", subcommand)
         }
         guard changes else {
-            throw .usage("\(names): leave the policy out, or change it for everybody with --change-policy", subcommand)
+            throw .usage("\(names): leave the policy out, or change it for all users with --change-policy", subcommand)
         }
-        return given
+        return new
     }
 
-    /// The given parts, and where there are none those of others.
-    private func rules(_ others: Settings) throws(Failure) -> DurableRules {
-        var all = others
-        all.wait = wait ?? all.wait
-        all.throttle = throttle ?? all.throttle
-        all.maxWait = maxWait ?? all.maxWait
-        all.maxCount = maxCount ?? all.maxCount
-        all.edges = edges ?? all.edges
-        all.delayRule = delayRule ?? all.delayRule
-        all.combination = combination ?? all.combination
-        all.maxBatch = maxBatch ?? all.maxBatch
-        try all.checkCombination(for: subcommand)
-        let policy = try all.policy(for: subcommand)
+    private func rules(_ options: PolicyOptions) throws(Failure) -> DurableRules {
+        let policy = try options.policy(for: subcommand)
         do {
-            return try DurableRules(policy, combination: all.combination ?? .latest, maxBatch: all.maxBatch)
+            return try DurableRules(policy, combination: options.combination ?? .latest, maxBatch: options.maxBatch)
         } catch {
             throw .usage("\(error)", subcommand)
         }
@@ -116,7 +85,8 @@ extension SQLiteTransaction {
         let stored = try rules(of: name)
         let given: DurableRules?
         do throws(Failure) {
-            given = if let stored { try policy.rules(over: stored, of: name) } else { try policy.rulesOfNew() }
+            given =
+                if let stored { try policy.rules(over: stored, of: name) } else { try policy.rulesForNewNamespace() }
         } catch {
             return .failure(error)
         }
@@ -124,26 +94,26 @@ extension SQLiteTransaction {
     }
 }
 
-/// A store with a namespace that is open: what is submitted and worked on from now on is its.
+/// A store with an open namespace, ready for submits and work.
 struct OpenedNamespace {
     let file: SQLiteFile
     let rules: DurableRules
 
-    /// Opens the file, which is made if the options say enough of a policy for that.
+    /// Opens the file, and creates it if the options give enough of a policy.
     init(_ settings: Settings, _ subcommand: Subcommand) throws(Failure) {
         let policy = try NamespacePolicy(settings, subcommand)
         let missing = try settings.missingStore(for: subcommand)
         let new: DurableRules?
         do throws(Failure) {
-            new = try policy.rulesOfNew()
+            new = try policy.rulesForNewNamespace()
         } catch {
-            // A store may have what is missing. Where there is none, this is the better message.
+            // The store may have what is missing. Without a store, this is the better message.
             guard missing == nil else { throw error }
             new = nil
         }
         if let missing, new == nil {
             throw .usage(
-                "there is no file \(missing) yet: its first use has to say the policy, such as --wait 5s", subcommand)
+                "there is no file \(missing) yet: its first use must give the policy, such as --wait 5s", subcommand)
         }
         let file = try settings.store(creates: new != nil, for: subcommand)
         let name = settings.namespace
@@ -155,33 +125,33 @@ struct OpenedNamespace {
     }
 }
 
-// MARK: - In the words of the options
+// MARK: - As options
 
 extension DurableRules {
-    /// `--wait 5s --max-wait 1m`: what is not as usual, or not as in other rules.
+    /// Returns options such as `--wait 5s --max-wait 1m`: those that differ from the defaults, or from other rules.
     fileprivate func options(besides other: DurableRules) -> String {
         let isDebounce = policy.kind == .debounce
-        var words = ["\(isDebounce ? "--wait" : "--throttle") \(DurationText.option(policy.wait))"]
-        if let maxWait = policy.maxWait { words.append("--max-wait \(DurationText.option(maxWait))") }
-        if let maxCount = policy.maxCount { words.append("--max-count \(maxCount)") }
+        var options = ["\(isDebounce ? "--wait" : "--throttle") \(DurationText.option(policy.wait))"]
+        if let maxWait = policy.maxWait { options.append("--max-wait \(DurationText.option(maxWait))") }
+        if let maxCount = policy.maxCount { options.append("--max-count \(maxCount)") }
         let usual: Edges = isDebounce ? .trailing : [.leading, .trailing]
         if policy.edges != usual || policy.kind == other.policy.kind && policy.edges != other.policy.edges {
             let names = [(Edges.leading, "leading"), (.trailing, "trailing")].filter { policy.edges.contains($0.0) }
-            words.append("--edges \(names.map(\.1).joined(separator: ","))")
+            options.append("--edges \(names.map(\.1).joined(separator: ","))")
         }
         if isDebounce, policy.delayRule != .restart || policy.delayRule != other.policy.delayRule {
-            words.append("--delay-rule \(policy.delayRule == .restart ? "restart" : "extend")")
+            options.append("--delay-rule \(policy.delayRule == .restart ? "restart" : "extend")")
         }
         if combination != .latest || combination != other.combination {
-            words.append("--combine \(combination.name)")
+            options.append("--combine \(combination.name)")
         }
-        if let maxBatch { words.append("--max-batch \(maxBatch)") }
-        return words.joined(separator: " ")
+        if let maxBatch { options.append("--max-batch \(maxBatch)") }
+        return options.joined(separator: " ")
     }
 }
 
 extension DurationText {
-    /// A duration as one would write it: `1m`, not `60s`.
+    /// Returns a duration as people write it: `1m`, not `60s`.
     fileprivate static func option(_ duration: CoreDuration) -> String {
         for (name, length) in [("h", Int64(3_600_000_000_000)), ("m", 60_000_000_000)] where duration > .zero {
             if duration.nanoseconds % length == 0 { return "\(duration.nanoseconds / length)\(name)" }

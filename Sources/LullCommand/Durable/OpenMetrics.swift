@@ -2,7 +2,7 @@ internal import Lull
 internal import LullCore
 internal import LullDurable
 
-/// The status of a store in the OpenMetrics text format, for what collects such files or scrapes them.
+/// The status of a store in the OpenMetrics text format, for programs that collect or scrape it.
 enum OpenMetrics {
     static func append(_ all: [DurableStatus], to text: inout [UInt8]) {
         begin("lull_keys", "gauge", "Keys with a value or a run in a state; a key can be in several.", &text)
@@ -15,26 +15,26 @@ enum OpenMetrics {
                 text.append(string: "\(count)\n")
             }
         }
-        begin("lull_dead_runs", "gauge", "Runs that have failed for good, and are kept.", &text)
+        begin("lull_dead_runs", "gauge", "Runs that have failed for good and are kept.", &text)
         for status in all {
             sample("lull_dead_runs", status, [], &text)
             text.append(string: "\(status.dead)\n")
         }
         begin(
             "lull_oldest_due_seconds", "gauge",
-            "For how long the oldest work that waits for a worker has waited; 0 if none waits.", unit: "seconds",
+            "How long the oldest work that waits for a worker has waited; 0 if none waits.", unit: "seconds",
             &text)
         for status in all {
             sample("lull_oldest_due_seconds", status, [], &text)
             DecimalSeconds.append(CoreDuration(status.oldestDue ?? .zero).nanoseconds, to: &text)
             text.append("\n")
         }
-        begin("lull_attempts", "counter", "Attempts at runs that have begun.", &text)
+        begin("lull_attempts", "counter", "Attempts at runs that have started.", &text)
         for status in all {
             sample("lull_attempts_total", status, [], &text)
             text.append(string: "\(status.attempts)\n")
         }
-        begin("lull_lost_leases", "counter", "Runs that were taken from a worker whose lease had ended.", &text)
+        begin("lull_lost_leases", "counter", "Runs that were taken from a worker whose lease had expired.", &text)
         for status in all {
             sample("lull_lost_leases_total", status, [], &text)
             text.append(string: "\(status.lostLeases)\n")
@@ -50,7 +50,7 @@ enum OpenMetrics {
         text.append(string: "# HELP \(family) \(help)\n")
     }
 
-    /// All of a sample but its value.
+    /// Appends a sample up to its value.
     private static func sample(
         _ name: String, _ status: DurableStatus, _ labels: [(name: String, value: String)], _ text: inout [UInt8]
     ) {

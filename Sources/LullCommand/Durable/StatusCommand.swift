@@ -4,17 +4,17 @@ internal import LullCore
 internal import LullDurable
 internal import LullSQLite
 
-/// `lull status`: how much there is to do in a store.
+/// `lull status`: counts the work in a store.
 enum StatusCommand {
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .status)
         if settings.watches, settings.format == .openmetrics {
             throw .usage("--watch shows a table, or objects with --json; not --format openmetrics", .status)
         }
-        let file = try settings.storeToLookAt(for: .status)
-        var output = Outlet(STDOUT_FILENO)
+        let file = try settings.readOnlyStore(for: .status)
+        var output = OutputBuffer(STDOUT_FILENO)
         guard settings.watches else {
-            append(try status(of: file, settings), settings, to: &output.text)
+            append(try status(of: file, settings), settings, to: &output.bytes)
             _ = try output.drain()
             return ExitStatus.success
         }
@@ -22,7 +22,7 @@ enum StatusCommand {
     }
 
     private static func status(of file: SQLiteReader, _ settings: Settings) throws(Failure) -> [DurableStatus] {
-        try file.look(for: .status) { transaction throws(DurableError) in
+        try file.query(for: .status) { transaction throws(DurableError) in
             guard let name = settings.givenNamespace else { return try transaction.status() }
             return [try transaction.status(of: name)]
         }
@@ -40,14 +40,14 @@ enum StatusCommand {
 
     /// Shows the status every second until a signal comes: on a terminal in place, elsewhere one after the other.
     private static func watch(
-        _ file: SQLiteReader, _ settings: Settings, _ output: inout Outlet
+        _ file: SQLiteReader, _ settings: Settings, _ output: inout OutputBuffer
     ) throws(Failure) -> Int32 {
         let signals = try Signals()
         let isTerminal = isatty(STDOUT_FILENO) != 0
         while true {
-            // From the upper left corner on; what is left of the last picture is wiped away.
-            if isTerminal { output.text.append(string: "\u{1B}[H\u{1B}[J") }
-            append(try status(of: file, settings), settings, to: &output.text)
+            // Go to the upper left corner and clear the screen.
+            if isTerminal { output.bytes.append(string: "\u{1B}[H\u{1B}[J") }
+            append(try status(of: file, settings), settings, to: &output.bytes)
             if case .closed = try output.drain() { return ExitStatus.success }
             var interests = [
                 pollfd(descriptor: signals.descriptor, Int32(POLLIN)), pollfd(descriptor: STDOUT_FILENO, 0),
@@ -71,7 +71,7 @@ extension DurableStatus {
         ]
     }
 
-    /// One JSON object in a line.
+    /// Appends one line with a JSON object.
     fileprivate func appendJSON(to text: inout [UInt8]) {
         text.append("{\"namespace\":")
         JSONText.append(Array(namespace.utf8), to: &text)

@@ -3,7 +3,7 @@ internal import LullCore
 internal import LullDurable
 internal import LullSQLite
 
-/// Where pending work is kept: `sqlite:PATH`.
+/// The URL of a store: `sqlite:PATH`.
 enum StoreURL {
     private static let scheme = "sqlite:"
 
@@ -12,25 +12,25 @@ enum StoreURL {
             throw .usage("--store must be \(scheme)PATH, not \"\(text)\"", subcommand)
         }
         let path = String(text.dropFirst(scheme.count))
-        // Such names mean something else to SQLite: they would be lost with the process, or ask for what is not done.
+        // SQLite gives these names another meaning: a store that ends with the process, or parameters that are not supported.
         if path == ":memory:" {
             throw .usage("--store \(text) would be lost with the process: name a file, as \(scheme)PATH", subcommand)
         }
         if path.hasPrefix("file:") {
             throw .usage(
-                "--store takes a path, and no URI or its parameters: write \(scheme)PATH, not \"\(text)\"", subcommand)
+                "--store takes a path, not a URI or its parameters: write \(scheme)PATH, not \"\(text)\"", subcommand)
         }
         return path
     }
 
     /// Opens a store.
     ///
-    /// - Parameter creates: Whether a file that is not there is made.
+    /// - Parameter creates: Whether a missing file is created.
     static func open(_ text: String, creates: Bool, _ subcommand: Subcommand) throws(Failure) -> SQLiteFile {
         let path = try path(text, subcommand)
         var options = SQLiteFile.Options()
         options.creates = creates
-        // What can be read as a record can be kept.
+        // A value can be as long as a record.
         options.limits.largestValue = RecordReader.longest
         do throws(DurableError) {
             return try SQLiteFile(path, options)
@@ -39,8 +39,8 @@ enum StoreURL {
         }
     }
 
-    /// A store to look at.
-    static func look(at text: String, _ subcommand: Subcommand) throws(Failure) -> SQLiteReader {
+    /// Opens a store for reading only.
+    static func openReadOnly(_ text: String, _ subcommand: Subcommand) throws(Failure) -> SQLiteReader {
         let path = try path(text, subcommand)
         do throws(DurableError) {
             return try SQLiteReader(path)
@@ -49,17 +49,17 @@ enum StoreURL {
         }
     }
 
-    /// A store that could not be opened by what makes none: where there is no file, with what does.
+    /// Returns the failure of a command that creates no store; if the file is missing, the message names the commands that do.
     private static func failure(_ error: DurableError, _ path: String, _ subcommand: Subcommand) -> Failure {
         guard access(path, F_OK) != 0, lull_errno() == ENOENT else { return Failure(error, subcommand) }
         return Failure(
             status: ExitStatus.inputOutput,
-            message: "\(error): lull submit, run, filter or work makes it, with a policy such as --wait 5s")
+            message: "\(error): lull submit, run, filter or work creates it, with a policy such as --wait 5s")
     }
 }
 
 extension Failure {
-    /// A store that did not do what it was asked.
+    /// Creates the failure for an error of a store.
     init(_ error: DurableError, _ subcommand: Subcommand) {
         switch error {
         case .otherPolicy, .noPolicy: self = .usage("\(error)", subcommand)
@@ -68,7 +68,7 @@ extension Failure {
         }
     }
 
-    /// The same, with the namespaces that there are where one is not.
+    /// Creates the failure for an error of a store; for an unknown namespace, the message lists the known ones.
     init(_ error: DurableError, namespaces names: [String], _ subcommand: Subcommand) {
         guard case .noPolicy(let name) = error else {
             self.init(error, subcommand)
@@ -76,12 +76,12 @@ extension Failure {
         }
         let what =
             Option.wait.belongs(to: subcommand)
-            ? "the namespace \(Terminal.shown(name)) is not there yet: its first use has to say the policy"
+            ? "the namespace \(Terminal.shown(name)) does not exist yet: its first use must give the policy"
             : "there is no namespace \(Terminal.shown(name))"
         self = .usage("\(what); \(Self.list(of: names))", subcommand)
     }
 
-    /// As many as can be read at a glance.
+    /// Returns a list that is short enough to read at a glance.
     private static func list(of names: [String]) -> String {
         let list = names.map { Terminal.shown($0, upTo: 20) }.joined(separator: ", ")
         return switch names.count {
@@ -93,7 +93,7 @@ extension Failure {
 }
 
 extension SQLiteFile {
-    /// Does something in a transaction of its own. A namespace that is not there is answered with those that are.
+    /// Runs a transaction. The failure for an unknown namespace lists the known ones.
     func write<Answer: Sendable>(
         for subcommand: Subcommand,
         _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
@@ -107,31 +107,45 @@ extension SQLiteFile {
     }
 }
 
+extension SQLiteReader {
+    /// Runs a query. The failure for an unknown namespace lists the known ones.
+    func query<Answer>(
+        for subcommand: Subcommand, _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) throws(Failure) -> Answer {
+        do throws(DurableError) {
+            return try read(body)
+        } catch {
+            let names = try? read { transaction throws(DurableError) in try transaction.names() }
+            throw Failure(error, namespaces: names ?? [], subcommand)
+        }
+    }
+}
+
 extension Settings {
-    /// The store that the options name.
+    /// Opens the given store.
     func store(creates: Bool, for subcommand: Subcommand) throws(Failure) -> SQLiteFile {
         try StoreURL.open(givenStore(for: subcommand), creates: creates, subcommand)
     }
 
-    /// The store that the options name, to look at: for what changes nothing, and needs no right to write.
-    func storeToLookAt(for subcommand: Subcommand) throws(Failure) -> SQLiteReader {
-        try StoreURL.look(at: givenStore(for: subcommand), subcommand)
+    /// Opens the given store for reading only, which needs no right to write and changes nothing.
+    func readOnlyStore(for subcommand: Subcommand) throws(Failure) -> SQLiteReader {
+        try StoreURL.openReadOnly(givenStore(for: subcommand), subcommand)
     }
 
-    /// The path of the store if there is no such file.
+    /// Returns the path of the given store if there is no such file.
     func missingStore(for subcommand: Subcommand) throws(Failure) -> String? {
         let path = try StoreURL.path(givenStore(for: subcommand), subcommand)
         return access(path, F_OK) == 0 ? nil : path
     }
 
     private func givenStore(for subcommand: Subcommand) throws(Failure) -> String {
-        guard let store else { throw .usage("--store is missing: say where, as sqlite:PATH", subcommand) }
+        guard let store else { throw .usage("--store is missing: give it as sqlite:PATH", subcommand) }
         return store
     }
 
-    // MARK: - Options that a store gives a meaning, or takes it
+    // MARK: - Options that need a store or exclude one
 
-    /// Refuses what has no meaning where a store keeps what is pending.
+    /// Throws if an option has no meaning with a store.
     func checkDurable(_ subcommand: Subcommand) throws(Failure) {
         if maxKeys != nil { throw .usage("--max-keys has no meaning with --store", subcommand) }
         if let whileRunning, whileRunning != .queue {
@@ -139,7 +153,7 @@ extension Settings {
         }
     }
 
-    /// Refuses what has a meaning only where a store keeps what is pending: without one it would look as if it did.
+    /// Throws if an option has a meaning only with a store: ignoring it would look as if it worked.
     func checkVolatile(_ subcommand: Subcommand) throws(Failure) {
         if let option = storeOptions.first { throw .usage("--\(option.name) needs --store", subcommand) }
         if atEnd == .keep { throw .usage("--at-end keep needs --store", subcommand) }

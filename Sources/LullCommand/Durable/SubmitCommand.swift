@@ -4,7 +4,7 @@ internal import LullCore
 internal import LullDurable
 internal import LullSQLite
 
-/// `lull submit`: hands one value to a store, and returns when it has been recorded.
+/// `lull submit`: submits one value to a store, and returns when it has been recorded.
 enum SubmitCommand {
     static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
         guard let key = operands.first else { throw .usage("KEY is missing", .submit) }
@@ -17,17 +17,17 @@ enum SubmitCommand {
             try transaction.submit(submission)
         }
         guard settings.format == .json else { return ExitStatus.success }
-        var output = Outlet(STDOUT_FILENO)
-        output.text.append("{\"key\":")
-        JSONText.append(receipt.key, to: &output.text)
-        output.text.append(string: ",\"generation\":\(receipt.generation),\"dueIn\":")
-        DecimalSeconds.append(receipt.dueIn, to: &output.text)
-        output.text.append("}\n")
+        var output = OutputBuffer(STDOUT_FILENO)
+        output.bytes.append("{\"key\":")
+        JSONText.append(receipt.key, to: &output.bytes)
+        output.bytes.append(string: ",\"generation\":\(receipt.generation),\"dueIn\":")
+        DecimalSeconds.append(receipt.dueIn, to: &output.bytes)
+        output.bytes.append("}\n")
         _ = try output.drain()
         return ExitStatus.success
     }
 
-    /// The value that an argument says, or that standard input has if it is `-`: all of it, whatever its bytes.
+    /// Returns the value of an argument, or for `-` all of standard input, whatever its bytes.
     private static func value(_ argument: Argument) throws(Failure) -> [UInt8] {
         let bytes = Invocation.bytes(argument)
         guard bytes == [UInt8(ascii: "-")] else { return bytes }

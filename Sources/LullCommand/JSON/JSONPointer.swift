@@ -1,9 +1,9 @@
-/// A place in a JSON text (RFC 6901), such as `/device/id`; the empty pointer is the whole.
+/// A JSON pointer (RFC 6901) such as `/device/id`; the empty pointer is the whole value.
 struct JSONPointer: Equatable {
-    /// The names on the way, or the numbers of elements.
+    /// Names of members, or indices of elements.
     let tokens: [[UInt8]]
 
-    /// Nil for what is no pointer.
+    /// Returns nil if the text is no pointer.
     init?(_ text: [UInt8]) {
         var tokens: [[UInt8]] = []
         var position = 0
@@ -25,7 +25,7 @@ struct JSONPointer: Equatable {
         self.tokens = tokens
     }
 
-    /// Finds the value in a text, which must be JSON from its beginning to its end. Of members with one name the last counts.
+    /// Finds the value in a text, which must be valid JSON from beginning to end. If a name occurs twice, the last member counts.
     func find(in text: ByteSlice) throws(JSONScanner.Fault) -> ByteSlice? {
         var scanner = JSONScanner(text, takesAnyBytes: true)
         let whole = try scanner.value()
@@ -66,7 +66,7 @@ struct JSONPointer: Equatable {
         return found
     }
 
-    /// The number of an element: digits without zeros in front.
+    /// Returns the index of an element: digits without leading zeros.
     private static func index(_ token: [UInt8]) -> Int? {
         guard let first = token.first, first != UInt8(ascii: "0") || token.count == 1,
             token.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })

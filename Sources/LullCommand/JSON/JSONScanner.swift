@@ -1,31 +1,34 @@
-/// Reads JSON text (RFC 8259) without building anything: it says where things begin and end, and refuses what is not JSON.
+/// Scans JSON text (RFC 8259) without building a tree: it returns the ranges of values, and throws where the text is no JSON.
+///
+/// It is our own for exact values: Foundation's parsers keep neither all digits of a number nor the text of a value as it stands.
+/// The benchmark rows "lull simulate" measure it.
 struct JSONScanner {
-    /// What is not JSON, and where.
+    /// A syntax error and its position.
     struct Fault: Error, Equatable {
-        /// Counted in bytes, from 1.
+        /// In bytes, from 1.
         let column: Int
         let reason: Reason
     }
 
-    /// What was looked for, or found.
+    /// What is missing or wrong.
     enum Reason: Error, Equatable {
         case expectedValue, expectedObject, expectedName, expectedColon, expectedComma, expectedEnd
         case unfinishedString, controlCharacter, wrongEscape, notUTF8, wrongNumber, tooDeep
     }
 
-    /// A string: its content, between the quotation marks.
+    /// A string: its content between the quotation marks.
     struct Text: Equatable {
         let content: Range<Int>
-        /// Whether the content is written with escapes.
+        /// Whether the content has escapes.
         let hasEscapes: Bool
     }
 
-    /// Arrays and objects may be nested this deep.
+    /// The greatest nesting depth of arrays and objects.
     static let deepest = 512
 
     let text: ByteSlice
     private(set) var position = 0
-    /// Whether strings may have bytes that are not UTF-8.
+    /// Whether strings may contain bytes that are not UTF-8.
     private let takesAnyBytes: Bool
 
     init(_ text: ByteSlice, takesAnyBytes: Bool = false) {
@@ -35,21 +38,21 @@ struct JSONScanner {
 
     // MARK: - Steps
 
-    /// The next byte, or 0 at the end: no JSON begins with that.
+    /// The next byte, or 0 at the end, since no JSON begins with a NUL byte.
     var next: UInt8 { position < text.count ? text[position] : 0 }
 
     mutating func skipBlanks() {
-        // One look is enough where there are none.
+        // The first comparison is enough where there are no blanks.
         while position < text.count, text[position] <= 0x20, JSONText.isBlank(text[position]) { position += 1 }
     }
 
-    /// Goes into an array or an object.
+    /// Enters an array or an object.
     mutating func open(_ bracket: Unicode.Scalar, orThrow reason: Reason) throws(Fault) {
         skipBlanks()
         guard take(bracket) else { throw fault(reason) }
     }
 
-    /// Goes to the value of the next member of an object, and says its name; nil at the object's end.
+    /// Advances to the value of the next member of an object, and returns its name; nil at the end of the object.
     mutating func nextMember(_ isFirst: inout Bool) throws(Fault) -> Text? {
         skipBlanks()
         if take("}") { return nil }
@@ -66,7 +69,7 @@ struct JSONScanner {
         return name
     }
 
-    /// Goes to the next element of an array; false at the array's end.
+    /// Advances to the next element of an array; returns false at the end of the array.
     mutating func nextElement(_ isFirst: inout Bool) throws(Fault) -> Bool {
         skipBlanks()
         if isFirst, take("]") { return false }
@@ -79,7 +82,7 @@ struct JSONScanner {
         return true
     }
 
-    /// Goes past a value, and says where it stands, without the blanks around it.
+    /// Skips a value, and returns its range without the blanks around it.
     mutating func value() throws(Fault) -> Range<Int> {
         skipBlanks()
         let start = position
@@ -87,7 +90,7 @@ struct JSONScanner {
         return start..<position
     }
 
-    /// Makes sure that nothing but blanks is left.
+    /// Checks that nothing but blanks is left.
     mutating func end() throws(Fault) {
         skipBlanks()
         guard position == text.count else { throw fault(.expectedEnd) }
@@ -143,7 +146,7 @@ struct JSONScanner {
         return end > position
     }
 
-    /// Goes past a string, standing at its quotation mark.
+    /// Skips a string, starting at its opening quotation mark.
     mutating func string() throws(Fault) -> Text {
         position += 1
         let start = position
@@ -182,14 +185,14 @@ struct JSONScanner {
 }
 
 extension JSONScanner.Fault: CustomStringConvertible {
-    /// What is wrong, and where.
+    /// The error and its position.
     var description: String {
         "\(reason) at column \(column)"
     }
 }
 
 extension JSONScanner.Reason: CustomStringConvertible {
-    /// What is wrong, for a message.
+    /// The error, for a message.
     var description: String {
         switch self {
         case .expectedValue: "a value is missing"
@@ -197,10 +200,10 @@ extension JSONScanner.Reason: CustomStringConvertible {
         case .expectedName: "the name of a member is missing"
         case .expectedColon: "a colon is missing"
         case .expectedComma: "a comma or the closing bracket is missing"
-        case .expectedEnd: "there is more after the end"
-        case .unfinishedString: "a string has no end"
-        case .controlCharacter: "a control character stands in a string unescaped"
-        case .wrongEscape: "a string has an escape that there is none of"
+        case .expectedEnd: "there is more text after the value"
+        case .unfinishedString: "a string is not closed"
+        case .controlCharacter: "a string has an unescaped control character"
+        case .wrongEscape: "a string has an unknown escape"
         case .notUTF8: "a string is not UTF-8"
         case .wrongNumber: "a number is incomplete"
         case .tooDeep: "arrays and objects are nested deeper than \(JSONScanner.deepest)"

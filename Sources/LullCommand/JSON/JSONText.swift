@@ -1,4 +1,6 @@
-/// JSON text from and to bytes: the content of strings, the one form in which keys are compared, and writing.
+internal import Foundation
+
+/// Reads and writes JSON strings as bytes, and brings keys into the canonical form in which they are compared.
 enum JSONText {
     static func isBlank(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
@@ -6,7 +8,7 @@ enum JSONText {
 
     // MARK: - Reading
 
-    /// The length of an escape that begins at a backslash, or nil if there is no such escape.
+    /// Returns the length of the escape that begins at a backslash, or nil if it is none.
     static func escapeLength(in text: ByteSlice, at position: Int) -> Int? {
         guard position + 1 < text.count else { return nil }
         switch text[position + 1] {
@@ -18,7 +20,7 @@ enum JSONText {
         }
     }
 
-    /// The UTF-16 code unit of an escape such as `\u0041`.
+    /// Returns the UTF-16 code unit of an escape such as `\u0041`.
     private static func unit(in text: ByteSlice, at position: Int) -> UInt16? {
         guard position + 6 <= text.count, text[position] == UInt8(ascii: "\\"), text[position + 1] == UInt8(ascii: "u")
         else { return nil }
@@ -34,17 +36,17 @@ enum JSONText {
         return unit
     }
 
-    /// A piece of a string's content.
+    /// A part of a string's content.
     private enum Piece {
-        /// Bytes as they stand.
+        /// Unescaped bytes.
         case bytes(ByteSlice)
-        /// A character that was escaped.
+        /// An escaped character.
         case scalar(Unicode.Scalar)
-        /// Half a character: a surrogate without its other half, which JSON allows and UTF-8 cannot write.
+        /// A lone surrogate, which JSON allows and UTF-8 cannot encode.
         case surrogate(UInt16)
     }
 
-    /// Takes the content of a valid string apart.
+    /// Splits the content of a valid string into its parts.
     private static func forEachPiece(of content: ByteSlice, _ body: (Piece) -> Void) {
         var position = 0
         var start = 0
@@ -81,7 +83,7 @@ enum JSONText {
         if start < content.count { body(.bytes(content.part(start..<content.count))) }
     }
 
-    /// The content of a valid string, in UTF-8. Half a character becomes the replacement character.
+    /// Returns the content of a valid string in UTF-8, with the replacement character for lone surrogates.
     static func content(_ content: ByteSlice) -> [UInt8] {
         var bytes: [UInt8] = []
         forEachPiece(of: content) { piece in
@@ -94,7 +96,7 @@ enum JSONText {
         return bytes
     }
 
-    /// The form in which keys are compared: no blanks outside strings, and one way to write a string.
+    /// Returns the canonical form of a value: no blanks outside strings, and each string written in one way.
     static func canonical(_ value: ByteSlice) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(value.count)
@@ -143,7 +145,7 @@ enum JSONText {
         bytes.withUnsafeBufferPointer { bytes in
             guard UTF8Text.isValid(bytes) else {
                 text.append("{\"base64\":\"")
-                Base64.append(bytes, to: &text)
+                text += Data(bytes).base64EncodedData()
                 text.append("\"}")
                 return
             }
@@ -159,12 +161,12 @@ enum JSONText {
         }
     }
 
-    /// Appends a string, or null if there is none.
+    /// Appends a string, or `null` for nil.
     static func append(_ string: String?, to text: inout [UInt8]) {
         if let string { append(Array(string.utf8), to: &text) } else { text.append("null") }
     }
 
-    /// Where the bytes of a text end that stand for themselves in a string.
+    /// Returns the end of the bytes that need no escape in a string.
     private static func endOfUnescaped(in text: ByteSlice, from start: Int) -> Int {
         var end = UTF8Text.endOfPlain(in: text, from: start)
         while end < text.count, text[end] >= 0x80 {
@@ -174,7 +176,7 @@ enum JSONText {
         return end
     }
 
-    /// A string by itself.
+    /// Returns a string as JSON.
     static func json(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         append(bytes, to: &text)

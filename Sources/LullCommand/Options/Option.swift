@@ -1,6 +1,6 @@
-/// The options, each known to some of the subcommands.
+/// An option, which belongs to some of the subcommands.
 enum Option: Int32, CaseIterable {
-    // The numbers must stay clear of those of characters, which getopt_long uses for short options.
+    // The raw values are getopt_long's codes: they must differ from characters, which are the codes of short options.
     case help = 256
     case wait, throttle, maxWait, maxCount, edges, delayRule, combine, maxBatch
     case null, keyField, delimiter, keyJSON, strict, maxKeys
@@ -11,7 +11,7 @@ enum Option: Int32, CaseIterable {
     case record, recordValues, hashKeys
     case store, namespace, changePolicy, lease, maxAttempts, after, token, json, watch, all
 
-    /// Without the dashes.
+    /// The name without the dashes.
     var name: StaticString {
         switch self {
         case .help: "help"
@@ -67,7 +67,7 @@ enum Option: Int32, CaseIterable {
         }
     }
 
-    /// Whether a subcommand has this option.
+    /// Returns whether a subcommand has this option.
     func belongs(to subcommand: Subcommand) -> Bool {
         switch self {
         case .help: true
@@ -93,10 +93,10 @@ enum Option: Int32, CaseIterable {
         }
     }
 
-    /// The subcommands that have a policy.
+    /// The subcommands with a policy.
     private static let policy: [Subcommand] = [.filter, .run, .simulate, .submit, .work]
 
-    /// Whether only a store gives it a meaning.
+    /// Whether it has a meaning only with a store.
     var needsStore: Bool {
         switch self {
         case .namespace, .changePolicy, .lease, .maxAttempts: true

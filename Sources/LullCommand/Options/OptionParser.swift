@@ -1,27 +1,27 @@
 internal import CLullCommand
 internal import LullCore
 
-/// Arguments as the operating system hands them over: they live as long as the program, and need not be text.
+/// An argument as the operating system passes it: it lives as long as the program, and need not be UTF-8.
 typealias Argument = UnsafeMutablePointer<CChar>
 
 extension Collection<Argument> {
-    /// Refuses what a subcommand does not take.
+    /// Throws if there is an argument that the subcommand does not take.
     func checkEmpty(for subcommand: Subcommand) throws(Failure) {
         if let argument = first { throw .usage("unexpected argument \(String(cString: argument))", subcommand) }
     }
 }
 
-/// What the arguments of a subcommand say.
+/// The parsed arguments of a subcommand.
 struct Invocation {
     let subcommand: Subcommand
     var settings = Settings()
-    /// What is left after the options: COMMAND with its arguments, or TRACE.
+    /// The arguments after the options: COMMAND with its arguments, TRACE, or KEY and VALUE.
     var operands: [Argument] = []
     var asksForHelp = false
 
-    /// Reads the arguments with the C library's `getopt_long`.
+    /// Parses the arguments with the C library's `getopt_long`.
     ///
-    /// - Parameter arguments: With the subcommand's name in the first place.
+    /// - Parameter arguments: The arguments from the subcommand's name on.
     init(_ subcommand: Subcommand, _ arguments: [Argument]) throws(Failure) {
         self.subcommand = subcommand
         let known = Option.allCases.filter { $0.belongs(to: subcommand) }
@@ -32,7 +32,7 @@ struct Invocation {
         }
         table.append(option(name: nil, has_arg: 0, flag: nil, val: 0))
         var vector: [Argument?] = arguments + [nil]
-        // What follows COMMAND belongs to it: "+" stops there. ":" leaves the messages to us.
+        // "+" stops at COMMAND, whose arguments are its own. ":" suppresses getopt_long's messages.
         let short = subcommand == .run || subcommand == .work ? "+:h" : ":h"
         lull_begin_options()
         while !asksForHelp {
@@ -58,7 +58,7 @@ struct Invocation {
         return trace
     }
 
-    /// What to say of an option that getopt_long did not take.
+    /// Returns the failure for an option that getopt_long has refused.
     private func refusal(_ code: Int32, _ vector: [Argument?]) -> Failure {
         let wrong = lull_wrong_option()
         if let option = Option(rawValue: wrong) {
@@ -86,7 +86,7 @@ struct Invocation {
         return .usage("lull \(subcommand.rawValue) has no option \(name)\(hint)", subcommand)
     }
 
-    /// What is taken for an option may have been meant as a key.
+    /// The refused option may have been meant as a key.
     private var operandHint: String {
         guard subcommand.takesKey else { return "" }
         return "; a KEY that begins with - comes after --, such as: lull \(subcommand.rawValue) … -- -key"
@@ -97,14 +97,14 @@ struct Invocation {
         if option.needsStore { settings.storeOptions.append(option) }
         switch option {
         case .help: asksForHelp = true
-        case .wait: settings.wait = try duration(option, text)
-        case .throttle: settings.throttle = try duration(option, text)
-        case .maxWait: settings.maxWait = try duration(option, text)
-        case .maxCount: settings.maxCount = try number(option, text)
-        case .edges: settings.edges = try edges(text)
-        case .delayRule: settings.delayRule = try choice(option, text, Choices.delayRules)
-        case .combine: settings.combination = try choice(option, text, Choices.combinations)
-        case .maxBatch: settings.maxBatch = try number(option, text)
+        case .wait: settings.policy.wait = try duration(option, text)
+        case .throttle: settings.policy.throttle = try duration(option, text)
+        case .maxWait: settings.policy.maxWait = try duration(option, text)
+        case .maxCount: settings.policy.maxCount = try number(option, text)
+        case .edges: settings.policy.edges = try edges(text)
+        case .delayRule: settings.policy.delayRule = try choice(option, text, OptionValues.delayRules)
+        case .combine: settings.policy.combination = try choice(option, text, OptionValues.combinations)
+        case .maxBatch: settings.policy.maxBatch = try number(option, text)
         case .null: settings.terminator = 0
         case .keyField: settings.field = try number(option, text)
         case .delimiter: settings.delimiter = try delimiter(argument)
@@ -119,11 +119,11 @@ struct Invocation {
         case .atEnd:
             settings.atEnd = try choice(option, text, Settings.AtEnd.known(to: subcommand).map { ($0.rawValue, $0) })
         case .stats: settings.showsStatistics = true
-        case .whileRunning: settings.whileRunning = try choice(option, text, Choices.whileRunning)
+        case .whileRunning: settings.whileRunning = try choice(option, text, OptionValues.whileRunning)
         case .killAfter: settings.killAfter = try duration(option, text)
         case .jobs: settings.jobs = try number(option, text)
         case .failFast: settings.failsFast = true
-        case .waits: settings.waits = try ladder(text)
+        case .waits: settings.waits = try waits(text)
         case .targetSaving: settings.targets.saving = try share(option, text)
         case .targetDelay: settings.targets.delay = try duration(option, text)
         case .byKey: settings.tunesKeys = true
@@ -155,7 +155,7 @@ struct Invocation {
         }
     }
 
-    /// Text that must not be repaired: what two arguments differ in would be lost.
+    /// Returns an argument as text, and refuses invalid UTF-8: repaired, different arguments could become the same.
     private func unchanged(_ option: Option, _ argument: Argument?) throws(Failure) -> String {
         guard let text = String(validating: Self.bytes(argument), as: UTF8.self) else {
             throw .usage("--\(option.name) must be UTF-8", subcommand)
@@ -175,9 +175,9 @@ struct Invocation {
         return lease
     }
 
-    private func ladder(_ text: String) throws(Failure) -> [CoreDuration] {
+    private func waits(_ text: String) throws(Failure) -> [CoreDuration] {
         do {
-            return try Ladder.parse(text)
+            return try WaitSeries.parse(text)
         } catch {
             throw .usage("--waits: \(error.explanation)", subcommand)
         }
@@ -192,7 +192,7 @@ struct Invocation {
 
     private func number(_ option: Option, _ text: String) throws(Failure) -> Int {
         guard let number = Int(text), number >= 1, text.first != "+" else {
-            throw .usage("--\(option.name) must be a whole number from 1, not \"\(text)\"", subcommand)
+            throw .usage("--\(option.name) must be a whole number of at least 1, not \"\(text)\"", subcommand)
         }
         return number
     }
@@ -213,8 +213,8 @@ struct Invocation {
         var edges: Edges = []
         let names = text.split(separator: ",", omittingEmptySubsequences: false)
         for name in names {
-            // "both" stands for the whole list, not for a part of one.
-            let choices = names.count == 1 ? Choices.edges : Choices.edges.filter { $0.name != "both" }
+            // "both" is valid only by itself.
+            let choices = names.count == 1 ? OptionValues.edges : OptionValues.edges.filter { $0.name != "both" }
             edges.formUnion(try choice(.edges, String(name), choices))
         }
         return edges
@@ -236,13 +236,13 @@ struct Invocation {
         guard let pointer = JSONPointer(bytes) else {
             let text = String(decoding: bytes, as: UTF8.self)
             throw .usage(
-                "--key-json: \"\(text)\" is no JSON pointer: write one such as /device/id, with ~0 for ~ and ~1 for /",
+                "--key-json: \"\(text)\" is not a JSON pointer: write one such as /device/id, with ~0 for ~ and ~1 for /",
                 subcommand)
         }
         return pointer
     }
 
-    /// The bytes of an argument, which need not be text.
+    /// Returns the bytes of an argument, which need not be UTF-8.
     static func bytes(_ argument: Argument?) -> [UInt8] {
         guard let argument else { return [] }
         return Array(UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
@@ -250,6 +250,6 @@ struct Invocation {
 }
 
 extension Settings {
-    /// The number of processor cores, and so of commands that run at once where nothing else is said.
+    /// The number of processor cores, which is the default of `--jobs`.
     static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 }

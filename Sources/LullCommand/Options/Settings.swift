@@ -1,6 +1,6 @@
 internal import LullCore
 
-/// What the program can be told to do.
+/// The commands of `lull` that work on records, traces and stores.
 enum Subcommand: String, CaseIterable {
     case filter
     case run
@@ -16,23 +16,23 @@ enum Subcommand: String, CaseIterable {
     case compact
 }
 
-/// Everything that options say, with what holds where they say nothing.
+/// The values of all options, with their defaults.
 struct Settings {
-    /// What becomes of pending values at the end of the input.
+    /// What happens to pending values at the end of the input.
     enum AtEnd: String {
         case flush
         case drop
         case wait
-        /// It stays in the store.
+        /// They stay in the store.
         case keep
 
-        /// Those of a subcommand.
+        /// Returns the values that a subcommand takes.
         static func known(to subcommand: Subcommand) -> [AtEnd] {
             subcommand == .simulate ? [.flush, .drop, .wait] : [.flush, .drop, .wait, .keep]
         }
     }
 
-    /// How executions are written.
+    /// The output formats.
     enum Format: String, CaseIterable {
         case lines
         case jsonl
@@ -40,27 +40,20 @@ struct Settings {
         case json
         case openmetrics
 
-        /// The formats of a subcommand, the usual one first.
+        /// Returns the formats of a subcommand, the default first.
         static func known(to subcommand: Subcommand) -> [Format] {
             switch subcommand {
             case .filter, .run: [.lines, .jsonl]
             case .simulate: [.summary, .jsonl, .json]
             case .tune: [.summary, .json]
-            // Their other form is --json.
+            // Its other formats are the table and --json.
             case .status: [.openmetrics]
             case .submit, .work, .list, .flush, .cancel, .dead, .compact: []
             }
         }
     }
 
-    var wait: CoreDuration?
-    var throttle: CoreDuration?
-    var maxWait: CoreDuration?
-    var maxCount: Int?
-    var edges: Edges?
-    var delayRule: DelayRule?
-    var combination: Combination?
-    var maxBatch: Int?
+    var policy = PolicyOptions()
 
     /// The byte that ends a record.
     var terminator = UInt8(ascii: "\n")
@@ -79,39 +72,39 @@ struct Settings {
     var jobs: Int?
     var failsFast = false
 
-    /// The file that gets a trace of what comes in.
+    /// The file for a trace of the input.
     var recording: Argument?
     var recordsValues = false
     var hashesKeys = false
 
-    /// The store that keeps what is pending, as it was given.
+    /// The URL of the store.
     var store: String?
     var givenNamespace: String?
     var namespace: String { givenNamespace ?? "default" }
-    /// Options that only a store gives a meaning, as they were given.
+    /// The given options that have a meaning only with a store.
     var storeOptions: [Option] = []
-    /// Whether a policy that differs from the one that the namespace has takes its place.
+    /// Whether a policy that differs from the namespace's replaces it.
     var changesPolicy = false
     var lease = CoreDuration.seconds(30)
     var maxAttempts = 20
     /// For `lull submit`.
     var after: CoreDuration?
     var token: String?
-    /// Whether `lull status` goes on.
+    /// Whether `lull status` repeats.
     var watches = false
     /// Whether `lull dead` retries or discards all runs.
     var takesAll = false
 
-    /// What `lull tune` compares.
+    /// The waits that `lull tune` compares.
     var waits: [CoreDuration]?
     var targets = Targets()
     var tunesKeys = false
 
-    /// The file that gets a picture.
+    /// The file for a picture.
     var picture: Argument?
     var showsDiagram = false
-    /// Whether a stretch of the trace is to be drawn.
-    var drawsStretch: Bool { picture != nil || showsDiagram }
+    /// Whether an excerpt of the trace is drawn.
+    var drawsExcerpt: Bool { picture != nil || showsDiagram }
 
     /// How to find the key of a record.
     var keyRule: KeyRule {
@@ -119,71 +112,34 @@ struct Settings {
         return field.map { .field($0, delimiter: delimiter) } ?? .same
     }
 
-    /// The engine's setup for a subcommand, if the options agree with each other.
+    /// Returns the engine's setup for a subcommand; throws if options contradict each other.
     func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
         try checkRecords(for: subcommand)
-        try checkCombination(for: subcommand)
-        let policy = try policy(for: subcommand)
+        if policy.combination == .collect, whileRunning == .cancelRunning {
+            throw .usage(
+                "--while-running cancel would lose values of --combine collect: use --while-running queue, "
+                    + "or --combine latest", subcommand)
+        }
+        let runs = subcommand == .run
+        // Executions that take no time never overlap, but the parts of a batch come one after the other.
+        let usual: WhileRunning = runs || policy.maxBatch != nil ? .queue : .concurrent
         do {
-            // Where executions take no time, none is ever in another's way; but the parts of a batch come one by one.
-            guard subcommand == .run else {
-                return try Setup(
-                    policy, combination: combination ?? .latest, whileRunning: maxBatch == nil ? .concurrent : .queue,
-                    capacity: maxKeys, maxBatch: maxBatch)
-            }
             return try Setup(
-                policy, combination: combination ?? .latest, whileRunning: whileRunning ?? .queue,
-                maxConcurrent: jobs ?? Settings.cores, capacity: maxKeys, maxBatch: maxBatch)
+                policy.policy(for: subcommand), combination: policy.combination ?? .latest,
+                whileRunning: whileRunning ?? usual, maxConcurrent: runs ? jobs ?? Settings.cores : nil,
+                capacity: maxKeys, maxBatch: policy.maxBatch)
+        } catch let failure as Failure {
+            throw failure
         } catch {
             throw .usage("\(error)", subcommand)
         }
     }
 
-    /// Refuses options about records that need others, or exclude each other.
+    /// Throws if options about records lack others that they need, or exclude each other.
     func checkRecords(for subcommand: Subcommand) throws(Failure) {
         if delimiter != nil, field == nil { throw .usage("--delimiter needs --key-field", subcommand) }
         if recordsValues, recording == nil { throw .usage("--record-values needs --record", subcommand) }
         if hashesKeys, recording == nil { throw .usage("--hash-keys needs --record", subcommand) }
         if field != nil, pointer != nil { throw .usage("--key-field and --key-json exclude each other", subcommand) }
-    }
-
-    /// Refuses options that do not go together with how values are combined.
-    func checkCombination(for subcommand: Subcommand) throws(Failure) {
-        if maxBatch != nil, combination != .collect {
-            throw .usage("--max-batch needs --combine collect: otherwise an execution gets one value", subcommand)
-        }
-        if combination == .collect, whileRunning == .cancelRunning {
-            throw .usage(
-                "--while-running cancel would lose values of --combine collect: use --while-running queue, "
-                    + "or --combine latest", subcommand)
-        }
-    }
-
-    /// When values fall due.
-    func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
-        do {
-            switch (wait, throttle) {
-            case (nil, nil):
-                throw Failure.usage("give a quiet period with --wait, or an interval with --throttle", subcommand)
-            case (_?, _?):
-                throw Failure.usage("--wait and --throttle exclude each other", subcommand)
-            case (let wait?, nil):
-                return try .debounce(
-                    wait: wait, maxWait: maxWait, edges: edges ?? .trailing, delayRule: delayRule ?? .restart,
-                    maxCount: maxCount)
-            case (nil, let interval?):
-                if maxWait != nil { throw Failure.usage("--max-wait has no meaning with --throttle", subcommand) }
-                if delayRule != nil { throw Failure.usage("--delay-rule has no meaning with --throttle", subcommand) }
-                return try .throttle(interval: interval, edges: edges ?? [.leading, .trailing], maxCount: maxCount)
-            }
-        } catch let failure as Failure {
-            throw failure
-        } catch PolicyError.maxWaitBelowWait(let maxWait, let wait) {
-            throw .usage("--max-wait is \(maxWait), but must be at least the --wait of \(wait)", subcommand)
-        } catch PolicyError.maxCountWithoutTrailing {
-            throw .usage("--max-count needs the trailing edge: without it nothing is ever pending", subcommand)
-        } catch {
-            throw .usage("\(error)", subcommand)
-        }
     }
 }

@@ -1,4 +1,4 @@
-// The same for zsh and fish.
+// Completions for zsh and fish.
 
 extension Completions {
     static var zsh: String {
@@ -19,7 +19,7 @@ extension Completions {
             case .none: break
             case .file: specs.append("'1:trace:_files'")
             case .command: specs.append("'*::command: _normal'")
-            case .words(let names): specs.append("'1:what to do:(\(names.joined(separator: " ")))'")
+            case .keywords(let names): specs.append("'1:action:(\(names.joined(separator: " ")))'")
             }
             cases += "    \(subcommand.rawValue))\n        _arguments -S \\\n            "
             cases += specs.joined(separator: " \\\n            ") + "\n        ;;\n"
@@ -105,7 +105,7 @@ extension Completions {
                 lines.append(
                     "complete -c lull -n '__fish_seen_subcommand_from \(name); and contains -- -- (commandline -opc)' "
                         + "-F -a '(__fish_complete_command)'")
-            case .words(let names): lines.append("\(seen) -a '\(names.joined(separator: " "))'")
+            case .keywords(let names): lines.append("\(seen) -a '\(names.joined(separator: " "))'")
             }
         }
         for name in Help.commands where Subcommand(rawValue: name) == nil {

@@ -1,6 +1,6 @@
-/// `lull completions`: what shells need to complete the command's options and their values.
+/// `lull completions`: scripts with which shells complete options and their values.
 ///
-/// All of it comes from the tables that the options are read with, and from the texts of `--help`.
+/// They are made from the tables for parsing options and from the texts of `--help`.
 enum Completions {
     static let shells = ["bash", "zsh", "fish"]
 
@@ -10,7 +10,7 @@ enum Completions {
         case ["zsh"]: return zsh
         case ["fish"]: return fish
         case ["--help"], ["-h"]: return help
-        default: throw .usage("say for which shell: lull completions bash, zsh or fish")
+        default: throw .usage("the shell is missing: lull completions bash, zsh or fish")
         }
     }
 
@@ -27,28 +27,28 @@ enum Completions {
 
         """
 
-    /// An option of a subcommand as completions see it.
-    struct Known {
+    /// An option of a subcommand, as a completion shows it.
+    struct OptionEntry {
         let name: String
         let value: Option.Value
         /// A few words.
         let explanation: String
     }
 
-    static func options(of subcommand: Subcommand) -> [Known] {
+    static func options(of subcommand: Subcommand) -> [OptionEntry] {
         let page = HelpPage(Help.page(for: subcommand))
-        // Some pages refer to others for what is the same there.
+        // Some pages refer to others for an option's explanation.
         let fallbacks = [page] + Subcommand.allCases.map { HelpPage(Help.page(for: $0)) }
         return Option.allCases.filter { $0.belongs(to: subcommand) }.map { option in
             let name = "\(option.name)"
             let text = fallbacks.lazy.compactMap { $0.explanation(of: name) }.first { !$0.isEmpty }
-            return Known(
+            return OptionEntry(
                 name: name, value: option.value(for: subcommand),
                 explanation: option == .help ? "explain this command" : short(text ?? ""))
         }
     }
 
-    /// As much of an explanation as fits beside a name: its first sentence, or what stands before a colon in it.
+    /// Returns the part of an explanation that fits beside a name: its first sentence, or the part of that before a colon.
     private static func short(_ text: String) -> String {
         let limit = 60
         let ends = [text.firstRange(of: "; "), text.firstRange(of: ". ")].compactMap { $0?.lowerBound }
@@ -72,20 +72,20 @@ extension Completions {
             let known = Self.options(of: subcommand)
             options += "        \(name)) options='\(known.map { "--\($0.name)" }.joined(separator: " "))' ;;\n"
             for option in known {
-                let place = "        \(name):--\(option.name))"
+                let pattern = "        \(name):--\(option.name))"
                 switch option.value {
                 case .none: break
-                case .choice(let names): values += "\(place) words='\(names.joined(separator: " "))' ;;\n"
-                case .file: values += "\(place) kind=file ;;\n"
-                case .store: values += "\(place) kind=store ;;\n"
-                case .text: values += "\(place) kind=text ;;\n"
+                case .choice(let names): values += "\(pattern) words='\(names.joined(separator: " "))' ;;\n"
+                case .file: values += "\(pattern) kind=file ;;\n"
+                case .store: values += "\(pattern) kind=store ;;\n"
+                case .text: values += "\(pattern) kind=text ;;\n"
                 }
             }
             switch subcommand.operands {
             case .none: break
             case .file: operands += "        \(name)) kind=file ;;\n"
             case .command: operands += "        \(name)) kind=command ;;\n"
-            case .words(let names): operands += "        \(name)) words='\(names.joined(separator: " "))' ;;\n"
+            case .keywords(let names): operands += "        \(name)) words='\(names.joined(separator: " "))' ;;\n"
             }
         }
         let commands = Help.commands.joined(separator: " ")
@@ -95,7 +95,7 @@ extension Completions {
                 local IFS=$' \\t\\n' word previous='' current='' command='' options='' words='' kind='' glued='' ended=0
                 local index value rest=0
                 COMPREPLY=()
-                # bash takes words apart at = and :, so they are put together again.
+                # bash splits words at = and :, so join them again.
                 for ((index = 1; index <= COMP_CWORD; index++)); do
                     word=${COMP_WORDS[index]}
                     case $word in
@@ -119,7 +119,7 @@ extension Completions {
                 done
                 word=${COMP_WORDS[COMP_CWORD]}
                 if ((ended)); then
-                    # After "--": a command and its arguments, or operands that look like options.
+                    # After "--": a command with its arguments, or operands that look like options.
                     case $command in
             \(Subcommand.allCases.filter { $0.operands == .command }.map(\.rawValue).joined(separator: " | "))) ;;
                     *) return ;;
@@ -156,7 +156,7 @@ extension Completions {
                     if [[ $value == *:* ]]; then
                         [[ $word == : ]] && word=''
                         _lull_files "${word#sqlite:}"
-                        # Not the files that a store keeps beside itself.
+                        # Leave out the files that belong to a store.
                         for index in "${!COMPREPLY[@]}"; do
                             case ${COMPREPLY[index]} in
                             *-wal | *-shm | *-want | *-write)

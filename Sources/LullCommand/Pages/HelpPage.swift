@@ -1,15 +1,15 @@
-/// A text of `--help` taken apart, so that the manual and the completions say the same.
+/// A parsed text of `--help`, from which the manual and the completions are made.
 struct HelpPage {
-    /// A piece of the page, in order.
+    /// A part of the page, in order.
     enum Block: Equatable {
-        /// The lines after "Usage:", each a way to call the command.
+        /// The lines after "Usage:", one for each way to call the command.
         case usage([String])
         case paragraph(String)
-        /// What ends in a colon and has something indented below it.
+        /// A line that ends with a colon, above indented lines.
         case heading(String)
-        /// An option or several with their values, and what is said of them.
+        /// One or several options with their values, and the explanation.
         case option(term: String, text: String)
-        /// Indented lines that stand as they are: examples.
+        /// Indented lines that stay as they are, such as examples.
         case literal([String])
     }
 
@@ -17,60 +17,60 @@ struct HelpPage {
 
     init(_ text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        var place = 0
-        while place < lines.count {
-            let line = lines[place]
+        var index = 0
+        while index < lines.count {
+            let line = lines[index]
             if line.isEmpty {
-                place += 1
+                index += 1
             } else if line.hasPrefix("Usage: ") {
                 var usage = [line.dropFirst("Usage:".count)]
-                place += 1
-                while place < lines.count, lines[place].hasPrefix(" ") {
-                    usage.append(lines[place][...])
-                    place += 1
+                index += 1
+                while index < lines.count, lines[index].hasPrefix(" ") {
+                    usage.append(lines[index][...])
+                    index += 1
                 }
                 blocks.append(.usage(usage.map(Self.trimmed).filter { !$0.isEmpty }))
             } else if line.hasPrefix("  --") {
-                blocks.append(Self.option(lines, &place))
+                blocks.append(Self.option(lines, &index))
             } else if line.hasPrefix("  ") {
                 var literal: [String] = []
-                while place < lines.count, lines[place].hasPrefix("  "), !lines[place].hasPrefix("  --") {
-                    literal.append(String(lines[place].dropFirst(2)))
-                    place += 1
+                while index < lines.count, lines[index].hasPrefix("  "), !lines[index].hasPrefix("  --") {
+                    literal.append(String(lines[index].dropFirst(2)))
+                    index += 1
                 }
                 blocks.append(.literal(literal))
             } else {
-                appendParagraph(lines, &place)
+                appendParagraph(lines, &index)
             }
         }
     }
 
-    /// An option has its explanation beside it, from the second of two blanks on, and below it, far to the right.
-    private static func option(_ lines: [String], _ place: inout Int) -> Block {
-        let line = lines[place].dropFirst(2)
-        place += 1
+    /// Parses an option. Its explanation starts beside it, after two blanks, and continues below, indented further.
+    private static func option(_ lines: [String], _ index: inout Int) -> Block {
+        let line = lines[index].dropFirst(2)
+        index += 1
         var term = line
         var text: [Substring] = []
         if let gap = line.indices.first(where: { line[$0...].hasPrefix("  ") }) {
             term = line[..<gap]
             text = line[gap...].split(separator: " ")
         }
-        while place < lines.count, lines[place].hasPrefix("      ") {
-            text += lines[place].split(separator: " ")
-            place += 1
+        while index < lines.count, lines[index].hasPrefix("      ") {
+            text += lines[index].split(separator: " ")
+            index += 1
         }
         return .option(term: String(term), text: text.joined(separator: " "))
     }
 
-    private mutating func appendParagraph(_ lines: [String], _ place: inout Int) {
+    private mutating func appendParagraph(_ lines: [String], _ index: inout Int) {
         var words: [Substring] = []
-        while place < lines.count, !lines[place].isEmpty, !lines[place].hasPrefix("  ") {
-            words += lines[place].split(separator: " ")
-            place += 1
+        while index < lines.count, !lines[index].isEmpty, !lines[index].hasPrefix("  ") {
+            words += lines[index].split(separator: " ")
+            index += 1
         }
         let text = words.joined(separator: " ")
-        let isHeading = text.hasSuffix(":") && place < lines.count && lines[place].hasPrefix("  ")
-        // A sentence that leads to an example is no heading.
+        let isHeading = text.hasSuffix(":") && index < lines.count && lines[index].hasPrefix("  ")
+        // A sentence that introduces an example is no heading.
         blocks.append(isHeading && !text.contains(". ") ? .heading(String(text.dropLast())) : .paragraph(text))
     }
 
@@ -80,7 +80,7 @@ struct HelpPage {
 
     // MARK: - What others need of it
 
-    /// What is said of an option, without its dashes; nil if it is not explained by itself.
+    /// Returns the explanation of an option, named without dashes; nil if the page has none.
     func explanation(of option: String) -> String? {
         for case .option(let term, let text) in blocks {
             let names = term.split(separator: ",").compactMap { $0.split(separator: " ").first }
@@ -89,7 +89,7 @@ struct HelpPage {
         return nil
     }
 
-    /// What the overview says of a subcommand, in a few words.
+    /// Returns the overview's few words about a subcommand.
     static func summary(of subcommand: String) -> String {
         for line in Help.overview.split(separator: "\n") where line.hasPrefix("  lull \(subcommand) ") {
             let rest = line.dropFirst(2)

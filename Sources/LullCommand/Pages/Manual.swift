@@ -1,6 +1,6 @@
 /// `lull man`: the texts of `--help` as pages for `man`.
 enum Manual {
-    /// A page, for the name of a subcommand or for the command as a whole.
+    /// Returns the page of a subcommand, or of the command as a whole.
     static func make(_ arguments: [String]) throws(Failure) -> String {
         if arguments == ["--help"] || arguments == ["-h"] { return help }
         guard arguments.count <= 1 else { throw .usage("unexpected argument \(arguments[1])") }
@@ -58,7 +58,7 @@ enum Manual {
 
     private static func append(_ page: HelpPage, to roff: inout String) {
         var section = ""
-        // A heading or nothing of the page's own stands before what is below it.
+        // Whether nothing of the section precedes the next block.
         var isFresh = true
         func open(_ name: String) {
             if section != name { roff += ".SH \(name)\n" }
@@ -69,20 +69,20 @@ enum Manual {
             if !isFresh { roff += ".PP\n" }
             isFresh = false
         }
-        for (place, block) in page.blocks.enumerated() {
+        for (index, block) in page.blocks.enumerated() {
             switch block {
             case .usage(let lines):
                 open("SYNOPSIS")
                 roff += lines.map { line(escaped($0)) }.joined(separator: ".br\n")
             case .paragraph(let text):
-                // The overview begins with its name.
+                // The overview begins with its name, which NAME has already.
                 if section.isEmpty, text.hasPrefix("lull: ") { continue }
                 if section != "OPTIONS" { open("DESCRIPTION") }
                 paragraph()
                 roff += line(escaped(text))
             case .heading(let text):
                 var next: HelpPage.Block?
-                if place + 1 < page.blocks.count { next = page.blocks[place + 1] }
+                if index + 1 < page.blocks.count { next = page.blocks[index + 1] }
                 if case .option = next {
                     open("OPTIONS")
                     roff += ".SS \(quoted(text))\n"
@@ -96,13 +96,13 @@ enum Manual {
                 isFresh = false
             case .literal(let lines):
                 paragraph()
-                // Lines that fill a screen in the help do not fit with a page's indentation.
+                // Lines that fill a screen in the help would not fit with a page's indentation.
                 roff += ".nf\n.in 2n\n" + lines.map { line(escaped($0)) }.joined() + ".in\n.fi\n"
             }
         }
     }
 
-    /// The names of options stand out from their values.
+    /// Returns a term with the names of options in bold and their values in italics.
     private static func marked(_ term: String) -> String {
         term.split(separator: ",").map { part in
             let words = part.split(separator: " ").map(String.init)
@@ -111,17 +111,17 @@ enum Manual {
         }.joined(separator: ", ")
     }
 
-    /// A line of text that is not taken for a request.
+    /// Returns a line of text that is not taken for a request.
     private static func line(_ text: String) -> String {
         text.hasPrefix(".") || text.hasPrefix("'") ? "\\&\(text)\n" : "\(text)\n"
     }
 
-    /// The argument of a heading.
+    /// Returns the argument of a heading.
     private static func quoted(_ text: String) -> String {
         "\"\(escaped(text).replacing("\"", with: "\\(dq"))\""
     }
 
-    /// Text as it is meant: troff would make typographic marks of some characters.
+    /// Returns text in which no character is replaced: troff makes typographic marks of some.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

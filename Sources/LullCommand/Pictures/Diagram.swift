@@ -1,24 +1,24 @@
 internal import LullCore
 
-/// A marble diagram in text: the submits above, the executions of policies below.
+/// A marble diagram in text: the submits above, the executions under each policy below.
 enum Diagram {
     private static let mostColumns = 72
     private static let fewestColumns = 8
 
-    /// Appends a diagram of a stretch.
+    /// Appends a diagram of an excerpt.
     static func append(
-        _ stretch: Stretch, of key: [UInt8], _ policies: [(name: String, policy: Policy)],
+        _ excerpt: TraceExcerpt, of key: [UInt8], _ policies: [(name: String, policy: Policy)],
         width screen: Int = Terminal.width, to text: inout [UInt8]
     ) {
         let labels = max("submits".count, policies.map(\.name.count).max() ?? 0)
         let columns = Int64(max(fewestColumns, min(mostColumns, screen - labels - 2)))
-        let width = stretch.from.duration(to: stretch.to).nanoseconds
+        let width = excerpt.from.duration(to: excerpt.to).nanoseconds
         let step = max(1, width / columns)
         func column(_ instant: CoreInstant) -> Int {
-            Int(min(columns - 1, max(0, stretch.from.duration(to: instant).nanoseconds / step)))
+            Int(min(columns - 1, max(0, excerpt.from.duration(to: instant).nanoseconds / step)))
         }
         var submits = [Int](repeating: 0, count: Int(columns))
-        for instant in stretch.submits { submits[column(instant)] += 1 }
+        for instant in excerpt.submits { submits[column(instant)] += 1 }
         var seen: Set<Character> = []
         func appendRow(_ name: String, _ marks: String) {
             seen.formUnion(marks)
@@ -26,23 +26,23 @@ enum Diagram {
             text.append(string: marks + "\n")
         }
 
-        let rest = " from \(stretch.startText)s on; a column is \(DurationText.rounded(step))"
+        let rest = " from \(excerpt.startText)s on; a column is \(DurationText.rounded(step))"
         let head = "key \(Terminal.shown(key, upTo: max(12, screen - rest.count - 4)))\(rest)"
         for line in Terminal.wrap(head, to: screen) { text.append(string: line + "\n") }
         appendRow("submits", submits.map { $0 == 0 ? "." : $0 == 1 ? "o" : $0 < 10 ? "\($0)" : "+" }.joined())
         for (name, policy) in policies {
             var marks = [Character](repeating: ".", count: Int(columns))
-            let executions = stretch.executions(by: policy)
+            let executions = excerpt.executions(by: policy)
             for execution in executions where execution.first < execution.at {
-                for place in column(execution.first)...column(execution.at) { marks[place] = "-" }
+                for index in column(execution.first)...column(execution.at) { marks[index] = "-" }
             }
-            for execution in executions where execution.at < stretch.to { marks[column(execution.at)] = "x" }
+            for execution in executions where execution.at < excerpt.to { marks[column(execution.at)] = "x" }
             appendRow(name, String(marks))
         }
         for line in Terminal.wrap(legend(of: seen), to: screen) { text.append(string: line + "\n") }
     }
 
-    /// What the marks mean that are to be seen.
+    /// Returns the meanings of the marks that occur.
     private static func legend(of marks: Set<Character>) -> String {
         let counts = marks.filter(\.isNumber).sorted().map(String.init).joined(separator: ", ")
         var meanings = counts.isEmpty ? [] : ["\(counts) submits in one column"]

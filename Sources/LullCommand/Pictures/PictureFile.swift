@@ -9,8 +9,8 @@ extension Picture {
         let descriptor = lull_create(path)
         if descriptor < 0 { throw .system(name) }
         defer { close(descriptor) }
-        var outlet = Outlet(descriptor)
-        outlet.text.append(string: svg())
+        var outlet = OutputBuffer(descriptor)
+        outlet.bytes.append(string: svg())
         do throws(Failure) {
             _ = try outlet.drain()
         } catch {
@@ -20,7 +20,7 @@ extension Picture {
 }
 
 extension Failure {
-    /// A picture was asked for of a trace in which nothing happens.
+    /// A picture of a trace without submits was asked for.
     static func nothingToDraw(in trace: String) -> Failure {
         let message = "\(trace): nothing was submitted, so there is nothing to draw for --svg"
         return Failure(status: ExitStatus.badData, message: message)
@@ -28,21 +28,21 @@ extension Failure {
 }
 
 extension Timeline {
-    /// A picture of a stretch, and of what some policies made of it.
+    /// Creates a picture of an excerpt, and of its executions under some policies.
     init(
-        _ stretch: Stretch, of key: [UInt8], title: String,
+        _ excerpt: TraceExcerpt, of key: [UInt8], title: String,
         _ policies: [(name: String, policy: Policy, colour: Int)]
     ) {
         let key = Terminal.shown(key)
         self.init(
             title: title,
-            subtitle: "A stretch of the trace, from \(stretch.startText) s on, key \(key).",
-            bounds: Double(stretch.from.nanoseconds)...Double(stretch.to.nanoseconds),
-            submits: stretch.submits.map { Double($0.nanoseconds) },
+            subtitle: "Part of the trace of key \(key), from \(excerpt.startText) s on.",
+            bounds: Double(excerpt.from.nanoseconds)...Double(excerpt.to.nanoseconds),
+            submits: excerpt.submits.map { Double($0.nanoseconds) },
             rows: policies.map { name, policy, colour in
                 Row(
                     name, colour: colour,
-                    stretch.executions(by: policy).map { (Double($0.first.nanoseconds), Double($0.at.nanoseconds)) })
+                    excerpt.executions(by: policy).map { (Double($0.first.nanoseconds), Double($0.at.nanoseconds)) })
             })
     }
 }

@@ -1,7 +1,7 @@
 internal import LullCore
 
-/// Keeps the beginning of some keys' traces, so that a stretch can be drawn when all has been read: the first calls of the
-/// keys that came first. The memory is bounded, however long the trace.
+/// Keeps the first calls of the first keys of a trace, for an excerpt that is drawn when everything has been read. The memory is
+/// bounded, however long the trace.
 struct Sampler {
     /// A call on one key.
     struct Call {
@@ -15,24 +15,24 @@ struct Sampler {
 
     private var calls: [[Call]] = []
 
-    /// Notes a call of a trace.
-    mutating func note(_ call: TraceCall) {
+    /// Adds a call of the trace.
+    mutating func add(_ call: TraceCall) {
         let line = call.line
-        let noted = Call(at: line.at, operation: line.operation, wait: line.wait)
+        let sample = Call(at: line.at, operation: line.operation, wait: line.wait)
         guard let key = call.key.map({ Int($0.value) }) else {
-            for key in calls.indices { add(noted, to: key) }
+            for key in calls.indices { append(sample, to: key) }
             return
         }
         guard key < Self.keyLimit else { return }
         while calls.count <= key { calls.append([]) }
-        add(noted, to: key)
+        append(sample, to: key)
     }
 
-    private mutating func add(_ call: Call, to key: Int) {
+    private mutating func append(_ call: Call, to key: Int) {
         if calls[key].count < Self.callLimit { calls[key].append(call) }
     }
 
-    /// The busiest key's calls; nil if there are none.
+    /// The key with the most submits, and its calls; nil if there are no submits.
     var busiest: (key: Int, calls: [Call])? {
         let submits = calls.map { $0.count { $0.operation == .submit } }
         guard let most = submits.max(), most > 0, let key = submits.firstIndex(of: most) else { return nil }

@@ -1,4 +1,4 @@
-/// What records are coalesced under: bytes that are equal or not.
+/// The key under which records are coalesced: bytes that are equal or not.
 struct Key: Hashable {
     let bytes: [UInt8]
 
@@ -11,13 +11,13 @@ struct Key: Hashable {
     }
 }
 
-/// Where the key of a record is found.
+/// How to find the key of a record.
 enum KeyRule {
-    /// All records have the same.
+    /// All records have the same key.
     case same
-    /// A field, counted from 1. Without a delimiter fields are separated by blanks, as in awk.
+    /// A field, counted from 1. Without a delimiter, blanks separate fields as in awk.
     case field(Int, delimiter: [UInt8]?)
-    /// A value of a JSON record. The key is its canonical text.
+    /// A value of a JSON record, in canonical form.
     case json(JSONPointer)
 
     /// Why a record has no key.
@@ -27,7 +27,7 @@ enum KeyRule {
         case noValue
     }
 
-    /// The key of a record.
+    /// Returns the key of a record.
     func key(of record: ByteSlice) throws(Fault) -> Key {
         switch self {
         case .same: return Key(bytes: [])
@@ -73,7 +73,7 @@ enum KeyRule {
         }
     }
 
-    /// UTF-8 is such that a character's bytes are found only where that character is.
+    /// In UTF-8 the bytes of one character never occur inside another.
     private static func position(of delimiter: [UInt8], in record: ByteSlice, from start: Int) -> Int? {
         var position = start
         while position + delimiter.count <= record.count {
@@ -89,7 +89,7 @@ enum KeyRule {
 
     // MARK: - Showing keys
 
-    /// Writes a key as JSON.
+    /// Appends a key as JSON.
     func append(_ key: Key, to text: inout [UInt8]) {
         switch self {
         case .same: text.append("null")
@@ -103,7 +103,7 @@ enum KeyRule {
         }
     }
 
-    /// A key as a command is told it: a JSON string is its content, everything else its text.
+    /// Returns a key as a command gets it: the content of a JSON string, the text of any other value.
     func plain(_ key: Key) -> [UInt8] {
         guard case .json = self, key.bytes.first == UInt8(ascii: "\"") else { return key.bytes }
         return key.bytes.withUnsafeBufferPointer { JSONText.content($0.part(1..<$0.count - 1)) }
@@ -111,7 +111,7 @@ enum KeyRule {
 }
 
 extension KeyRule.Fault: CustomStringConvertible {
-    /// Why there is no key, as far as other records share it.
+    /// The part of the reason that other records share.
     var kind: String {
         switch self {
         case .noField(let number): "no field \(number)"
@@ -120,7 +120,7 @@ extension KeyRule.Fault: CustomStringConvertible {
         }
     }
 
-    /// Why there is no key, for a message.
+    /// The reason, for a message.
     var description: String {
         switch self {
         case .noField(let number): "it has no field \(number)"

@@ -1,50 +1,52 @@
 internal import CLullCommand
 
-/// Cuts what is read into records, without copying them: one large buffer, and a search for the terminator in it.
+/// Splits what is read into records without copying them: it searches one large buffer for the terminator.
+///
+/// The buffer is unsafe memory for the benchmark row "lull filter, a line": records are handed out as pointers into it.
 struct RecordReader: ~Copyable {
-    /// What comes next in the buffer.
+    /// The next record of the buffer.
     enum Next {
-        /// A record without its terminator. The bytes are good until the next ``fill()``.
+        /// A record without its terminator. The bytes are valid until the next ``fill()``.
         case record(ByteSlice)
-        /// A record that is longer than ``longest``; it is skipped whole.
+        /// A record longer than ``longest``, which is skipped whole.
         case tooLong
-        /// Nothing that is complete: more must be read.
+        /// No complete record is left: read more.
         case incomplete
     }
 
-    /// What came of reading.
+    /// The result of a read.
     enum Filled {
         case bytes
-        /// There are no bytes just now, or a signal came.
+        /// No bytes are available now, or a signal interrupted the read.
         case nothing
         case end
     }
 
-    /// The length up to which a record is taken, in bytes.
+    /// The greatest length of a record, in bytes.
     static let longest = 16 << 20
-    private static let stride = 256 << 10
+    private static let readSize = 256 << 10
 
     let descriptor: Int32
     let terminator: UInt8
-    /// The number of the record that ``next()`` gave last, from 1.
+    /// The number of the latest record, from 1.
     private(set) var number = 0
 
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
-    /// What is not yet given out lies from here …
+    /// The start of the bytes that were not returned yet.
     private var start = 0
-    /// … to here.
+    /// Their end.
     private var end = 0
-    /// No terminator lies before this.
+    /// There is no terminator before this position.
     private var searched = 0
-    /// Whether the rest of a record that is too long is still to come.
+    /// Whether the rest of a record that is too long is still to be read.
     private var isSkipping = false
     private var isAtEnd = false
 
     init(_ descriptor: Int32, terminator: UInt8) {
         self.descriptor = descriptor
         self.terminator = terminator
-        capacity = 2 * Self.stride
+        capacity = 2 * Self.readSize
         memory = .allocate(capacity: capacity)
     }
 
@@ -52,10 +54,10 @@ struct RecordReader: ~Copyable {
         memory.deallocate()
     }
 
-    /// Reads once. To be called when ``next()`` has nothing more.
+    /// Reads once. Call it when ``next()`` has returned ``Next/incomplete``.
     mutating func fill() throws(Failure) -> Filled {
         makeRoom()
-        let count = read(descriptor, memory + end, Self.stride)
+        let count = read(descriptor, memory + end, Self.readSize)
         if count < 0 {
             let code = lull_errno()
             if code == EINTR || code == EAGAIN || code == EWOULDBLOCK { return .nothing }
@@ -66,12 +68,12 @@ struct RecordReader: ~Copyable {
         return isAtEnd ? .end : .bytes
     }
 
-    /// Makes what has been read so far all there is.
+    /// Ends the input after the bytes that have been read.
     mutating func finish() {
         isAtEnd = true
     }
 
-    /// The beginning of what has been read and not been given out.
+    /// Returns the first of the bytes that were read and not returned yet.
     func unread(upTo limit: Int) -> [UInt8] {
         Array(ByteSlice(start: memory + start, count: min(limit, end - start)))
     }
@@ -83,7 +85,7 @@ struct RecordReader: ~Copyable {
             searched -= start
             start = 0
         }
-        if capacity - end < Self.stride {
+        if capacity - end < Self.readSize {
             let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity * 2)
             larger.update(from: memory, count: end)
             memory.deallocate()
@@ -92,7 +94,7 @@ struct RecordReader: ~Copyable {
         }
     }
 
-    /// Gives out the next record.
+    /// Returns the next record.
     mutating func next() -> Next {
         while true {
             guard let found = memchr(memory + searched, Int32(terminator), end - searched) else {
@@ -111,7 +113,7 @@ struct RecordReader: ~Copyable {
         }
     }
 
-    /// What is left has no terminator. At the end of the input it is a record all the same.
+    /// Handles bytes without a terminator, which are a record only at the end of the input.
     private mutating func nextUnfinished() -> Next {
         let rest = ByteSlice(start: memory + start, count: end - start)
         searched = end

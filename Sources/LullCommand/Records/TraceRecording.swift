@@ -1,22 +1,22 @@
 internal import CLullCommand
 internal import LullCore
 
-/// Writes down what comes in, as a trace for `lull simulate` and `lull tune`: `{"at":12.5,"key":"lamp"}`.
+/// Writes the input as a trace for `lull simulate` and `lull tune`: `{"at":12.5,"key":"lamp"}`.
 ///
-/// Values are left out unless they are asked for; keys can be replaced by numbers that tell them apart and nothing else.
+/// Values are included only on request. Keys can be replaced by hashes, which show which keys are equal and nothing else.
 ///
 /// The file is closed when the program ends.
 struct TraceRecording {
     private let name: String
     private let keyRule: KeyRule
     private let hashesKeys: Bool
-    private let keepsValues: Bool
-    private var outlet: Outlet
+    private let includesValues: Bool
+    private var buffer: OutputBuffer
 
-    /// As much as is held back while records keep coming.
-    private static let stride = 1 << 16
+    /// How many bytes are kept in memory while records keep coming.
+    private static let chunkSize = 1 << 16
 
-    /// Creates the file. A recording that is there already may be all that is left of a day: it is never overwritten.
+    /// Creates the file. It never overwrites one: an earlier recording may be the only one of a day.
     init(_ path: Argument, _ settings: Settings) throws(Failure) {
         name = String(cString: path)
         let descriptor = lull_create_new(path)
@@ -24,43 +24,43 @@ struct TraceRecording {
             if lull_errno() != EEXIST { throw .system(name) }
             throw Failure(
                 status: ExitStatus.inputOutput,
-                message: "\(name) is there already: --record overwrites nothing, give it another name")
+                message: "\(name) exists already: --record overwrites no file, so give another name")
         }
-        outlet = Outlet(descriptor)
+        buffer = OutputBuffer(descriptor)
         keyRule = settings.keyRule
         hashesKeys = settings.hashesKeys
-        keepsValues = settings.recordsValues
+        includesValues = settings.recordsValues
     }
 
-    /// Notes a record.
-    mutating func note(_ record: ByteSlice, _ key: Key, at instant: CoreInstant) throws(Failure) {
-        outlet.text.append("{\"at\":")
-        DecimalSeconds.append(instant.nanoseconds, to: &outlet.text)
-        outlet.text.append(",\"key\":")
-        if hashesKeys { appendHash(of: key) } else { keyRule.append(key, to: &outlet.text) }
-        if keepsValues {
-            outlet.text.append(",\"value\":")
-            JSONText.append(Array(record), to: &outlet.text)
+    /// Appends a record.
+    mutating func append(_ record: ByteSlice, _ key: Key, at instant: CoreInstant) throws(Failure) {
+        buffer.bytes.append("{\"at\":")
+        DecimalSeconds.append(instant.nanoseconds, to: &buffer.bytes)
+        buffer.bytes.append(",\"key\":")
+        if hashesKeys { appendHash(of: key) } else { keyRule.append(key, to: &buffer.bytes) }
+        if includesValues {
+            buffer.bytes.append(",\"value\":")
+            JSONText.append(Array(record), to: &buffer.bytes)
         }
-        outlet.text.append("}\n")
-        if outlet.text.count > Self.stride { try write() }
+        buffer.bytes.append("}\n")
+        if buffer.bytes.count > Self.chunkSize { try write() }
     }
 
-    /// Writes what was held back.
+    /// Writes what is in memory.
     mutating func write() throws(Failure) {
         do throws(Failure) {
-            _ = try outlet.drain()
+            _ = try buffer.drain()
         } catch {
             throw Failure(status: error.status, message: "\(name): \(error.message)")
         }
     }
 
-    /// The hash depends on a number that is drawn at the start of the program and kept nowhere: who has the trace cannot
-    /// find out by trying whether a key is in it, nor compare it with another trace.
+    /// The hash depends on a random number that is drawn at the start and not stored. Nobody can find out from the trace by trial
+    /// whether it contains a given key, nor match its keys with another trace's.
     private mutating func appendHash(of key: Key) {
         var hasher = Hasher()
         hasher.combine(key)
         let digits = String(UInt64(bitPattern: Int64(hasher.finalize())), radix: 16)
-        outlet.text.append(string: "\"\(String(repeating: "0", count: 16 - digits.count))\(digits)\"")
+        buffer.bytes.append(string: "\"\(String(repeating: "0", count: 16 - digits.count))\(digits)\"")
     }
 }

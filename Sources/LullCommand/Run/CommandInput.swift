@@ -1,26 +1,26 @@
 internal import CLullCommand
 internal import LullCore
 
-/// The standard input of a command: a file without a name, which has all of it before the command starts.
+/// Makes the standard input of a command: a nameless file that has all of it before the command starts.
 ///
 /// A pipe would have to be filled while the command runs. If this program were killed meanwhile, the command would read a part of
-/// it, and then an end that looks like any other.
+/// the input followed by an ordinary end of file.
 enum CommandInput {
-    /// Small records are written together, in pieces of this size.
-    private static let piece = 1 << 16
+    /// Smaller records are written together, in chunks of this size.
+    private static let chunkSize = 1 << 16
 
     /// Makes the file of an execution.
     ///
-    /// - Returns: A descriptor at its beginning.
+    /// - Returns: A descriptor positioned at its start.
     static func file(_ batch: Batch<Record>, terminator: UInt8) throws(Failure) -> Int32 {
         let file = lull_nameless_file()
-        guard file >= 0 else { throw .system("the file of its standard input cannot be made") }
+        guard file >= 0 else { throw .system("the file for its standard input cannot be created") }
         var offset = 0
         var text: [UInt8] = []
         do throws(Failure) {
             for record in batch.values {
-                if text.count + record.count > Self.piece { try write(&text, to: file, at: &offset) }
-                if record.count > Self.piece {
+                if text.count + record.count > Self.chunkSize { try write(&text, to: file, at: &offset) }
+                if record.count > Self.chunkSize {
                     try write(record, to: file, at: &offset)
                 } else {
                     text += record
@@ -40,7 +40,7 @@ enum CommandInput {
         text.removeAll(keepingCapacity: true)
     }
 
-    /// The place of the descriptor stays at the beginning.
+    /// Writes without moving the descriptor's position.
     private static func write(_ bytes: [UInt8], to file: Int32, at offset: inout Int) throws(Failure) {
         var done = 0
         while done < bytes.count {

@@ -1,8 +1,8 @@
-/// The arguments of COMMAND, with `{key}`, `{value}`, `{count}` and `{edge}` to be filled in; `{{key}}` is a literal `{key}`.
+/// The arguments of COMMAND with the placeholders `{key}`, `{value}`, `{count}` and `{edge}`; `{{key}}` is a literal `{key}`.
 ///
-/// What is filled in is not looked at again, and any other braces are left as they are.
+/// Inserted values are not searched for placeholders, and other braces stay as they are.
 struct CommandTemplate {
-    /// What there is to fill in.
+    /// A placeholder.
     enum Detail: String, CaseIterable {
         case key
         case value
@@ -17,7 +17,7 @@ struct CommandTemplate {
 
     private let arguments: [[Piece]]
 
-    /// - Parameter arguments: Without COMMAND itself.
+    /// - Parameter arguments: The arguments without COMMAND itself.
     init(_ arguments: [[UInt8]]) {
         let placeholders = Detail.allCases.map { (detail: $0, name: Array("{\($0.rawValue)}".utf8)) }
         let literals = Detail.allCases.map { Array("{{\($0.rawValue)}}".utf8) }
@@ -42,7 +42,7 @@ struct CommandTemplate {
         }
     }
 
-    /// The arguments of an execution.
+    /// Returns the arguments with the placeholders replaced.
     func filled(_ details: (Detail) -> [UInt8]) -> [[UInt8]] {
         arguments.map { pieces in
             pieces.reduce(into: []) { argument, piece in

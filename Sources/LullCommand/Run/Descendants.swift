@@ -1,19 +1,14 @@
 internal import CLullCommand
 
-/// The processes below this one, also those that have left their group and their session.
+/// The processes below this one, including those that have left their process group and session.
 ///
-/// On Linux a process that has asked for it becomes the parent of every orphan below it. So it is enough to kill its children,
-/// again and again, until it has none. Elsewhere an orphan cannot be found, and the process groups are all there is.
+/// On Linux a process can become the parent of every orphan below it (a subreaper). Killing its children until none is left then
+/// reaches all descendants. Elsewhere orphans cannot be found, and killing the process groups has to do.
 enum Descendants {
-    /// Becomes the parent of orphans.
-    static func adopt() {
-        lull_adopt_orphans()
-    }
-
-    /// Kills all that can be killed, and waits for their end.
+    /// Kills all descendants that can be found, and waits for their end.
     ///
-    /// - Parameter groups: Process groups, in case that the system does not tell which children there are.
-    static func end(_ groups: some Sequence<pid_t>) {
+    /// - Parameter groups: Process groups to kill as well, in case the system does not list the children.
+    static func killAll(_ groups: some Sequence<pid_t>) {
         for group in groups { kill(-group, SIGKILL) }
         var pause: Int32 = 1
         while true {
@@ -23,21 +18,21 @@ enum Descendants {
                 continue
             }
             if child < 0, lull_errno() != EINTR { return }
-            // A child's number is not given to another process before the child has been waited for.
+            // A child's process id is not reused before the child has been waited for.
             let killed = children().reduce(false) { kill($1, SIGKILL) == 0 || $0 }
-            // What is left belongs to somebody else, or cannot be seen.
+            // The remaining children may not be killed, or cannot be listed.
             if !killed, pause > 256 { return }
             poll(nil, 0, pause)
-            // A process that is in the middle of an input or output ends after that.
+            // A process in an uninterruptible system call ends after that call.
             pause = min(2 * pause, 1024)
         }
     }
 
-    /// The children of this process, as far as the system tells.
+    /// Returns the children of this process, as far as the system lists them.
     static func children() -> [pid_t] {
         #if os(Linux)
-            // In a container with the process list of another one, the numbers would be those of strangers.
-            guard isListOfProcessesOurs() else { return [] }
+            // If `/proc` belongs to another process namespace, its ids are those of unrelated processes.
+            guard procIsOurs() else { return [] }
             return listedChildren() ?? childrenAmongAll()
         #else
             []
@@ -45,13 +40,13 @@ enum Descendants {
     }
 
     #if os(Linux)
-        private static func isListOfProcessesOurs() -> Bool {
+        private static func procIsOurs() -> Bool {
             var name = [CChar](repeating: 0, count: 16)
             let count = readlink("/proc/self", &name, name.count)
             return name.prefix(max(0, count)).elementsEqual("\(getpid())".utf8.map { CChar(bitPattern: $0) })
         }
 
-        /// From the lists that most kernels keep, one for each thread; nil if this one does not.
+        /// Reads the lists that most kernels keep for each thread; returns nil if this kernel does not.
         static func listedChildren() -> [pid_t]? {
             var children: [pid_t] = []
             for thread in numbers(in: "/proc/self/task") {
@@ -63,12 +58,12 @@ enum Descendants {
             return children
         }
 
-        /// By asking every process for its parent.
+        /// Asks every process for its parent.
         static func childrenAmongAll() -> [pid_t] {
             let ours = "\(getpid())"
             return numbers(in: "/proc").filter { process in
                 guard let text = contents("/proc/\(process)/stat") else { return false }
-                // Its name is in parentheses, and may have anything in it; then come its state and its parent.
+                // The name is in parentheses and may contain anything; after it come the state and the parent.
                 guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return false }
                 let fields = text[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 2)
                 return fields.count > 1 && String(decoding: fields[1], as: UTF8.self) == ours

@@ -1,8 +1,8 @@
 internal import CLullCommand
 
-/// COMMAND: the program that `lull run` starts, found once at the start as a shell would find it.
+/// Finds the program that COMMAND names, as a shell would; `lull` does this once, at the start.
 enum Program {
-    /// The path of a program, from its name and the directories of `PATH`.
+    /// Returns the path of a program, from its name and the directories of `PATH`.
     ///
     /// - Throws: A failure of status 127 if there is none, or 126 if it cannot be executed.
     static func find(_ name: [UInt8], searching path: [UInt8]?) throws(Failure) -> [UInt8] {
@@ -12,12 +12,12 @@ enum Program {
         if !name.contains(UInt8(ascii: "/")) {
             let directories = (path ?? Array("/usr/local/bin:/usr/bin:/bin".utf8))
                 .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-            // An empty one is the current directory.
+            // An empty directory is the current one.
             candidates = directories.map { ($0.isEmpty ? [UInt8(ascii: ".")] : Array($0)) + [UInt8(ascii: "/")] + name }
         }
         var refusal: Int32?
         for candidate in candidates {
-            let code = CStrings.with([candidate]) { lull_obstacle($0[0]) }
+            let code = lull_obstacle(candidate.cString)
             if code == 0 { return candidate }
             if code != ENOENT, code != ENOTDIR { refusal = refusal ?? code }
         }

@@ -1,47 +1,47 @@
 internal import CLullCommand
 
-/// The process that starts the commands, as this program sees it.
+/// The parent's side of the supervisor: the process that starts the commands.
 ///
-/// It is there so that commands end with this program, however that ends: it notices when this process is gone, and kills them and
-/// all that they have started. Being their parent, it also sees their ends, and tells of them.
+/// The supervisor exists so that the commands end with this program, however this program ends: it notices that, and then kills
+/// them and everything they have started. As their parent it also sees them end, and reports that.
 ///
-/// There are two ways between the processes: a socket for requests, which are not answered, and a pipe for what came of them.
+/// Requests go through a socket and are not answered there; a pipe returns the results.
 struct Supervisor {
-    /// What a request begins with: what is wanted of which command, and what follows.
+    /// The header of a request; the strings follow it.
     struct Request: BitwiseCopyable {
-        /// A signal's number, or 0: start it.
+        /// The signal to send, or 0 to start the command.
         var signal: Int32 = 0
-        /// The number of its arguments; the other words are variables of the environment.
+        /// How many of the strings are arguments; the others are environment variables.
         var arguments: Int32 = 0
-        /// The bytes of all words, each with its NUL.
+        /// The size of all strings in bytes, each with its NUL.
         var length = 0
         var command: Int64
     }
 
-    /// What came of a request to start a command: it has ended, or was not started.
+    /// The result of a request to start a command: it has ended, or could not be started.
     struct Answer: BitwiseCopyable {
         var command: Int64 = 0
-        /// The process, which is also the number of its group; 0 if it was not started.
+        /// The process id, which is also the id of its group; 0 if it was not started.
         var process: Int32 = 0
-        /// As `waitpid` says it, or an error's code.
+        /// The status from `waitpid`, or an error code.
         var status: Int32 = 0
     }
 
-    /// To be polled for reading: commands have ended, or the supervisor has.
+    /// Poll this for reading: commands have ended, or the supervisor has.
     let descriptor: Int32
     private let socket: Int32
     private let process: pid_t
-    /// How long the end of this program waits for the end of what is killed with it.
+    /// How long, in milliseconds, ``end()`` waits for the processes that it kills.
     private static let patience: Int32 = 1000
 
-    /// Whether the supervisor is gone. Somebody must have killed it.
+    /// Whether the supervisor has ended, which means that something killed it.
     private(set) var isLost = false
 
-    /// Forks the supervisor. This has to come before anything that a fork must not share: threads, open databases.
+    /// Forks the supervisor. Call it before anything that a fork must not share: threads, open databases.
     ///
     /// - Parameters:
-    ///   - path: Of the program to start.
-    ///   - environment: What each command gets, before its own variables.
+    ///   - path: The program to start.
+    ///   - environment: The environment of every command; each adds variables of its own.
     init(_ path: [UInt8], environment: [Argument]) throws(Failure) {
         var ends: [Int32] = [-1, -1]
         guard lull_socket_pair(&ends) == 0 else { throw .system("cannot make a socket") }
@@ -51,7 +51,7 @@ struct Supervisor {
         guard lull_add_flags(reading, 0, O_NONBLOCK) == 0, lull_add_flags(writing, 0, O_NONBLOCK) == 0 else {
             throw .system("cannot make a pipe")
         }
-        // No signal ends the supervisor before it is out of the terminal's reach and has its handlers.
+        // No signal may end the supervisor before it has left the terminal and installed its handlers.
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
@@ -67,67 +67,68 @@ struct Supervisor {
         close(ends[1])
         close(writing)
         guard process > 0 else { throw .system("cannot start a process", code) }
-        // If somebody kills the supervisor alone, its descendants come here, to be killed.
-        Descendants.adopt()
-        // Each running command takes a descriptor here; what the commands themselves may have is as it was.
+        // If the supervisor alone is killed, its descendants become children of this process, which then kills them.
+        lull_adopt_orphans()
+        // Each running command takes a descriptor here. The limit that the commands inherit stays as it was.
         lull_raise_descriptor_limit()
     }
 
-    /// Starts the program, as the command of a number.
+    /// Starts the program as the command of the given number.
     ///
     /// - Parameters:
-    ///   - arguments: From the name of the program on.
-    ///   - variables: Of the environment, beside those that every command gets.
+    ///   - arguments: The arguments, from the name of the program on.
+    ///   - variables: Environment variables besides those that every command gets.
     mutating func start(
         _ command: Int64, _ arguments: [[UInt8]], _ variables: [[UInt8]], input: Int32, errors: Int32
     ) {
-        let words = arguments + variables
-        let length = words.reduce(0) { $0 + $1.count + 1 }
-        var message = Link.bytes(
+        let strings = arguments + variables
+        let length = strings.reduce(0) { $0 + $1.count + 1 }
+        var message = SupervisorSocket.bytes(
             of: Request(arguments: Int32(arguments.count), length: length, command: command), more: length)
-        for word in words {
-            message += word
+        for string in strings {
+            message += string
             message.append(0)
         }
         send(message, [input, errors])
     }
 
-    /// Sends a signal to the group of a command.
+    /// Sends a signal to the process group of a command.
     mutating func signal(_ command: Int64, _ number: Int32) {
-        send(Link.bytes(of: Request(signal: number, command: command)))
+        send(SupervisorSocket.bytes(of: Request(signal: number, command: command)))
     }
 
     private mutating func send(_ message: [UInt8], _ descriptors: [Int32] = []) {
-        // That nobody is there is told by the other way, too.
-        if !isLost, !Link.send(message, descriptors, to: socket) { isLost = true }
+        // If the supervisor has ended, the end of the pipe reports that too.
+        if !isLost, !SupervisorSocket.send(message, descriptors, to: socket) { isLost = true }
     }
 
-    /// Hands over the commands that have ended, or were not started.
+    /// Returns the commands that have ended or could not be started.
     mutating func ended() -> [Answer] {
         var ended: [Answer] = []
-        var places = [Answer](repeating: Answer(), count: 64)
+        var answers = [Answer](repeating: Answer(), count: 64)
         while true {
-            let count = places.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            let count = answers.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, lull_errno() == EINTR { continue }
             if count == 0 { isLost = true }
             guard count > 0 else { return ended }
-            // What is written at once is read at once: a whole number of them.
-            ended += places[..<(count / MemoryLayout<Answer>.stride)]
+            // Answers are written whole, so a read returns a whole number of them.
+            ended += answers[..<(count / MemoryLayout<Answer>.stride)]
         }
     }
 
-    /// Ends the supervisor, and with it all that commands have left behind.
+    /// Ends the supervisor, and kills everything that the commands have left behind.
     func end() {
         shutdown(socket, Int32(SHUT_WR))
         var interest = pollfd(descriptor: socket, Int32(POLLIN))
-        // It closes its end when nothing is left. Whatever takes longer than that is killed already, and ends by itself.
+        // The supervisor closes its end when no process is left. Those that take longer have been sent SIGKILL, and end by
+        // themselves.
         if poll(&interest, 1, Self.patience) > 0 { waitpid(process, nil, 0) }
     }
 }
 
-/// What goes over the socket: whole messages, or nothing any more.
-enum Link {
-    /// Sends everything, and the descriptors with the first byte.
+/// Sends and receives whole messages over the supervisor's socket.
+enum SupervisorSocket {
+    /// Sends a message, with the descriptors attached to its first byte.
     static func send(_ message: [UInt8], _ descriptors: [Int32] = [], to socket: Int32) -> Bool {
         var done = 0
         while done < message.count {
@@ -143,7 +144,7 @@ enum Link {
         return true
     }
 
-    /// The bytes of a value, with room for more.
+    /// Returns the bytes of a value in an array with capacity for more.
     static func bytes<Value: BitwiseCopyable>(of value: Value, more: Int = 0) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(MemoryLayout<Value>.size + more)
@@ -151,9 +152,9 @@ enum Link {
         return bytes
     }
 
-    /// Receives as much as there is room for.
+    /// Receives exactly as many bytes as the buffer holds.
     ///
-    /// - Returns: The descriptors that came with it; nil if the other side is gone.
+    /// - Returns: The descriptors that came with them; nil if the other side has closed the socket.
     static func receive(into bytes: UnsafeMutableRawBufferPointer, from socket: Int32) -> [Int32]? {
         var descriptors: [Int32] = []
         var done = 0

@@ -5,7 +5,7 @@ internal import LullCore
 struct KeyNumber: Hashable {
     let value: UInt32
 
-    /// Spreads numbers in sequence: side by side in an index, they would be in each other's way when they leave.
+    /// A multiplicative hash spreads consecutive numbers: next to each other in an index, they would make removals slow.
     var hashValue: Int { Int(value &* 0x9E37_79B9) }
 
     func hash(into hasher: inout Hasher) {
@@ -13,27 +13,29 @@ struct KeyNumber: Hashable {
     }
 }
 
-/// The keys of a trace, numbered in the order in which they come, and what is to be known of each.
+/// The keys of a trace, numbered in order of appearance, and the state of each.
 ///
-/// A key is looked up by its bytes as they stand in the line: only a new one is copied.
+/// A lookup compares the bytes of the line; only a new key is copied. A `Dictionary` would need a key object for
+/// each lookup, and could not be prefetched. The benchmark rows "lull simulate" look up a key for each record.
 struct KeyTable: ~Copyable {
     /// One key.
     struct Entry {
-        /// Where its canonical JSON lies.
+        /// The range of its canonical JSON in `texts`.
         let text: Range<Int>
         /// The instant of its latest submit.
         var latest = CoreInstant.origin
-        /// Whether something is pending.
+        /// Whether it has a pending value.
         var isPending = false
     }
 
     private(set) var entries: [Entry] = []
-    /// The canonical JSON of all keys, one after the other.
+    /// The canonical JSON of all keys, concatenated.
     private var texts: [UInt8] = []
-    /// The number of keys that have something pending.
+    /// The number of keys with a pending value.
     private(set) var pendingCount = 0
 
-    /// Open addressing: the upper half of a place is the key's hash, the lower half its number plus one; zero is empty.
+    /// A hash table with open addressing. A slot has the key's hash in the upper half and its number plus one in the lower half; an
+    /// empty slot is zero.
     private var index = [UInt64](repeating: 0, count: 16)
 
     subscript(number: KeyNumber) -> Entry { entries[Int(number.value)] }
@@ -43,21 +45,21 @@ struct KeyTable: ~Copyable {
         texts.withUnsafeBufferPointer { body($0.part(self[number].text)) }
     }
 
-    /// The canonical JSON of the key with a number, by itself.
+    /// Returns the canonical JSON of the key with this number.
     func text(of number: Int) -> [UInt8] {
         withText(of: KeyNumber(value: UInt32(number))) { Array($0) }
     }
 
-    // MARK: - Finding
+    // MARK: - Looking up
 
-    /// A key that is to be looked up, and its hash.
+    /// A key to look up, with its hash.
     ///
-    /// Who has many to look up hashes them first, and says of each that it is to be expected: then the memory for one comes
-    /// while another is hashed. With 10,000 keys the waiting had been a seventh of a simulation.
-    struct Sought {
-        /// The JSON text; nil for none, which is the same as `null`.
+    /// A caller with many keys hashes them first and prefetches the slot of each: the memory for one key then arrives while the
+    /// next is hashed. With 10,000 keys, waiting for that memory took a seventh of a simulation.
+    struct Lookup {
+        /// The JSON text; nil for a missing key, which equals `null`.
         private let text: ByteSlice?
-        /// Whether the text is canonical as it stands, as numbers are, and strings without escapes.
+        /// Whether the text is known to be canonical: a number, or a string without escapes.
         private let isCanonical: Bool
         fileprivate private(set) var hash: UInt32 = 0
 
@@ -81,63 +83,63 @@ struct KeyTable: ~Copyable {
         private static let null = Array("null".utf8)
     }
 
-    /// Asks for the memory in which the search for a key will begin, and does not wait for it.
-    func expect(_ key: Sought) {
+    /// Prefetches the slot at which the search for a key starts.
+    func prefetch(_ key: Lookup) {
         index.withUnsafeBufferPointer { index in
             if let start = index.baseAddress { lull_prefetch(start + (Int(key.hash) & (index.count - 1))) }
         }
     }
 
-    /// The number of a key, a new one if need be.
-    mutating func number(of key: Sought) -> KeyNumber {
+    /// Returns the number of a key, and adds the key if it is new.
+    mutating func number(of key: Lookup) -> KeyNumber {
         key.withCanonical { text in
-            let place = place(of: text, key.hash)
-            if index[place] != 0 { return Self.number(at: index[place]) }
+            let slot = slot(of: text, key.hash)
+            if index[slot] != 0 { return Self.number(in: index[slot]) }
             entries.append(Entry(text: texts.count..<texts.count + text.count))
             texts.append(contentsOf: text)
-            index[place] = UInt64(key.hash) << 32 | UInt64(entries.count)
+            index[slot] = UInt64(key.hash) << 32 | UInt64(entries.count)
             if entries.count * 2 > index.count { grow() }
             return KeyNumber(value: UInt32(entries.count - 1))
         }
     }
 
-    /// The number of a key that has one.
-    func existing(_ key: Sought) -> KeyNumber? {
+    /// Returns the number of a key, or nil if it is new.
+    func existing(_ key: Lookup) -> KeyNumber? {
         key.withCanonical { text in
-            let entry = index[place(of: text, key.hash)]
-            return entry == 0 ? nil : Self.number(at: entry)
+            let slot = index[slot(of: text, key.hash)]
+            return slot == 0 ? nil : Self.number(in: slot)
         }
     }
 
-    private static func number(at place: UInt64) -> KeyNumber {
-        KeyNumber(value: UInt32(truncatingIfNeeded: place) - 1)
+    private static func number(in slot: UInt64) -> KeyNumber {
+        KeyNumber(value: UInt32(truncatingIfNeeded: slot) - 1)
     }
 
-    /// Where in the index a key is, or is to be.
-    private func place(of text: ByteSlice, _ hash: UInt32) -> Int {
-        var place = Int(hash) & (index.count - 1)
-        while index[place] != 0 {
-            if index[place] >> 32 == hash,
-                withText(of: Self.number(at: index[place]), { $0.isEqual(to: text) })
+    /// Returns the index of a key's slot, or of the empty slot for it.
+    private func slot(of text: ByteSlice, _ hash: UInt32) -> Int {
+        var slot = Int(hash) & (index.count - 1)
+        while index[slot] != 0 {
+            if index[slot] >> 32 == hash,
+                withText(of: Self.number(in: index[slot]), { $0.isEqual(to: text) })
             {
                 break
             }
-            place = (place + 1) & (index.count - 1)
+            slot = (slot + 1) & (index.count - 1)
         }
-        return place
+        return slot
     }
 
     private mutating func grow() {
         let old = index
         index = Array(repeating: 0, count: old.count * 2)
         for entry in old where entry != 0 {
-            var place = Int(entry >> 32) & (index.count - 1)
-            while index[place] != 0 { place = (place + 1) & (index.count - 1) }
-            index[place] = entry
+            var slot = Int(entry >> 32) & (index.count - 1)
+            while index[slot] != 0 { slot = (slot + 1) & (index.count - 1) }
+            index[slot] = entry
         }
     }
 
-    // MARK: - Noting
+    // MARK: - State
 
     mutating func submitted(_ number: KeyNumber, at instant: CoreInstant) {
         entries[Int(number.value)].latest = instant

@@ -2,21 +2,21 @@ internal import CLullCommand
 internal import LullCharts
 internal import LullCore
 
-/// `lull simulate`: a trace goes through the engine in virtual time, where executions take none.
+/// `lull simulate`: runs a trace through the engine in virtual time, where executions take no time.
 struct Simulation: ~Copyable {
     private let format: Settings.Format
     private let atEnd: Settings.AtEnd
     private let isCollecting: Bool
     private let settings: Settings
-    /// What is to be drawn, if anything is.
+    /// Samples the trace if a picture was asked for.
     private var sampler: Sampler?
     private var trace: TraceReader
     private var engine: Engine<KeyNumber, ValueNumber>
     private var values = ValueTable()
     private var summary = Summary()
-    private var output = Outlet(STDOUT_FILENO)
+    private var output = OutputBuffer(STDOUT_FILENO)
 
-    /// Reads the trace to its end.
+    /// Reads and simulates the whole trace.
     static func run(_ trace: Argument, _ settings: Settings, _ setup: Setup) throws(Failure) -> Int32 {
         var simulation = Simulation(try TraceReader(trace), settings, setup)
         try simulation.run()
@@ -26,10 +26,10 @@ struct Simulation: ~Copyable {
     private init(_ trace: consuming TraceReader, _ settings: Settings, _ setup: Setup) {
         self.trace = trace
         self.settings = settings
-        sampler = settings.drawsStretch ? Sampler() : nil
+        sampler = settings.drawsExcerpt ? Sampler() : nil
         format = settings.format ?? .summary
         atEnd = settings.atEnd ?? .wait
-        isCollecting = settings.combination == .collect
+        isCollecting = settings.policy.combination == .collect
         engine = Engine(setup)
     }
 
@@ -39,14 +39,14 @@ struct Simulation: ~Copyable {
             guard try replay() else { return }
             try finish()
         } catch {
-            // What was due before the fault has happened.
+            // What was due before the fault has been executed: write it first.
             fault = error
         }
         _ = try output.drain()
         if let fault { throw fault }
     }
 
-    /// Reads lines until there are no more.
+    /// Reads and replays all lines.
     ///
     /// - Returns: False if nobody reads the output any more.
     private mutating func replay() throws(Failure) -> Bool {
@@ -56,8 +56,8 @@ struct Simulation: ~Copyable {
             while try trace.next() {
                 for call in trace.calls {
                     take(call)
-                    sampler?.note(call)
-                    if output.text.count > 1 << 16, case .closed = try output.drain() { return false }
+                    sampler?.add(call)
+                    if output.bytes.count > 1 << 16, case .closed = try output.drain() { return false }
                 }
             }
         }
@@ -65,7 +65,7 @@ struct Simulation: ~Copyable {
 
     private mutating func take(_ call: TraceCall) {
         let now = call.line.at
-        // First what was due by now, so that executions come in the order of their instants.
+        // Execute first what was due by now, so that executions come in order of their instants.
         while engine.alarm <= now { perform(engine.advance(to: now, limit: 1024).more) }
         switch (call.line.operation, call.key) {
         case (.submit, let key?): submit(call.line, key)
@@ -83,19 +83,19 @@ struct Simulation: ~Copyable {
 
     private mutating func submit(_ line: TraceLine, _ key: KeyNumber) {
         trace.keys.submitted(key, at: line.at)
-        let value = keep(line.value)
+        let value = store(line.value)
         let pending = engine.counters.pending
         let actions = engine.submit(value, for: key, at: line.at, wait: line.wait)
         if engine.counters.pending > pending {
             trace.keys.setPending(key, true)
             summary.longestBacklog = max(summary.longestBacklog, trace.keys.pendingCount)
         }
-        if let displaced = actions.displaced { forget(displaced) }
+        if let displaced = actions.displaced { remove(displaced) }
         if !actions.more.isEmpty { perform(actions.more) }
     }
 
-    /// Keeps a value, if it will be shown: only one format does.
-    private mutating func keep(_ value: ByteSlice?) -> ValueNumber {
+    /// Stores a value if the output format shows it.
+    private mutating func store(_ value: ByteSlice?) -> ValueNumber {
         guard format == .jsonl else { return .none }
         if let value { return values.add(value) }
         return Self.null.withUnsafeBufferPointer { values.add($0) }
@@ -103,34 +103,34 @@ struct Simulation: ~Copyable {
 
     private static let null = Array("null".utf8)
 
-    private mutating func forget(_ value: ValueNumber) {
+    private mutating func remove(_ value: ValueNumber) {
         if format == .jsonl { values.remove(value) }
     }
 
     private mutating func perform(_ actions: consuming [Action<KeyNumber, ValueNumber>]) {
-        // Taken out from the end: who looks at them where they are copies and releases each.
+        // Popped from the end, which moves the actions out; iterating would copy and release each.
         actions.reverse()
         while let action = actions.popLast() {
             switch consume action {
             case .start(let execution):
-                // What its end lets start, such as the next part of a batch, comes before what other keys do.
+                // What the end of an execution starts, such as the next part of a batch, comes before actions for other keys.
                 actions += start(execution).reversed()
             case .settle(_, let batch, _):
-                for value in batch.values { forget(value) }
+                for value in batch.values { remove(value) }
             case .cancel, .resume, .release:
                 break
             }
         }
     }
 
-    /// - Returns: What is to be done next.
+    /// - Returns: The actions that follow from its end.
     private mutating func start(
         _ execution: consuming Execution<KeyNumber, ValueNumber>
     ) -> [Action<KeyNumber, ValueNumber>] {
         if execution.edge != .leading { trace.keys.setPending(execution.key, false) }
         show(execution)
-        for value in execution.batch.earlier { forget(value) }
-        forget(execution.batch.value)
+        for value in execution.batch.earlier { remove(value) }
+        remove(execution.batch.value)
         return engine.ended(execution.run, .returned).1.more
     }
 
@@ -139,7 +139,7 @@ struct Simulation: ~Copyable {
         trace.keys.withText(of: execution.key) { key in
             ExecutionLine(execution).append(
                 key: key, earlier: execution.batch.earlier.map { values[$0] }, value: values[execution.batch.value],
-                isCollecting: isCollecting, to: &output.text)
+                isCollecting: isCollecting, to: &output.bytes)
         }
     }
 
@@ -147,7 +147,7 @@ struct Simulation: ~Copyable {
         summary.span = trace.span
         let last = trace.span?.last ?? .origin
         switch atEnd {
-        // Nothing is kept of a trace, and the option is refused.
+        // `keep` is refused without a store.
         case .wait, .keep:
             while engine.counters.pending > 0 { perform(engine.advance(to: .farFuture, limit: 1024).more) }
         case .flush: perform(engine.flush(at: last).more)
@@ -156,28 +156,28 @@ struct Simulation: ~Copyable {
         summary.submits = engine.counters.submitted
         summary.keys = trace.keys.entries.count
         switch format {
-        case .json: summary.appendJSON(to: &output.text)
+        case .json: summary.appendJSON(to: &output.bytes)
         case .jsonl: break
-        default: summary.appendTable(to: &output.text)
+        default: summary.appendTable(to: &output.bytes)
         }
         try draw()
     }
 
-    /// Draws what was asked for: in the output, and in a file.
+    /// Draws the pictures that were asked for: in the output, and in a file.
     private mutating func draw() throws(Failure) {
-        guard let stretch = sampler.flatMap({ Stretch($0, for: engine.setup.policy) }) else {
+        guard let excerpt = sampler.flatMap({ TraceExcerpt($0, for: engine.setup.policy) }) else {
             if settings.picture != nil { throw .nothingToDraw(in: trace.name) }
             return
         }
         let policy = engine.setup.policy
         let name = "\(policy.kind == .debounce ? "debounce" : "throttle") \(DurationText.exact(policy.wait))"
-        let key = trace.keys.text(of: stretch.key)
+        let key = trace.keys.text(of: excerpt.key)
         if settings.showsDiagram {
-            output.text.append("\n")
-            Diagram.append(stretch, of: key, [(name, policy)], to: &output.text)
+            output.bytes.append("\n")
+            Diagram.append(excerpt, of: key, [(name, policy)], to: &output.bytes)
         }
         if let path = settings.picture {
-            let timeline = Timeline(stretch, of: key, title: "What \(name) does to a burst", [(name, policy, 0)])
+            let timeline = Timeline(excerpt, of: key, title: "What \(name) does to a burst", [(name, policy, 0)])
             try Picture(timeline).write(to: path)
         }
     }

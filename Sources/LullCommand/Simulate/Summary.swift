@@ -1,12 +1,12 @@
 internal import LullCore
 
-/// What a simulation comes to.
+/// The result of a simulation.
 struct Summary {
     var submits = 0
     var executions = 0
     var keys = 0
     var longestBacklog = 0
-    /// The instants of the first and of the last line of the trace.
+    /// The instants of the first and last line of the trace.
     var span: (first: CoreInstant, last: CoreInstant)?
     private var byEdge = [0, 0, 0, 0, 0]
     private var delayFromLast = Distribution()
@@ -41,7 +41,7 @@ struct Summary {
 
     // MARK: - As an object
 
-    /// One JSON object; lengths of time in seconds.
+    /// Appends one JSON object, with durations in seconds.
     func appendJSON(to text: inout [UInt8]) {
         text.append(string: "{\"submits\":\(submits),\"executions\":\(executions),\"saved\":\(saved)")
         for (name, distribution) in [("delayFromLast", delayFromLast), ("delayFromFirst", delayFromFirst)] {
@@ -64,7 +64,7 @@ struct Summary {
 
     // MARK: - For reading
 
-    /// A table to look at.
+    /// Appends a table.
     func appendTable(to text: inout [UInt8]) {
         let share = "\(Percent.shown(saved)) saved"
         let edges = zip(Self.edges, byEdge).filter { $1 > 0 }.map { "\($1) \($0.name)" }.joined(separator: ", ")
@@ -77,7 +77,7 @@ struct Summary {
             ("delay from the first submit", Self.shown(delayFromFirst)),
         ]
         let width = Terminal.width
-        // On a narrow terminal a value has lines of its own below its name.
+        // On a narrow terminal, values are on lines of their own below the names.
         let indent = width < 60 ? 2 : 29
         let blanks = String(repeating: " ", count: indent)
         for (name, value) in rows {

@@ -1,15 +1,15 @@
 internal import LullCore
 
-/// One line of a trace: `{"at":12.5,"key":"lamp","value":7}`, with `"op"` and `"wait"` if wanted.
+/// One line of a trace: `{"at":12.5,"key":"lamp","value":7}`, with optional `"op"` and `"wait"`.
 struct TraceLine {
-    /// The call that was made.
+    /// The call that the line records.
     enum Operation {
         case submit
         case flush
         case cancel
     }
 
-    /// Why a line is none of a trace.
+    /// What is wrong with a line.
     enum Fault: Error, Equatable {
         case noJSON(JSONScanner.Fault)
         case noTime
@@ -21,9 +21,9 @@ struct TraceLine {
 
     private(set) var at = CoreInstant.origin
     private(set) var operation = Operation.submit
-    /// The JSON text of the key; nil for none, and for `null`, which is the same.
+    /// The JSON text of the key; nil for none and for `null`, which are equal.
     private(set) var key: ByteSlice?
-    /// The JSON text of the value, as it stands in the line.
+    /// The JSON text of the value, unchanged.
     private(set) var value: ByteSlice?
     /// The delay of this call alone.
     private(set) var wait: CoreDuration?
@@ -38,7 +38,7 @@ struct TraceLine {
             var isFirst = true
             while let name = try scanner.nextMember(&isFirst) {
                 let member = line.part(try scanner.value())
-                // Nothing else begins with that letter.
+                // No other JSON value starts with this letter.
                 let isNull = member[0] == UInt8(ascii: "n")
                 switch Self.member(line.part(name.content), name.hasEscapes) {
                 case .at: at = member
@@ -80,7 +80,7 @@ struct TraceLine {
     private static func instant(_ text: ByteSlice) throws(Fault) -> CoreInstant {
         switch text[0] {
         case UInt8(ascii: "\""):
-            // No time is written with escapes.
+            // No valid time is written with escapes.
             do throws(Timestamp.Fault) {
                 return try Timestamp.parse(text.part(1..<text.count - 1))
             } catch {
@@ -111,13 +111,13 @@ struct TraceLine {
         }
     }
 
-    /// The content of a JSON string; nil for anything else.
+    /// Returns the content of a JSON string; nil for any other value.
     private static func content(_ text: ByteSlice) -> String? {
         guard text.first == UInt8(ascii: "\"") else { return nil }
         return String(decoding: JSONText.content(text.part(1..<text.count - 1)), as: UTF8.self)
     }
 
-    /// A piece of a line for a message, not too long.
+    /// Returns a part of the line for a message, cut to a readable length.
     private static func shown(_ text: ByteSlice) -> String {
         let limit = 60
         return String(decoding: text.prefix(limit), as: UTF8.self) + (text.count > limit ? "…" : "")
@@ -125,7 +125,7 @@ struct TraceLine {
 }
 
 extension TraceLine.Fault: CustomStringConvertible {
-    /// What is wrong with the line, for a message.
+    /// The fault, for a message.
     var description: String {
         switch self {
         case .noJSON(let fault): "not a JSON object: \(fault)"

@@ -1,42 +1,41 @@
 internal import CLullCommand
 internal import LullCore
 
-/// A call of a trace.
+/// A call in a trace.
 struct TraceCall {
     let line: TraceLine
     /// The number of the key; nil for a call on all keys.
     let key: KeyNumber?
 }
 
-/// Reads a recorded trace, sees to it that time runs forward, and numbers the keys.
+/// Reads a recorded trace, checks that time does not run backwards, and numbers the keys.
 struct TraceReader: ~Copyable {
-    /// The trace for messages: its file's name.
+    /// The name of the file, for messages.
     let name: String
-    /// The number of bytes in all, where that can be known.
+    /// The size in bytes, if known.
     let size: Int?
-    /// The number of bytes that have been read.
+    /// The number of bytes read so far.
     private(set) var position = 0
-    /// The instants of the first and of the latest line.
+    /// The instants of the first and latest line.
     private(set) var span: (first: CoreInstant, last: CoreInstant)?
 
-    /// The keys that were submitted to, and what is noted of them.
+    /// The keys that have been submitted to.
     var keys = KeyTable()
-    /// What ``next()`` has read, in order. The values are good until the next ``fill()``.
+    /// The calls that ``next()`` has read, in order. Their values are valid until the next ``fill()``.
     private(set) var calls: [TraceCall] = []
 
     private var records: RecordReader
     private var isAtEnd = false
-    /// How the file begins.
+    /// The start of the file.
     private var head: [UInt8] = []
-    /// Lines whose keys are still to be looked up.
-    private var lines: [(line: TraceLine, key: KeyTable.Sought)] = []
-    /// What is wrong with the line after ``calls``.
+    /// Lines whose keys have been hashed but not looked up.
+    private var lines: [(line: TraceLine, key: KeyTable.Lookup)] = []
+    /// The fault in the line after ``calls``.
     private var fault: Failure?
-    /// So many lines are read before their keys are looked up: enough for the memory to have come, few enough for the nearest
-    /// cache.
-    private static let stride = 32
+    /// How many lines are read before their keys are looked up: enough for prefetches to complete, few enough for the L1 cache.
+    private static let batchSize = 32
 
-    /// Opens a file, or takes standard input for `-`.
+    /// Opens a file, or standard input for `-`.
     init(_ trace: Argument) throws(Failure) {
         let path = String(cString: trace)
         var descriptor = STDIN_FILENO
@@ -52,31 +51,31 @@ struct TraceReader: ~Copyable {
         records = RecordReader(descriptor, terminator: UInt8(ascii: "\n"))
     }
 
-    /// Reads once. To be called when ``next()`` has nothing more.
+    /// Reads once. Call it when ``next()`` has returned false.
     ///
     /// - Returns: False at the end of the trace.
     mutating func fill() throws(Failure) -> Bool {
         if isAtEnd { return false }
         do throws(Failure) {
-            // The last line may come with the end.
+            // The last line may lack a newline, so ``next()`` still has to be called.
             if case .end = try records.fill() { isAtEnd = true }
         } catch {
             throw Failure(status: error.status, message: "\(name): \(error.message)")
         }
-        if head.isEmpty { head = records.unread(upTo: ForeignForm.length) }
+        if head.isEmpty { head = records.unread(upTo: ForeignFormat.length) }
         return true
     }
 
-    /// Goes on to the next ``calls``. What is wrong with a line is reported after the calls before it have been given out.
+    /// Advances to the next ``calls``. Throws for a bad line only after the calls before it have been returned.
     ///
     /// - Returns: False if more must be read first.
     mutating func next() throws(Failure) -> Bool {
         lines.removeAll(keepingCapacity: true)
         do throws(Failure) {
             if let fault { throw fault }
-            while lines.count < Self.stride, let line = try nextLine() {
-                let key = KeyTable.Sought(line.key)
-                keys.expect(key)
+            while lines.count < Self.batchSize, let line = try nextLine() {
+                let key = KeyTable.Lookup(line.key)
+                keys.prefetch(key)
                 lines.append((line, key))
             }
         } catch {
@@ -87,7 +86,7 @@ struct TraceReader: ~Copyable {
         return !lines.isEmpty
     }
 
-    /// Makes calls of the lines. A flush or a cancel of a key that nothing was submitted to is none.
+    /// Looks up the keys of the lines. A flush or cancel of a key that nothing was submitted to is ignored.
     private mutating func numberKeys() {
         calls.removeAll(keepingCapacity: true)
         for (line, key) in lines {
@@ -129,8 +128,8 @@ struct TraceReader: ~Copyable {
     }
 
     private func bad(_ why: String) -> Failure {
-        // What has begun as a trace is one.
-        if span == nil, let hint = ForeignForm.hint(head, file: name == "standard input" ? nil : name) {
+        // Only a file that is wrong from its first line may be in another format.
+        if span == nil, let hint = ForeignFormat.hint(head, file: name == "standard input" ? nil : name) {
             return Failure(status: ExitStatus.badData, message: "\(name), line \(records.number): \(hint)")
         }
         return Failure(status: ExitStatus.badData, message: "\(name), line \(records.number): \(why)")

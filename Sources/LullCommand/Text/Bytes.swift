@@ -1,22 +1,22 @@
 internal import CLullCommand
 
-/// Bytes that belong to somebody else: a record in the read buffer, a member of a trace's line.
+/// Borrowed bytes: a record in the read buffer, or a member of a trace's line.
 ///
-/// The tool works on bytes, not on strings: what passes through needs no decoding, and need not even be text.
+/// The command works on bytes, not strings: they need no decoding, and need not even be text.
 typealias ByteSlice = UnsafeBufferPointer<UInt8>
 
 extension ByteSlice {
-    /// The bytes of a part.
+    /// Returns the bytes in a range.
     func part(_ range: Range<Int>) -> ByteSlice {
         ByteSlice(rebasing: self[range])
     }
 
-    /// Whether the bytes are those of `text`.
+    /// Returns whether the bytes are those of `text`.
     func isEqual(to text: StaticString) -> Bool {
         isEqual(to: ByteSlice(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Whether the bytes are the same.
+    /// Returns whether the bytes are equal.
     func isEqual(to other: ByteSlice) -> Bool {
         guard count == other.count else { return false }
         guard let left = baseAddress, let right = other.baseAddress else { return true }
@@ -25,12 +25,15 @@ extension ByteSlice {
 }
 
 extension [UInt8] {
+    /// The bytes as a string for the C library.
+    var cString: [CChar] { map { CChar(bitPattern: $0) } + [0] }
+
     /// Appends the text.
     mutating func append(_ text: StaticString) {
         append(contentsOf: ByteSlice(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends the text. (Labelled, so that a literal is not taken for a `String`, which costs more.)
+    /// Appends the text. The label keeps literals out, because making a `String` of one costs more.
     mutating func append(string text: String) {
         append(contentsOf: text.utf8)
     }

@@ -2,20 +2,23 @@ internal import Lull
 internal import LullCore
 
 /// Instants as decimal seconds, exact to the nanosecond in both directions.
+///
+/// `Double`, which the standard library and Foundation parse into, is not exact for Unix time in nanoseconds; and a trace has a
+/// number on each line, as the benchmark rows "lull simulate" measure.
 enum DecimalSeconds {
-    /// Reads a JSON number; what lies beyond nine digits after the point is cut.
+    /// Parses a JSON number; digits beyond the ninth after the point are cut off.
     ///
-    /// - Returns: Nil for what is more than 292 years away from the origin.
+    /// - Returns: Nil for an instant more than 292 years from the origin.
     static func parse(_ number: ByteSlice) -> CoreInstant? {
         if let nanoseconds = parseShort(number) { return CoreInstant(nanoseconds: nanoseconds) }
         let isNegative = number.first == UInt8(ascii: "-")
         var digits = Digits(number.part((isNegative ? 1 : 0)..<number.count))
-        // The power of ten of the first digit; the digits down to 10⁻⁹ make up the nanoseconds.
+        // The power of ten of the current digit. The digits down to 10⁻⁹ make up the nanoseconds.
         var power = digits.powerOfFirst
         var nanoseconds: UInt64 = 0
         while power >= -9 {
             guard let digit = digits.next() else {
-                // Only zeros are left, and zero stays zero however many there are.
+                // Only zeros are left, and zero times any power of ten is zero.
                 if nanoseconds == 0 { break }
                 guard power + 10 <= 19, let scaled = times(nanoseconds, powerOfTen: power + 10) else { return nil }
                 nanoseconds = scaled
@@ -31,18 +34,18 @@ enum DecimalSeconds {
         return CoreInstant(nanoseconds: isNegative ? -magnitude : magnitude)
     }
 
-    /// Writes an instant, or a length of time, in seconds with as many digits after the point as it needs.
+    /// Appends an instant or a duration in seconds, with as many digits after the point as it needs.
     static func append(_ nanoseconds: Int64, to text: inout [UInt8]) {
         text.append(upTo: 21) { $0.put(seconds: nanoseconds) }
     }
 
-    /// Writes a length of time as a JSON value: null if there is none.
+    /// Appends a duration as a JSON value: `null` for nil.
     static func append(_ duration: Duration?, to text: inout [UInt8]) {
         guard let duration else { return text.append("null") }
         append(CoreDuration(duration).nanoseconds, to: &text)
     }
 
-    /// ``parse(_:)`` for what is most usual, up to nine digits on either side of the point, and nothing else: nil for the rest.
+    /// Parses the common case of ``parse(_:)``: no sign, up to nine digits on either side of the point. Returns nil for all others.
     private static func parseShort(_ number: ByteSlice) -> Int64? {
         var position = 0
         var value: Int64 = 0
@@ -79,13 +82,13 @@ enum DecimalSeconds {
         return product
     }
 
-    /// The digits of an unsigned JSON number, without its point, its exponent and the zeros in front.
+    /// The digits of an unsigned JSON number, without its point, exponent and leading zeros.
     private struct Digits {
         let text: ByteSlice
         var position = 0
-        /// The position at which the mantissa ends.
+        /// The end of the mantissa.
         var end: Int
-        /// The power of ten of the first digit that ``next()`` gives.
+        /// The power of ten of the first digit that ``next()`` returns.
         var powerOfFirst = 0
 
         init(_ text: ByteSlice) {
@@ -97,7 +100,7 @@ enum DecimalSeconds {
                 if text[position] != UInt8(ascii: ".") { powerOfFirst -= 1 }
                 position += 1
             }
-            // A number that is nothing but zeros has no digits: its power must not matter.
+            // Zero has no digits, whatever its exponent.
             if position == end { powerOfFirst = -10 }
         }
 
@@ -108,7 +111,7 @@ enum DecimalSeconds {
             return text[position - 1] - UInt8(ascii: "0")
         }
 
-        /// The exponent, limited to what no mantissa that fits into memory makes up for.
+        /// Returns the exponent, limited to a value that no mantissa in memory can compensate.
         private static func exponent(_ text: ByteSlice) -> Int {
             var exponent = 0
             for byte in text where byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") {

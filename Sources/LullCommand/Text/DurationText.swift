@@ -2,21 +2,21 @@ internal import LullCore
 
 /// Durations as people write them: a number with a unit.
 enum DurationText {
-    /// Why a text is no duration.
+    /// What is wrong with a text.
     enum Fault: Error, Equatable {
         case noUnit
         case negative
         case nonsense
     }
 
-    /// Reads `500ns`, `250us`, `300ms`, `1.5s`, `2m`, `1h`, or a zero.
+    /// Parses `500ns`, `250us`, `300ms`, `1.5s`, `2m`, `1h`, or a zero.
     ///
-    /// What is finer than a nanosecond is cut; what is too long to count is ``CoreDuration/infinite``.
+    /// Fractions of a nanosecond are cut off; what exceeds the range is ``CoreDuration/infinite``.
     static func parse(_ text: ByteSlice) throws(Fault) -> CoreDuration {
         let isNegative = text.first == UInt8(ascii: "-")
         let number = text.part((isNegative ? 1 : 0)..<text.count)
         var position = 0
-        // Everything from 10¹⁹ on is too long in any unit.
+        // From 10¹⁹ on, a number exceeds the range in any unit.
         var whole: UInt128 = 0
         while let digit = digit(number, position) {
             whole = min(whole * 10 + UInt128(digit), 10_000_000_000_000_000_000)
@@ -53,7 +53,7 @@ enum DurationText {
         return Int64(exactly: nanoseconds).map { CoreDuration(nanoseconds: $0) } ?? .infinite
     }
 
-    /// The same from a text.
+    /// Parses a string.
     static func parse(_ text: String) throws(Fault) -> CoreDuration {
         let bytes = Array(text.utf8)
         let result: Result<CoreDuration, Fault> = bytes.withUnsafeBufferPointer { bytes in
@@ -78,12 +78,12 @@ enum DurationText {
 
 extension DurationText {
     private static let units: [(name: String, length: Int64)] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)]
-    /// From where on they are used: nobody counts 9,140,000 seconds.
+    /// With the length from which on each is used: 106 days say more than 9,140,000 seconds.
     private static let longUnits: [(name: String, length: Int64, from: Int64)] = [
         ("d", 86_400_000_000_000, 172_800_000_000_000), ("h", 3_600_000_000_000, 7_200_000_000_000),
     ]
 
-    /// A length in a unit that suits it, with up to three digits after the point; from two hours on, three digits in all.
+    /// Returns a duration in a suitable unit, with up to three digits after the point; from two hours on, with three digits in all.
     private static func shown(_ nanoseconds: Int64) -> String {
         long(nanoseconds) ?? short(nanoseconds)
     }
@@ -98,7 +98,7 @@ extension DurationText {
         return decimal(thousandths: nanoseconds / (unit.length / 1000)) + unit.name
     }
 
-    /// A duration as ``parse(_:)`` reads it, in the largest unit that does not lose anything.
+    /// Returns a duration in the largest unit that is exact, as ``parse(_:)`` reads it.
     static func exact(_ duration: CoreDuration) -> String {
         for text in [shown(duration.nanoseconds), short(duration.nanoseconds)] where (try? parse(text)) == duration {
             return text
@@ -106,7 +106,7 @@ extension DurationText {
         return "\(duration)"
     }
 
-    /// A length to three significant digits, in a unit that suits it, for tables.
+    /// Returns a duration with three significant digits in a suitable unit, for tables.
     static func rounded(_ nanoseconds: Int64) -> String {
         long(nanoseconds) ?? shown(roundedToThreeDigits(nanoseconds))
     }
@@ -126,13 +126,13 @@ extension DurationText {
 }
 
 extension DurationText.Fault {
-    /// What is wrong with the text, for the end of a message.
+    /// The fault, for the end of a message.
     func explanation(of text: String) -> String {
         switch self {
         case .noUnit: "has no unit: write \(text)s or \(text)ms"
         case .negative: "is negative: a duration is zero or more"
         case .nonsense:
-            "is no duration: write a number with one of the units ns, us, ms, s, m, h, such as 300ms or 1.5s"
+            "is not a duration: write a number with one of the units ns, us, ms, s, m, h, such as 300ms or 1.5s"
         }
     }
 }

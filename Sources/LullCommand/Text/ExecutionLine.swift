@@ -1,6 +1,6 @@
 internal import LullCore
 
-/// An execution as a line of JSON, the same for records and for traces:
+/// An execution as a line of JSON, the same for records and traces:
 /// `{"at":12.8,"key":"lamp","value":7,"count":3,"edge":"trailing","first":12.5}`.
 struct ExecutionLine {
     private let at: CoreInstant
@@ -8,7 +8,7 @@ struct ExecutionLine {
     private let count: Int
     private let edge: Edge
 
-    /// Of an execution in a simulation.
+    /// Creates the line of an execution in a simulation.
     init<Key, Value>(_ execution: Execution<Key, Value>) {
         at = execution.at
         first = execution.first
@@ -16,8 +16,8 @@ struct ExecutionLine {
         edge = execution.edge
     }
 
-    /// Of a session's job.
-    init(_ job: Job) {
+    /// Creates the line of a session's execution.
+    init(_ job: WorkItem) {
         at = job.at
         first = job.first
         count = job.count
@@ -27,14 +27,14 @@ struct ExecutionLine {
     /// Appends the line to a text.
     ///
     /// - Parameters:
-    ///   - key: JSON text, as are the values.
+    ///   - key: JSON text, like the values.
     ///   - earlier: The values before the last one.
-    ///   - isCollecting: Whether the values are shown as an array, even if there is one only.
+    ///   - isCollecting: Whether to show the values as an array, even a single one.
     func append(
         key: some Collection<UInt8>, earlier: some BidirectionalCollection<some Collection<UInt8>>,
         value: some Collection<UInt8>, isCollecting: Bool, to text: inout [UInt8]
     ) {
-        // Composed from its end, in one piece: to append six of them to an array takes twice as long.
+        // Written from its end in one piece. Appending the six members one by one takes twice as long ("lull simulate as JSONL").
         let length = earlier.reduce(key.count + value.count) { $0 + $1.count + 1 }
         text.append(upTo: length + 128) { text in
             text.put("}\n")

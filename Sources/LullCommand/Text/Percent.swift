@@ -1,12 +1,12 @@
-/// Shares as people read and write them.
+/// Shares in percent.
 enum Percent {
-    /// A share from 0 to 1, with one digit after the point: `77.3 %`.
+    /// Returns a share between 0 and 1 with one digit after the point: `77.3 %`.
     static func shown(_ share: Double) -> String {
         let tenths = Int(share * 1000 + 0.5)
         return "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// Reads `90%` or `97.5%`; nil for anything else.
+    /// Parses `90%` or `97.5%`; returns nil for anything else.
     static func parse(_ text: String) -> Double? {
         guard text.last == "%", let number = Double(text.dropLast()), (0...100).contains(number) else { return nil }
         return number / 100

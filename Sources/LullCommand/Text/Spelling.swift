@@ -1,16 +1,16 @@
-/// The word that was probably meant where another was written.
+/// Finds the name that a user probably meant.
 enum Spelling {
-    /// The candidate that differs least; nil if all differ in more than a third of the letters.
+    /// Returns the candidate with the smallest edit distance; nil if every distance exceeds a third of the word's length.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let limit = word.utf8.count / 3
-        // Of a very long word nothing has to be compared.
+        // Candidates of a very different length need not be compared.
         return candidates.filter { abs($0.utf8.count - word.utf8.count) <= limit }
             .map { (distance: distance(word, $0), name: $0) }
             .filter { $0.distance <= limit }
             .min { $0.distance < $1.distance }?.name
     }
 
-    /// How many letters have to be inserted, left out, replaced or swapped with their neighbour to make one word of the other.
+    /// Returns the Damerau-Levenshtein distance: the number of letters to insert, delete, replace or swap with their neighbour.
     static func distance(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         var beforeLast: [Int] = []

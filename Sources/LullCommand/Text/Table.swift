@@ -1,15 +1,15 @@
-/// Columns: the first and those of text to the left, numbers and lengths of time to the right.
+/// A table: the first column and columns of text are aligned left, numbers and durations right.
 enum Table {
-    /// What a column keeps when others need room.
+    /// The least width of a column that is cut to make room.
     private static let leastWidth = 8
 
     /// Appends rows, the first of which has the names of the columns.
     ///
-    /// Where they do not fit, the widest cells are cut; where that does not help either, each row becomes a list of its own.
+    /// If they do not fit, the widest cells are cut; if that is not enough, each row becomes a list.
     ///
     /// - Parameters:
-    ///   - left: The names of columns of text; the first column is one of text.
-    ///   - marks: A column that stands closer than others to the one before it.
+    ///   - left: The names of text columns; the first column is always one.
+    ///   - marks: The index of a column that is set closer to the one before it.
     static func append(
         _ rows: [[String]], left: Set<String> = [], marks: Int? = nil, width: Int = Terminal.width,
         to text: inout [UInt8]
@@ -18,20 +18,20 @@ enum Table {
         layout.append(Array(rows.dropFirst()), to: &text)
     }
 
-    /// How the rows of a table stand, also those that come later.
+    /// The layout of a table, which later rows can share.
     struct Layout {
         private let names: [String]
         private let left: Set<String>
         private let marks: Int?
         private let width: Int
-        /// Nil if each row is a list of its own.
+        /// Nil if each row is a list.
         private let widths: [Int]?
         private var isBegun = false
 
         /// - Parameters:
-        ///   - rows: The names of the columns, and the rows that say how wide these are.
-        ///   - left: The names of columns of text; the first column is one of text.
-        ///   - least: How wide they are at least: for cells that come later.
+        ///   - rows: The names of the columns, and the rows that determine their widths.
+        ///   - left: The names of text columns; the first column is always one.
+        ///   - least: The least widths, to allow for cells that come later.
         init(
             _ rows: [[String]], left: Set<String> = [], least: [Int] = [], marks: Int? = nil,
             width: Int = Terminal.width
@@ -53,7 +53,7 @@ enum Table {
                 guard let widest = widths.max(), widest > leastWidth, let column = widths.lastIndex(of: widest) else {
                     return nil
                 }
-                // Down to the next narrower one, or as far as is needed.
+                // Cut it to the width of the next narrower column, or as far as needed.
                 let next = widths.filter { $0 < widest }.max() ?? 0
                 let step = min(excess, widest - max(next, leastWidth), excess)
                 widths[column] -= max(step, 1)
@@ -62,7 +62,7 @@ enum Table {
             return widths
         }
 
-        /// Appends rows, before the first of them the names.
+        /// Appends rows, and the names before the first of them.
         mutating func append(_ rows: [[String]], to text: inout [UInt8]) {
             let rows = rows.map { $0.map { Terminal.plain($0) } }
             guard let widths else {
@@ -80,7 +80,7 @@ enum Table {
                     if column > 0, !left.contains(names[column]) {
                         line += blanks + cell
                     } else {
-                        // Nothing stands behind the text of the last column.
+                        // Text in the last column needs no padding.
                         line += column < row.count - 1 || column == 0 ? cell + blanks : cell
                     }
                 }
@@ -90,10 +90,10 @@ enum Table {
         }
     }
 
-    /// A key as a cell: one without a character would look like none.
+    /// Returns a key as a cell; an empty key is `""`, to be visible.
     static func cell(ofKey key: [UInt8]) -> String { key.isEmpty ? "\"\"" : Terminal.shown(key) }
 
-    /// Whether rows fit as they are.
+    /// Returns whether rows fit without cuts.
     static func fits(_ rows: [[String]], marks: Int? = nil, width: Int = Terminal.width) -> Bool {
         total(widths(of: rows), marks) <= width
     }
@@ -108,14 +108,14 @@ enum Table {
         widths.reduce(0, +) + 2 * max(0, widths.count - 1) - (marks == nil ? 0 : 1)
     }
 
-    /// Each row as lines of a name and a cell.
+    /// Appends each row as lines of a name and a cell.
     private static func appendLists(_ rows: [[String]], _ width: Int, to text: inout [UInt8]) {
         guard let names = rows.first else { return }
         let label = names.map { Terminal.columns(of: $0) }.max() ?? 0
         for (number, row) in rows.dropFirst().enumerated() {
             if number > 0 { text.append("\n") }
             for (column, name) in names.enumerated() where !name.isEmpty && row.indices.contains(column) {
-                // What has no name belongs to the one before it.
+                // A column without a name is shown with the one before it.
                 let hasMark = names.indices.contains(column + 1) && names[column + 1].isEmpty
                 let cell = row[column] + (hasMark && row.indices.contains(column + 1) ? " \(row[column + 1])" : "")
                 let blanks = String(repeating: " ", count: label - Terminal.columns(of: name))

@@ -1,21 +1,21 @@
 internal import CLullCommand
 
-/// What a terminal bears: how wide it is, and which characters it shows as they are.
+/// The terminal: its width, and the characters that it shows rather than obeys.
 enum Terminal {
-    /// The width that tables and pictures in text have to fit: what COLUMNS says, else the terminal's, else 80.
+    /// The width for tables and diagrams: COLUMNS, else the terminal's width, else 80.
     static let width: Int = {
         let given = getenv("COLUMNS").flatMap { Int(String(cString: $0)) } ?? 0
         let columns = given > 0 ? given : Int(lull_columns(STDOUT_FILENO))
         return columns > 0 ? min(max(columns, 20), 1000) : 80
     }()
 
-    /// The width of tables that other programs may read: nothing is cut where there is no terminal, unless COLUMNS asks for it.
+    /// The width for tables that other programs may read: unlimited unless there is a terminal or COLUMNS is set.
     static var tableWidth: Int {
         isatty(STDOUT_FILENO) != 0 || getenv("COLUMNS") != nil ? width : .max
     }
 
-    /// A text without what a terminal would obey instead of showing it: control characters, also those above ASCII, line
-    /// separators, and marks that turn the direction of writing.
+    /// Replaces characters that a terminal would obey rather than show: control characters, including those beyond ASCII, line
+    /// separators, and marks that change the writing direction.
     static func plain(_ text: some StringProtocol) -> String {
         guard text.unicodeScalars.contains(where: isObeyed) else { return String(text) }
         var plain = String.UnicodeScalarView()
@@ -27,26 +27,26 @@ enum Terminal {
         if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: return true
-        // Joiners belong to the writing of some languages.
+        // Some languages need the joiners.
         case .format: return scalar.value != 0x200C && scalar.value != 0x200D
         default: return false
         }
     }
 
-    /// A text that takes no more than so many columns: the end gives way to an ellipsis.
+    /// Cuts a text to a width: an ellipsis replaces the end.
     static func cut(_ text: String, to limit: Int) -> String {
         guard columns(of: text) > limit else { return text }
         return String(beginning(of: text, limit - 1)) + "…"
     }
 
-    /// The same, where the end matters as much as the beginning: the middle gives way.
+    /// Cuts a text whose end matters as much as its start: an ellipsis replaces the middle.
     static func cutInTheMiddle(_ text: String, to limit: Int) -> String {
         guard columns(of: text) > limit else { return text }
         let end = ending(of: text, (limit - 1) / 2)
         return beginning(of: text, limit - 1 - columns(of: end)) + "…" + end
     }
 
-    /// The same, where only the end matters.
+    /// Cuts a text whose end matters most: an ellipsis replaces the start.
     static func end(of text: String, upTo limit: Int) -> String {
         guard columns(of: text) > limit else { return text }
         return "…" + ending(of: text, limit - 1)
@@ -64,13 +64,13 @@ enum Terminal {
         String(beginning(of: String(text.reversed()), limit).reversed())
     }
 
-    /// The number of columns that a text takes.
+    /// Returns the width of a text in columns.
     static func columns(of text: String) -> Int {
         let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
         return isPlain ? text.utf8.count : text.reduce(0) { $0 + columns(of: $1) }
     }
 
-    /// Characters of East Asia and pictures take two columns. (The C library knows that too, but not in every locale.)
+    /// East Asian characters and emoji take two columns. (The C library knows that too, but not in every locale.)
     private static func columns(of character: Character) -> Int {
         let isWide = character.unicodeScalars.contains { scalar in
             switch scalar.value {
@@ -84,20 +84,20 @@ enum Terminal {
         return isWide ? 2 : 1
     }
 
-    /// Bytes from elsewhere, such as a key, as a piece of a message.
+    /// Returns foreign bytes, such as a key, for a message.
     static func shown(_ bytes: some Collection<UInt8>, upTo limit: Int = 40) -> String {
-        // A character has four bytes at most, unless marks are piled on it.
+        // A character has at most four bytes, combining marks aside.
         cut(plain(String(decoding: bytes.prefix(16 * limit), as: UTF8.self)), to: limit)
     }
 
     static func shown(_ text: String, upTo limit: Int = 40) -> String { cut(plain(text), to: limit) }
 
-    /// The end of a text of several lines: what a command says last tells most.
+    /// Returns the last line of a text, which in a command's output usually says most.
     static func lastLine(of text: String) -> String {
         end(of: plain(text.split(whereSeparator: \.isNewline).last ?? ""), upTo: 60)
     }
 
-    /// Breaks a text into lines that fit, between words.
+    /// Breaks a text into lines between words.
     static func wrap(_ text: String, to limit: Int) -> [String] {
         guard columns(of: text) > limit else { return [text] }
         var lines: [String] = []

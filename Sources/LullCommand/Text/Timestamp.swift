@@ -1,11 +1,13 @@
 internal import LullCore
 
-/// Times of RFC 3339, such as `2024-05-01T12:00:00.25+02:00`, as Unix time.
+/// Parses RFC 3339 times such as `2024-05-01T12:00:00.25+02:00` into Unix time.
+///
+/// Foundation's parser returns a `Date`, a `Double` that is not exact to the nanosecond, and refuses some of these times:
+/// lower-case letters, a blank for the T, leap seconds.
 enum Timestamp {
-    /// Reads a time; what lies beyond nine digits after the point is cut.
+    /// Parses a time; digits beyond the ninth after the point are cut off.
     ///
-    /// A leap second is the first second of the next minute, as it is to Unix.
-    ///
+    /// A leap second is the first second of the next minute, as in Unix time.
     static func parse(_ text: ByteSlice) throws(Fault) -> CoreInstant {
         var reader = Reader(text: text)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
@@ -21,10 +23,10 @@ enum Timestamp {
         return CoreInstant(nanoseconds: nanoseconds)
     }
 
-    /// Why a text is no time that can be used.
+    /// What is wrong with a text.
     enum Fault: Error, Equatable {
         case noTime
-        /// More than 292 years away from 1970.
+        /// More than 292 years from 1970.
         case outOfRange
     }
 
@@ -36,7 +38,7 @@ enum Timestamp {
         }
     }
 
-    /// Counts in years that begin in March, so that a leap day is the last of its year.
+    /// Counts years from March on, so that a leap day is the last day of its year.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let marchYear = (month > 2 ? year : year - 1) + 400
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
@@ -71,7 +73,7 @@ enum Timestamp {
             return number
         }
 
-        /// Nanoseconds; zero where no fraction is given.
+        /// Nanoseconds; zero without a fraction.
         mutating func fraction() -> Int? {
             guard skip(".") else { return 0 }
             var nanoseconds = 0
@@ -84,7 +86,7 @@ enum Timestamp {
             return position > start ? nanoseconds : nil
         }
 
-        /// Seconds east of Greenwich.
+        /// Seconds east of UTC.
         mutating func offset() -> Int? {
             if skip("Z") || skip("z") { return 0 }
             let isWest = skip("-")

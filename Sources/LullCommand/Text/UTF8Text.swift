@@ -1,6 +1,6 @@
-/// What is UTF-8 and what is not.
+/// Checks bytes for well-formed UTF-8.
 enum UTF8Text {
-    /// Whether the bytes are well-formed UTF-8.
+    /// Returns whether the bytes are well-formed UTF-8.
     static func isValid(_ text: ByteSlice) -> Bool {
         var position = 0
         while position < text.count {
@@ -15,8 +15,10 @@ enum UTF8Text {
         return true
     }
 
-    /// Where the ASCII characters end that stand for themselves in a JSON string: the position of the next quotation mark,
-    /// backslash, control character or byte of 0x80 or more, or the end of the text.
+    /// Returns the end of the ASCII characters that need no escape in a JSON string: the position of the next quotation mark,
+    /// backslash, control character or byte from 0x80 on, or the end of the text.
+    ///
+    /// It tests eight bytes at a time for the benchmark rows "lull simulate", which scan each byte of a trace.
     static func endOfPlain(in text: ByteSlice, from start: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         var position = start
@@ -25,8 +27,8 @@ enum UTF8Text {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
             let quotes = word ^ (ones &* 0x22)
             let backslashes = word ^ (ones &* 0x5C)
-            // A subtraction sets the highest bit of a byte that was too small, and perhaps of bytes after it; of those that
-            // are set, the first one is right.
+            // A subtraction sets the highest bit of a byte that was too small, and may set those of bytes after it; the first one
+            // set is right.
             let found =
                 word | (word &- ones &* 0x20) | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
             let marks = found & (ones &* 0x80)
@@ -41,14 +43,14 @@ enum UTF8Text {
         return position
     }
 
-    /// The length of the well-formed sequence that begins at a byte of 0x80 or more; 0 if none does.
+    /// Returns the length of the well-formed sequence that starts at a byte from 0x80 on; 0 if there is none.
     static func sequenceLength(in text: ByteSlice, at position: Int) -> Int {
         func follows(_ offset: Int, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
             position + offset < text.count && range.contains(text[position + offset])
         }
         switch text[position] {
         case 0xC2...0xDF: return follows(1) ? 2 : 0
-        // The narrower ranges exclude what is written longer than needed, surrogates, and what lies beyond Unicode.
+        // The narrower ranges exclude overlong encodings, surrogates, and values beyond Unicode.
         case 0xE0: return follows(1, 0xA0...0xBF) && follows(2) ? 3 : 0
         case 0xED: return follows(1, 0x80...0x9F) && follows(2) ? 3 : 0
         case 0xE1...0xEF: return follows(1) && follows(2) ? 3 : 0

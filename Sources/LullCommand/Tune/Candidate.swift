@@ -1,16 +1,16 @@
 internal import LullCore
 
-/// A policy that is tried on the trace, and what has come of it so far.
+/// A policy under trial, with its counts so far.
 struct Candidate {
     let policy: Policy
-    /// Executions.
+    /// The number of executions.
     private(set) var executions = 0
-    /// Executions whose burst went on within the same wait: work for a value that did not last.
-    private(set) var premature = 0
-    /// From the last submit behind an execution to it.
-    private(set) var delayFromLast = Distribution(limit: 1 << 12, classBits: 8)
-    /// From the first submit behind an execution to it.
-    private(set) var delayFromFirst = Distribution(limit: 1 << 12, classBits: 8)
+    /// Executions whose burst went on within the wait: their values did not last.
+    var premature = 0
+    /// The delay of an execution after the last submit behind it.
+    private(set) var delayFromLast = Distribution(limit: 1 << 12, bucketBits: 8)
+    /// The delay of an execution after the first submit behind it.
+    private(set) var delayFromFirst = Distribution(limit: 1 << 12, bucketBits: 8)
 
     init(_ policy: Policy) {
         self.policy = policy
@@ -24,25 +24,21 @@ struct Candidate {
         delayFromLast.add(last.duration(to: instant).nanoseconds)
         delayFromFirst.add(first.duration(to: instant).nanoseconds)
     }
-
-    mutating func addPremature() {
-        premature += 1
-    }
 }
 
-/// What a candidate came to.
+/// The result of a candidate.
 struct Outcome {
     let policy: Policy
     let executions: Int
-    /// The share of the submits that needed no execution of their own, from 0 to 1.
+    /// The share of submits that needed no execution of their own, from 0 to 1.
     let saved: Double
     let premature: Int
-    /// p50, p90 and p99, in nanoseconds; nil where nothing was executed, as with the other delays.
+    /// p50, p90 and p99 in nanoseconds. Like the other delays, nil if nothing was executed.
     let delayFromLast: [Int64]?
     let delayFromFirst: [Int64]?
-    /// The longest time that submits went on without an execution.
+    /// The longest time from a first submit to its execution.
     let starvation: Int64?
-    /// Whether no other candidate of its kind saves as much and is as early.
+    /// Whether no other candidate of its kind saves as much with as little delay.
     var isEfficient = false
 
     static let percentages = [50, 90, 99]
@@ -57,7 +53,8 @@ struct Outcome {
         starvation = executions > 0 ? candidate.delayFromFirst.largest : nil
     }
 
-    /// What a single key came to, where no more is counted than executions: a debounce's delay is the wait, nearly always.
+    /// Creates the result for a single key, of which only executions are counted: the delay of a debounce is nearly always the
+    /// wait.
     init(_ policy: Policy, _ executions: Int, of submits: Int) {
         self.policy = policy
         self.executions = executions
@@ -68,6 +65,6 @@ struct Outcome {
         starvation = policy.wait.nanoseconds
     }
 
-    /// The delay that targets and the knee are about: what nine of ten executions keep to, from the last submit behind them.
+    /// The delay for targets and the knee: the 90th percentile, from the last submit behind an execution.
     var delay: CoreDuration { .nanoseconds(delayFromLast?[1] ?? 0) }
 }

@@ -1,28 +1,28 @@
 internal import LullCore
 
-/// All candidates on one trace, in one pass: for each key a gate of each.
+/// All candidates on one trace, in one pass: each key has one gate for each candidate.
 ///
-/// These are the gates that every other part of Lull decides with. What an engine has beyond them (values, timers,
-/// executions that take time) makes no difference to what falls due when, and would be paid once for each candidate.
+/// These gates make the decisions everywhere else in Lull too. What an engine adds (values, timers, executions that take time) does
+/// not change what falls due when, and would cost its price once for each candidate.
 struct Trials {
     private(set) var candidates: [Candidate]
     private(set) var submits = 0
-    /// For each key, what it did under each candidate; nil unless it was asked for.
+    /// The counts of each key under each candidate; nil unless asked for.
     private(set) var keyTallies: [KeyTally]?
 
-    /// The cells of a key lie side by side: a submit visits them all.
+    /// The cells of a key are contiguous: a submit visits all of them.
     private var cells: [Cell] = []
     /// The instant of each key's latest submit.
     private var latest: [CoreInstant] = []
 
-    /// What a single key did.
+    /// The counts of a single key.
     struct KeyTally {
         var submits: UInt32 = 0
-        /// By candidate.
+        /// Indexed by candidate.
         var executions: [UInt32]
     }
 
-    /// - Parameter talliesKeys: Whether executions are counted for each key as well.
+    /// - Parameter talliesKeys: Whether to count the executions of each key too.
     init(_ policies: [Policy], talliesKeys: Bool) {
         candidates = policies.map { Candidate($0) }
         keyTallies = talliesKeys ? [] : nil
@@ -33,7 +33,7 @@ struct Trials {
 
     // MARK: - Calls, none at an earlier instant than the one before
 
-    /// A submit. Keys have the numbers 0, 1, 2 … in the order in which they come.
+    /// Handles a submit. Keys are numbered 0, 1, 2 … in order of appearance.
     mutating func submit(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
         if key == latest.count { addKey() }
         submits += 1
@@ -42,21 +42,21 @@ struct Trials {
         latest[key] = now
     }
 
-    /// A flush of a key, or of all.
+    /// Handles a flush of a key, or of all keys.
     mutating func flush(_ key: Int?, at now: CoreInstant) {
         for key in key.map({ $0..<$0 + 1 }) ?? latest.indices {
             visit(key) { cell, candidate, last in cell.flush(at: now, last: last, &candidate) }
         }
     }
 
-    /// A cancel of a key, or of all.
+    /// Handles a cancel of a key, or of all keys.
     mutating func cancel(_ key: Int?, at now: CoreInstant) {
         for key in key.map({ $0..<$0 + 1 }) ?? latest.indices {
             visit(key) { cell, candidate, last in cell.cancel(at: now, last: last, &candidate) }
         }
     }
 
-    /// Time runs on until nothing is pending.
+    /// Executes everything that is pending, when it is due.
     mutating func finish() {
         for key in latest.indices {
             visit(key) { cell, candidate, last in cell.settle(at: .farFuture, last: last, &candidate) }
@@ -71,7 +71,7 @@ struct Trials {
         keyTallies?.append(KeyTally(executions: Array(repeating: 0, count: candidates.count)))
     }
 
-    /// Does something with each candidate's cell of a key.
+    /// Calls `body` for each candidate's cell of a key, and counts the executions.
     @inline(__always)
     private mutating func visit(
         _ key: Int, _ body: (inout Cell, inout Candidate, _ last: CoreInstant) -> Void
@@ -91,16 +91,16 @@ struct Trials {
     }
 }
 
-/// What one candidate knows of one key.
+/// The state of one key under one candidate.
 private struct Cell {
     private var gate = Gate()
-    /// A submit before this instant makes the latest execution a premature one.
+    /// A submit before this instant makes the latest execution premature.
     private var lastsUntil = CoreInstant.farPast
 
     /// - Parameter last: The instant of the key's latest submit.
     @inline(__always)
     mutating func settle(at now: CoreInstant, last: CoreInstant, _ candidate: inout Candidate) {
-        if let ripe = gate.settle(at: now, by: candidate.policy) { execute(ripe, last: last, &candidate) }
+        if let due = gate.settle(at: now, by: candidate.policy) { execute(due, last: last, &candidate) }
     }
 
     @inline(__always)
@@ -109,19 +109,19 @@ private struct Cell {
     ) {
         settle(at: now, last: last, &candidate)
         if now < lastsUntil {
-            candidate.addPremature()
+            candidate.premature += 1
             lastsUntil = .farPast
         }
         switch gate.submit(at: now, wait: wait, by: candidate.policy) {
         case .join, .absorb: break
         case .lead: execute(Gate.Due(at: now, edge: .leading, count: 1, first: now), last: now, &candidate)
-        case .complete(let ripe): execute(ripe, last: now, &candidate)
+        case .complete(let due): execute(due, last: now, &candidate)
         }
     }
 
     mutating func flush(at now: CoreInstant, last: CoreInstant, _ candidate: inout Candidate) {
         settle(at: now, last: last, &candidate)
-        if let ripe = gate.flush(at: now) { execute(ripe, last: last, &candidate) }
+        if let due = gate.flush(at: now) { execute(due, last: last, &candidate) }
     }
 
     mutating func cancel(at now: CoreInstant, last: CoreInstant, _ candidate: inout Candidate) {
@@ -129,8 +129,8 @@ private struct Cell {
         gate.close()
     }
 
-    private mutating func execute(_ ripe: Gate.Due, last: CoreInstant, _ candidate: inout Candidate) {
-        candidate.add(at: ripe.at, first: ripe.first, last: last)
-        lastsUntil = ripe.at.advanced(by: candidate.policy.wait)
+    private mutating func execute(_ due: Gate.Due, last: CoreInstant, _ candidate: inout Candidate) {
+        candidate.add(at: due.at, first: due.first, last: last)
+        lastsUntil = due.at.advanced(by: candidate.policy.wait)
     }
 }

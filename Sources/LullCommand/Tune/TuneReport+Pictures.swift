@@ -1,15 +1,15 @@
 internal import LullCharts
 internal import LullCore
 
-// The report as pictures: what each wait costs and saves, and what a few of them do to a burst.
+// The report as pictures: what each wait costs and saves, and what some of them do to a burst.
 
 extension TuneReport {
-    /// Policies for a stretch: the suggested debounce between a shorter and a longer one, and the suggested throttle.
+    /// The policies to draw: the suggested debounce between a shorter and a longer one, and the suggested throttle.
     var policiesToDraw: [(name: String, policy: Policy, colour: Int)] {
         var policies: [(name: String, policy: Policy, colour: Int)] = []
         for (colour, table) in tables.enumerated() {
             guard let middle = indexToShow(table) else { continue }
-            // The neighbours on the ladder are too much alike.
+            // The nearest waits of the series would look too much alike.
             let others = colour == 0 ? [middle - 4, middle, middle + 4] : [middle]
             for index in others where table.range.contains(index) {
                 let policy = outcomes[index].policy
@@ -19,17 +19,17 @@ extension TuneReport {
         return policies
     }
 
-    /// The policy that a stretch should show best.
+    /// The policy for which to choose an excerpt.
     var policyToShow: Policy? {
         tables.lazy.compactMap(indexToShow).first.map { outcomes[$0].policy }
     }
 
-    /// Where nothing is suggested, the middle of the ladder.
-    private func indexToShow(_ table: Kind) -> Int? {
-        table.choice?.index ?? (table.range.isEmpty ? nil : table.range.lowerBound + table.range.count / 2)
+    /// Returns the suggested policy, or else that in the middle of the series.
+    private func indexToShow(_ table: PolicyTable) -> Int? {
+        table.suggestion?.index ?? (table.range.isEmpty ? nil : table.range.lowerBound + table.range.count / 2)
     }
 
-    /// Saving against delay, each wait a point.
+    /// Returns a chart of saving over delay, with a point for each wait.
     func chart(source: String) -> LineChart {
         let series = tables.filter { !$0.range.isEmpty }.map { table in
             LineChart.Series(
@@ -39,13 +39,13 @@ extension TuneReport {
                     return LineChart.Point(
                         Double(max(outcome.delay.nanoseconds, leastDelay)), outcome.saved,
                         label: DurationText.exact(outcome.policy.wait),
-                        isChosen: table.choice?.index == index)
+                        isChosen: table.suggestion?.index == index)
                 })
         }
         let delays = series.flatMap(\.points).map(\.x)
         return LineChart(
             title: "What each wait costs and saves",
-            subtitle: "\(counts).\(objection == nil ? " Ringed: the suggested wait." : "")",
+            subtitle: "\(counts).\(insufficiency == nil ? " Ringed: the suggested wait." : "")",
             source: source,
             x: Axis(
                 "delay from the last submit to the execution (nine of ten are shorter)", .nanoseconds, .logarithmic,
@@ -53,7 +53,7 @@ extension TuneReport {
             y: Axis("submits that needed no execution", .share, .linear, 0...1), series: series)
     }
 
-    /// What the axis begins with: no delay at all has no place on it.
+    /// The start of the axis, which is logarithmic and cannot show zero.
     private var leastDelay: Int64 {
         let delays = outcomes.map(\.delay.nanoseconds).filter { $0 > 0 }
         let shortest = outcomes.map(\.policy.wait.nanoseconds).min() ?? 1

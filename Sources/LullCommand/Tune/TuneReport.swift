@@ -1,43 +1,42 @@
 internal import LullCore
 
-/// What `lull tune` has to say: a table of each kind of policy, and which wait to choose.
+/// The report of `lull tune`: a table for each kind of policy, and the suggested waits.
 struct TuneReport {
-    /// One kind of policy: its name, the option that gives it, its outcomes and the one that is suggested, if the trace says
-    /// enough.
-    typealias Kind = (name: String, option: String, range: Range<Int>, choice: Choice?)
+    /// One kind of policy: its name, its option, its outcomes, and the suggested one if the trace allows a suggestion.
+    typealias PolicyTable = (name: String, option: String, range: Range<Int>, suggestion: Suggestion?)
 
     let submits: Int
     let keys: Int
     /// From the first line to the last.
     let span: Int64
     let outcomes: [Outcome]
-    let tables: [Kind]
+    let tables: [PolicyTable]
     /// Why nothing is suggested; nil if something is.
-    let objection: Objection?
-    /// Nil if they were not asked for.
-    let specialKeys: [SpecialKey]?
+    let insufficiency: Insufficiency?
+    /// Nil if not asked for.
+    let outlierKeys: [OutlierKey]?
 
-    /// Why a trace says nothing about waits.
-    enum Objection {
+    /// Why a trace allows no suggestion.
+    enum Insufficiency {
         case fewSubmits
         case oneInstant
 
         fileprivate var explanation: String {
             switch self {
-            case .fewSubmits: "at least \(SpecialKey.fewest) submits are needed for one"
+            case .fewSubmits: "at least \(OutlierKey.leastSubmits) submits are needed for one"
             case .oneInstant: "all submits came at one instant"
             }
         }
     }
 
-    /// What the trace has.
+    /// The size of the trace.
     var counts: String {
         "\(submits) \(submits == 1 ? "submit" : "submits") of \(keys) \(keys == 1 ? "key" : "keys")"
     }
 
     // MARK: - For reading
 
-    /// How much of a table is shown: on a narrow terminal fewer percentiles, then fewer columns.
+    /// How much of a table is shown: a narrow terminal gets fewer percentiles, then fewer columns.
     private struct Detail {
         let percentages: [Int]
         var hasDelayFromFirst = true
@@ -61,10 +60,10 @@ struct TuneReport {
         guard submits > 0 else {
             return append("\(counts): nothing was submitted, so there is nothing to compare.", to: &text)
         }
-        // Whoever looks for a wait learns first that the tables give none.
-        if let objection {
+        // A reader who looks for a wait must learn first that there is no suggestion.
+        if let insufficiency {
             append("\(counts) in \(span).", to: &text)
-            append("No suggestion: \(objection.explanation).", to: &text)
+            append("No suggestion: \(insufficiency.explanation).", to: &text)
             append("Delays are the percentiles \(delays).", to: &text)
         } else {
             append("\(counts) in \(span). Delays are the percentiles \(delays).", to: &text)
@@ -75,25 +74,25 @@ struct TuneReport {
         }
         text.append("\n")
         append("* efficient: no other wait of the table saves as much with less delay", to: &text)
-        if objection == nil { append("< suggested", to: &text) }
+        if insufficiency == nil { append("< suggested", to: &text) }
         let (others, first) = detail.hasDelayFromFirst ? (", after first", " (first)") : ("", "")
         append("after last\(others): the delay to an execution from the last\(first) submit behind it", to: &text)
         if detail.hasAll {
             append("premature: the burst went on within the same wait, so the value did not last", to: &text)
             append("longest: the longest time that submits went on without an execution", to: &text)
         }
-        guard objection == nil else { return }
+        guard insufficiency == nil else { return }
         text.append("\n")
         for table in tables { appendSuggestion(table, to: &text) }
-        if let specialKeys { append(specialKeys, to: &text) }
+        if let outlierKeys { append(outlierKeys, to: &text) }
     }
 
-    /// Appends a sentence, in lines that fit.
+    /// Appends a sentence, wrapped to the terminal.
     private func append(_ sentence: String, to text: inout [UInt8]) {
         for line in Terminal.wrap(sentence, to: Terminal.width) { text.append(string: line + "\n") }
     }
 
-    private func rows(of table: Kind, _ detail: Detail) -> [[String]] {
+    private func rows(of table: PolicyTable, _ detail: Detail) -> [[String]] {
         func columns(_ all: [(isShown: Bool, text: String)]) -> [String] { all.filter(\.isShown).map(\.text) }
         let head = columns([
             (true, table.name), (true, ""), (true, "executions"), (true, "saved"), (true, "after last"),
@@ -107,7 +106,7 @@ struct TuneReport {
         return [head]
             + table.range.map { index in
                 let outcome = outcomes[index]
-                let mark = "\(outcome.isEfficient ? "*" : " ")\(table.choice?.index == index ? "<" : " ")"
+                let mark = "\(outcome.isEfficient ? "*" : " ")\(table.suggestion?.index == index ? "<" : " ")"
                 return columns([
                     (true, DurationText.exact(outcome.policy.wait)), (true, mark), (true, "\(outcome.executions)"),
                     (true, Percent.shown(outcome.saved)), (true, shown(outcome.delayFromLast)),
@@ -118,13 +117,13 @@ struct TuneReport {
             }
     }
 
-    private func appendSuggestion(_ table: Kind, to text: inout [UInt8]) {
-        guard let choice = table.choice else { return }
-        let outcome = outcomes[choice.index]
+    private func appendSuggestion(_ table: PolicyTable, to text: inout [UInt8]) {
+        guard let suggestion = table.suggestion else { return }
+        let outcome = outcomes[suggestion.index]
         let option = "\(table.option) \(DurationText.exact(outcome.policy.wait))"
         let delay = DurationText.rounded(outcome.delay.nanoseconds)
         let gain = "\(option): saves \(Percent.shown(outcome.saved)), nine of ten within \(delay)"
-        switch choice.reason {
+        switch suggestion.reason {
         case .target: append("\(gain), which meets the target", to: &text)
         case .nearest:
             let rest = gain.dropFirst(option.count + 2)
@@ -136,7 +135,7 @@ struct TuneReport {
                 append(gain, to: &text)
             } else if outcomes.isFlat(table.range) {
                 append("\(gain); the other waits of the table save the same", to: &text)
-            } else if choice.reason == .knee {
+            } else if suggestion.reason == .knee {
                 append("\(gain); more waiting saves little (the knee)", to: &text)
             } else {
                 append("\(gain); saving grows with the delay all along", to: &text)
@@ -144,11 +143,11 @@ struct TuneReport {
         }
     }
 
-    private func append(_ special: [SpecialKey], to text: inout [UInt8]) {
+    private func append(_ outliers: [OutlierKey], to text: inout [UInt8]) {
         text.append("\n")
-        guard !special.isEmpty else { return append("No key needs a wait of its own.", to: &text) }
+        guard !outliers.isEmpty else { return append("No key needs a wait of its own.", to: &text) }
         append("Keys that would need a wait of their own, the busiest first:", to: &text)
-        for key in special {
+        for key in outliers {
             let rest =
                 ": --wait \(DurationText.exact(key.wait)) saves \(Percent.shown(key.saved)) of \(key.submits) submits, "
                 + "the common one \(Percent.shown(key.savedWithCommon))"
@@ -159,7 +158,7 @@ struct TuneReport {
 
     // MARK: - As an object
 
-    /// One JSON object; lengths of time in seconds, shares from 0 to 1.
+    /// Appends one JSON object, with durations in seconds and shares from 0 to 1.
     func appendJSON(to text: inout [UInt8]) {
         text.append(string: "{\"submits\":\(submits),\"keys\":\(keys),\"span\":")
         DecimalSeconds.append(span, to: &text)
@@ -170,18 +169,18 @@ struct TuneReport {
                 append(outcomes[index], to: &text)
             }
             text.append("],\"suggested\":")
-            if let choice = table.choice {
+            if let suggestion = table.suggestion {
                 text.append("{\"wait\":")
-                DecimalSeconds.append(outcomes[choice.index].policy.wait.nanoseconds, to: &text)
-                text.append(string: ",\"because\":\"\(choice.reason)\"}")
+                DecimalSeconds.append(outcomes[suggestion.index].policy.wait.nanoseconds, to: &text)
+                text.append(string: ",\"because\":\"\(suggestion.reason)\"}")
             } else {
                 text.append("null")
             }
             text.append("}")
         }
-        if let specialKeys {
+        if let outlierKeys {
             text.append(",\"keysOfTheirOwn\":[")
-            for (index, key) in specialKeys.enumerated() {
+            for (index, key) in outlierKeys.enumerated() {
                 if index > 0 { text.append(",") }
                 text.append("{\"key\":")
                 text.append(contentsOf: key.name)

@@ -6,40 +6,40 @@ internal import LullCore
 struct Tuning: ~Copyable {
     private var trace: TraceReader
     private var trials: Trials
-    /// What is to be drawn, if anything is.
+    /// Samples the trace if a picture was asked for.
     private var sampler: Sampler?
-    private var progress: Progress
+    private var progress: ProgressLine
     /// The candidates of each kind, debounces first.
     private let ranges: (debounce: Range<Int>, throttle: Range<Int>)
 
-    /// Reads the trace to its end, and writes the report.
+    /// Reads the whole trace, and writes the report.
     static func run(_ trace: Argument, _ settings: Settings) throws(Failure) -> Int32 {
         var tuning = Tuning(try TraceReader(trace), try settings.candidates(), settings)
         try tuning.replay()
         let report = tuning.report(settings.targets)
         let others = report.policiesToDraw.map(\.policy)
-        let stretch = report.policyToShow.flatMap { policy in
-            tuning.sampler.flatMap { Stretch($0, for: policy, and: others) }
+        let excerpt = report.policyToShow.flatMap { policy in
+            tuning.sampler.flatMap { TraceExcerpt($0, for: policy, and: others) }
         }
         if let path = settings.picture {
             if report.submits == 0 { throw .nothingToDraw(in: tuning.trace.name) }
             let chart = report.chart(source: "lull tune \(tuning.trace.name)")
-            let timeline = stretch.map { stretch in
+            let timeline = excerpt.map { excerpt in
                 Timeline(
-                    stretch, of: tuning.trace.keys.text(of: stretch.key), title: "What a wait does to a burst",
+                    excerpt, of: tuning.trace.keys.text(of: excerpt.key), title: "What a wait does to a burst",
                     report.policiesToDraw)
             }
             try (timeline.map { Picture(chart, above: $0) } ?? Picture(chart)).write(to: path)
         }
-        var output = Outlet(STDOUT_FILENO)
+        var output = OutputBuffer(STDOUT_FILENO)
         if settings.format == .json {
-            report.appendJSON(to: &output.text)
+            report.appendJSON(to: &output.bytes)
         } else {
-            report.appendText(to: &output.text)
-            if settings.showsDiagram, let stretch {
-                output.text.append("\n")
+            report.appendText(to: &output.bytes)
+            if settings.showsDiagram, let excerpt {
+                output.bytes.append("\n")
                 let policies = report.policiesToDraw.map { ($0.name, $0.policy) }
-                Diagram.append(stretch, of: tuning.trace.keys.text(of: stretch.key), policies, to: &output.text)
+                Diagram.append(excerpt, of: tuning.trace.keys.text(of: excerpt.key), policies, to: &output.bytes)
             }
         }
         _ = try output.drain()
@@ -50,8 +50,8 @@ struct Tuning: ~Copyable {
         _ trace: consuming TraceReader, _ policies: (debounces: [Policy], throttles: [Policy]),
         _ settings: Settings
     ) {
-        sampler = settings.drawsStretch ? Sampler() : nil
-        progress = Progress(size: trace.size)
+        sampler = settings.drawsExcerpt ? Sampler() : nil
+        progress = ProgressLine(size: trace.size)
         self.trace = trace
         trials = Trials(policies.debounces + policies.throttles, talliesKeys: settings.tunesKeys)
         let middle = policies.debounces.count
@@ -64,7 +64,7 @@ struct Tuning: ~Copyable {
             while try trace.next() {
                 for call in trace.calls {
                     take(call)
-                    sampler?.note(call)
+                    sampler?.add(call)
                 }
             }
             progress.show(trace.position, submits: trials.submits)
@@ -87,12 +87,12 @@ struct Tuning: ~Copyable {
         outcomes.markEfficient(ranges.debounce)
         outcomes.markEfficient(ranges.throttle)
         let span = trace.span.map { $0.first.duration(to: $0.last).nanoseconds } ?? 0
-        let objection: TuneReport.Objection? =
-            trials.submits < SpecialKey.fewest ? .fewSubmits : span == 0 ? .oneInstant : nil
-        let debounce = objection == nil ? Self.choose(outcomes, ranges.debounce, targets) : nil
-        let throttle = objection == nil ? Self.choose(outcomes, ranges.throttle, targets) : nil
-        let special = trials.keyTallies.map { tallies in
-            SpecialKey.find(tallies, outcomes, ranges.debounce, debounce, targets) {
+        let insufficiency: TuneReport.Insufficiency? =
+            trials.submits < OutlierKey.leastSubmits ? .fewSubmits : span == 0 ? .oneInstant : nil
+        let debounce = insufficiency == nil ? Self.choose(outcomes, ranges.debounce, targets) : nil
+        let throttle = insufficiency == nil ? Self.choose(outcomes, ranges.throttle, targets) : nil
+        let outliers = trials.keyTallies.map { tallies in
+            OutlierKey.find(tallies, outcomes, ranges.debounce, debounce, targets) {
                 trace.keys.text(of: $0)
             }
         }
@@ -102,20 +102,20 @@ struct Tuning: ~Copyable {
                 ("debounce", "--wait", ranges.debounce, debounce),
                 ("throttle", "--throttle", ranges.throttle, throttle),
             ],
-            objection: objection, specialKeys: special)
+            insufficiency: insufficiency, outlierKeys: outliers)
     }
 
-    private static func choose(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Choice? {
-        // Where all waits save the same there is no knee: the shortest does.
+    private static func choose(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Suggestion? {
+        // If all waits save the same there is no knee: choose the shortest.
         if !targets.areGiven, let first = indices.first, outcomes.isFlat(indices) {
-            return Choice(index: first, reason: .most)
+            return Suggestion(index: first, reason: .most)
         }
-        return Choice.make(outcomes, indices, targets)
+        return Suggestion.make(outcomes, indices, targets)
     }
 }
 
 extension [Outcome] {
-    /// Whether all waits of a range save the same, as it is shown.
+    /// Returns whether all waits of a range save the same, as displayed.
     func isFlat(_ indices: Range<Int>) -> Bool {
         let savings = self[indices].map(\.saved)
         return (savings.max() ?? 0) - (savings.min() ?? 0) < 0.001
@@ -123,27 +123,22 @@ extension [Outcome] {
 }
 
 extension Settings {
-    /// The policies that are compared.
+    /// Returns the policies to compare.
     fileprivate func candidates() throws(Failure) -> (debounces: [Policy], throttles: [Policy]) {
-        let waits = waits ?? Ladder.usual
+        var debounce = policy
+        var throttle = policy
+        throttle.maxWait = nil
+        throttle.delayRule = nil
         var debounces: [Policy] = []
         var throttles: [Policy] = []
-        do {
-            for wait in waits {
-                // A wait that is longer than the longest allowed is no policy.
-                if wait <= maxWait ?? .infinite {
-                    debounces.append(
-                        try .debounce(
-                            wait: wait, maxWait: maxWait, edges: edges ?? .trailing, delayRule: delayRule ?? .restart,
-                            maxCount: maxCount))
-                }
-                throttles.append(
-                    try .throttle(interval: wait, edges: edges ?? [.leading, .trailing], maxCount: maxCount))
+        for wait in waits ?? WaitSeries.standard {
+            // A wait above the maximum makes no policy.
+            if wait <= policy.maxWait ?? .infinite {
+                debounce.wait = wait
+                debounces.append(try debounce.policy(for: .tune))
             }
-        } catch PolicyError.maxCountWithoutTrailing {
-            throw .usage("--max-count needs the trailing edge: without it nothing is ever pending", .tune)
-        } catch {
-            throw .usage("\(error)", .tune)
+            throttle.throttle = wait
+            throttles.append(try throttle.policy(for: .tune))
         }
         return (debounces, throttles)
     }

@@ -1,4 +1,4 @@
-/// Reads the OpenMetrics text format, and refuses what its grammar does.
+/// Parses the OpenMetrics text format, and refuses what its grammar does.
 struct OpenMetricsText {
     struct Fault: Error {
         let line: String

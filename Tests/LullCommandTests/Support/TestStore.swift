@@ -1,6 +1,6 @@
 import Foundation
 
-/// A store in a folder of its own, which goes away with the test, and the tool on it.
+/// A store in a folder of its own, which is removed after the test, and the command on it.
 final class TestStore {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID().uuidString)").path
 
@@ -20,25 +20,25 @@ final class TestStore {
         return arguments + rest
     }
 
-    /// Runs the tool from beginning to end.
+    /// Runs the command to its end.
     func run(_ options: String, _ rest: [String] = [], input: String = "") throws -> ToolProcess.Outcome {
         try lull(arguments(options, rest), input: Array(input.utf8))
     }
 
-    /// Starts the tool.
+    /// Starts the command.
     func start(
         _ options: String, _ rest: [String] = [], errors: ToolProcess.Standard = .pipe
     ) throws -> ToolProcess {
         try ToolProcess(arguments(options, rest), errors: errors)
     }
 
-    /// The object that a command writes.
+    /// Returns the object that a command prints.
     func object(_ options: String) throws -> [String: Any] {
         let line = try run(options).output
         return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
     }
 
-    /// What there is to do in the only namespace: the counts that are not 0.
+    /// Returns the counts of the only namespace that are not 0.
     func status() throws -> [String: Int] {
         let known = ["pending", "ready", "running", "retrying", "dead"]
         return try object("status --json").compactMapValues { $0 as? Int }
@@ -46,7 +46,7 @@ final class TestStore {
     }
 }
 
-/// A command waits at a gate until it is opened.
+/// A command that waits until the gate is opened.
 final class Gate {
     private let file: TemporaryFile
 
@@ -54,7 +54,7 @@ final class Gate {
         file = try TemporaryFile()
     }
 
-    /// For a shell.
+    /// Quoted for a shell.
     var wait: String { "while ! [ -s \(file.path) ]; do sleep 0.01; done" }
 
     func open() throws {

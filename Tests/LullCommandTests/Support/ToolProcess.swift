@@ -3,11 +3,11 @@ import Foundation
 
 @testable import LullCommand
 
-/// The tool as a process, with real pipes and signals.
+/// The command as a process, with real pipes and signals.
 ///
-/// Everything that waits has a limit that only a hang reaches: tests wait for what must happen, never for a time to pass.
+/// Every wait has a time limit that only a hang reaches: tests wait for events, never for time to pass.
 final class ToolProcess {
-    /// How the process ended, and what it had written.
+    /// How the process ended, and its output.
     struct Outcome: Equatable {
         /// The exit status, or minus the number of the signal.
         var ending: Int32
@@ -30,7 +30,7 @@ final class ToolProcess {
     static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("lull").path
     static let patience = 60.0
-    /// Neither a pipe nor a program that is being written may be inherited by a process that another test starts.
+    /// A process that another test starts must not inherit a pipe, or a program that is being written.
     static let spawning = NSLock()
 
     let group: pid_t
@@ -38,7 +38,7 @@ final class ToolProcess {
     private var streams: [(descriptor: Int32, bytes: [UInt8])]
     private var ending: Int32?
 
-    /// What is left alone is a pipe.
+    /// An argument that is left out is a pipe.
     enum Standard {
         case pipe
         case file(String, Int32)
@@ -69,7 +69,7 @@ final class ToolProcess {
                 posix_spawn_file_actions_adddup2(&actions, theirs[theirs.count - 1], descriptor)
             }
         }
-        // Nothing of what the test process itself was given goes further.
+        // The process inherits no other descriptor of the test process.
         for descriptor in 3..<256 as Range<Int32> { _ = lull_add_flags(descriptor, FD_CLOEXEC, 0) }
         let program = program ?? Self.path
         let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
@@ -112,7 +112,7 @@ final class ToolProcess {
         }
     }
 
-    /// Goes on sending a text until nobody reads any more; the input is closed here.
+    /// Goes on sending a text until nobody reads any more, in a thread that then closes the input.
     func keepSending(_ text: String, pause: UInt32 = 0) {
         let descriptor = input
         let bytes = Array(text.utf8)
@@ -139,12 +139,12 @@ final class ToolProcess {
 
     // MARK: - Waiting
 
-    /// Waits until the output has so many lines more than were taken, and takes the first of them.
+    /// Waits for so many more lines of output, and returns the first of them.
     func line() throws -> String {
         try takeLine(of: 0)
     }
 
-    /// The same of standard error.
+    /// Waits for so many more lines of standard error.
     func errorLine() throws -> String {
         try takeLine(of: 1)
     }
@@ -161,7 +161,7 @@ final class ToolProcess {
         }
     }
 
-    /// Closes the input, and waits for the end of the process and of everything that writes where it does.
+    /// Closes the input, and waits for the end of the process and of all that write to its output.
     func finish() throws -> Outcome {
         closeInput()
         let limit = Date(timeIntervalSinceNow: Self.patience)
@@ -206,13 +206,13 @@ final class ToolProcess {
     }
 }
 
-/// Runs the tool on an input from beginning to end.
+/// Runs the command on an input to its end.
 func lull(_ arguments: String..., input: String = "", environment: [String: String] = [:]) throws -> ToolProcess.Outcome
 {
     try lull(arguments, input: Array(input.utf8), environment: environment)
 }
 
-/// The same with bytes.
+/// Runs the command on bytes to its end.
 func lull(
     _ arguments: [String], input: [UInt8], environment: [String: String] = [:]
 ) throws -> ToolProcess.Outcome {
@@ -221,7 +221,7 @@ func lull(
     return try process.finish()
 }
 
-/// A file that goes away with its last user.
+/// A file that is removed with its last reference.
 final class TemporaryFile {
     let path: String
 
@@ -242,7 +242,7 @@ final class TemporaryFile {
     var text: String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 }
 
-/// Waits until something has come true.
+/// Waits until a condition is true.
 func eventually(_ what: String, _ condition: () -> Bool) throws {
     let limit = Date(timeIntervalSinceNow: ToolProcess.patience)
     while !condition() {

@@ -1,7 +1,7 @@
 internal import LullCore
 
-/// The values that some options choose from, with what they mean.
-enum Choices {
+/// The values of options that take one of a few, with their meanings.
+enum OptionValues {
     static let edges: [(name: String, choice: Edges)] = [
         ("leading", .leading), ("trailing", .trailing), ("both", [.leading, .trailing]),
     ]
@@ -15,9 +15,9 @@ enum Choices {
 }
 
 extension Option {
-    /// What the value of an option is, as far as a shell can help with it.
+    /// The kind of an option's value, for completion in a shell.
     enum Value: Equatable {
-        /// It takes none.
+        /// The option takes no value.
         case none
         /// One of these.
         case choice([String])
@@ -28,13 +28,13 @@ extension Option {
         case text
     }
 
-    /// What a subcommand takes as the value of an option.
+    /// Returns the kind of value that this option takes with a subcommand.
     func value(for subcommand: Subcommand) -> Value {
         switch self {
-        case .edges: .choice(Choices.edges.map(\.name))
-        case .delayRule: .choice(Choices.delayRules.map(\.name))
-        case .combine: .choice(Choices.combinations.map(\.name))
-        case .whileRunning: .choice(Choices.whileRunning.map(\.name))
+        case .edges: .choice(OptionValues.edges.map(\.name))
+        case .delayRule: .choice(OptionValues.delayRules.map(\.name))
+        case .combine: .choice(OptionValues.combinations.map(\.name))
+        case .whileRunning: .choice(OptionValues.whileRunning.map(\.name))
         case .format: .choice(Settings.Format.known(to: subcommand).map(\.rawValue))
         case .atEnd: .choice(Settings.AtEnd.known(to: subcommand).map(\.rawValue))
         case .svg, .record: .file
@@ -45,28 +45,28 @@ extension Option {
 }
 
 extension Subcommand {
-    /// What comes after the options, as far as a shell can help with it.
+    /// The kind of a subcommand's operands, for completion in a shell.
     enum Operands: Equatable {
         case none
         case file
         /// A command with its arguments, after `--`.
         case command
-        case words([String])
+        case keywords([String])
     }
 
     var operands: Operands {
         switch self {
         case .simulate, .tune: .file
         case .run, .work: .command
-        case .dead: .words(["list", "retry", "discard"])
+        case .dead: .keywords(["list", "retry", "discard"])
         default: .none
         }
     }
 
-    /// Whether a word is one of those that may stand behind the name, as `retry` behind `dead`.
-    func takes(_ word: String) -> Bool {
-        guard case .words(let words) = operands else { return false }
-        return words.contains(word)
+    /// Returns whether a word is one of the subcommand's keywords, as `retry` is one of `dead`.
+    func takes(keyword word: String) -> Bool {
+        guard case .keywords(let keywords) = operands else { return false }
+        return keywords.contains(word)
     }
 
     /// Whether an operand may be a key, which may begin with a dash.

@@ -1,46 +1,46 @@
-/// Forms that files have which are mistaken for traces, and what to do about it.
-enum ForeignForm {
-    /// As much of the beginning as tells.
+/// Recognizes files that are mistaken for traces, and tells how to convert them.
+enum ForeignFormat {
+    /// The number of bytes at the start of a file that are enough to recognize it.
     static let length = 256
 
-    /// What a file is that begins so, and how to make a trace of it; nil if that cannot be told.
+    /// Returns what a file with this start is, and how to make a trace of it; nil if it is not recognized.
     ///
-    /// - Parameter name: The file for the hint; nil for standard input.
+    /// - Parameter name: The name of the file, for the hint; nil for standard input.
     static func hint(_ head: [UInt8], file name: String?) -> String? {
         // A long name would leave no room for the hint.
         let file = name.flatMap { Terminal.columns(of: $0) <= 30 ? $0 : nil } ?? "FILE"
-        func packed(_ what: String, _ tool: String) -> String {
-            "it is packed with \(what): \(tool) \(file) | lull … -"
+        func compressed(_ what: String, _ tool: String) -> String {
+            "it is compressed with \(what): \(tool) \(file) | lull … -"
         }
         switch head {
-        case _ where head.starts(with: [0x1F, 0x8B]): return packed("gzip", "gzip -dc")
-        case _ where head.starts(with: [0x28, 0xB5, 0x2F, 0xFD]): return packed("zstd", "zstd -dc")
-        case _ where head.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A]): return packed("xz", "xz -dc")
-        case _ where head.starts(with: Array("BZh".utf8)): return packed("bzip2", "bzip2 -dc")
-        case _ where head.starts(with: Array("PK\u{3}\u{4}".utf8)): return packed("zip", "unzip -p")
+        case _ where head.starts(with: [0x1F, 0x8B]): return compressed("gzip", "gzip -dc")
+        case _ where head.starts(with: [0x28, 0xB5, 0x2F, 0xFD]): return compressed("zstd", "zstd -dc")
+        case _ where head.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A]): return compressed("xz", "xz -dc")
+        case _ where head.starts(with: Array("BZh".utf8)): return compressed("bzip2", "bzip2 -dc")
+        case _ where head.starts(with: Array("PK\u{3}\u{4}".utf8)): return compressed("zip", "unzip -p")
         case _ where head.starts(with: [0xEF, 0xBB, 0xBF]):
             return "it begins with a byte order mark: tail -c +4 \(file) | lull … -"
         case _ where isUTF16(head): return "it is UTF-16: iconv -f UTF-16 -t UTF-8 \(file) | lull … -"
         case _ where head.first { !JSONText.isBlank($0) } == UInt8(ascii: "["):
-            return "it is a JSON array, but a trace has an object in each line: jq -c '.[]' \(file) | lull … -"
+            return "it is a JSON array, but a trace has an object on each line: jq -c '.[]' \(file) | lull … -"
         default: return looksLikeColumns(head) ? columns : nil
         }
     }
 
     private static let columns =
-        "it looks like CSV, but a trace has a JSON object in each line, such as {\"at\":12.5,\"key\":\"lamp\"}"
+        "it looks like CSV, but a trace has a JSON object on each line, such as {\"at\":12.5,\"key\":\"lamp\"}"
 
-    /// With its mark, or text whose every other byte is zero.
+    /// Returns whether text is UTF-16: it has a byte order mark, or every other byte is zero.
     private static func isUTF16(_ head: [UInt8]) -> Bool {
         if head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF]) { return true }
         guard head.count >= 4 else { return false }
         return (head[0] == 0) != (head[1] == 0) && (head[0] == 0) == (head[2] == 0) && (head[1] == 0) == (head[3] == 0)
     }
 
-    /// Lines of as many fields, which are neither JSON nor a program.
+    /// Returns whether all lines have the same number of fields, and look like neither JSON nor a program.
     private static func looksLikeColumns(_ head: [UInt8]) -> Bool {
         var lines = head.split(separator: UInt8(ascii: "\n")).map { $0.filter { $0 != UInt8(ascii: "\r") } }
-        // The last line may go on behind what is looked at.
+        // The last line may continue beyond these bytes.
         if head.count >= length, lines.count > 1 { lines.removeLast() }
         guard let first = lines.first, first.first != UInt8(ascii: "{") else { return false }
         return "\t,;".utf8.contains { separator in
@@ -50,7 +50,7 @@ enum ForeignForm {
         }
     }
 
-    /// Unlike the parts of a sentence or of a program, a field has no blank in front, nor brackets.
+    /// Returns whether text may be a field: unlike a part of a sentence or program, it has no leading blank and no brackets.
     private static func isField(_ field: ArraySlice<UInt8>) -> Bool {
         if field.first == UInt8(ascii: "\"") { return true }
         return field.first != UInt8(ascii: " ") && !field.contains { "(){}[]=".utf8.contains($0) }

@@ -1,10 +1,10 @@
 internal import LullCore
 
-/// What a wait has to achieve.
+/// The targets of a search for a wait.
 struct Targets {
-    /// At least this share of the submits needs no execution, from 0 to 1.
+    /// The least share of submits that need no execution, from 0 to 1.
     var saving: Double?
-    /// Nine of ten executions come within this time after the last submit behind them.
+    /// The greatest delay of nine of ten executions after the last submit behind them.
     var delay: CoreDuration?
 
     var areGiven: Bool { saving != nil || delay != nil }
@@ -13,7 +13,7 @@ struct Targets {
         outcome.saved >= saving ?? 0 && outcome.delay <= delay ?? .infinite
     }
 
-    /// By how much an outcome misses, as a sum of shares of the targets.
+    /// Returns by how much an outcome misses, as a sum of fractions of the targets.
     fileprivate func distance(to outcome: Outcome) -> Double {
         var distance = 0.0
         if let saving, outcome.saved < saving { distance += (saving - outcome.saved) / max(saving, 1e-9) }
@@ -24,52 +24,52 @@ struct Targets {
     }
 }
 
-/// The wait of one kind that is suggested, and why.
-struct Choice {
+/// The suggested wait of one kind of policy, and the reason.
+struct Suggestion {
     /// Why a wait is suggested.
     enum Reason {
-        /// It is where more waiting begins to save little.
+        /// Beyond it, more waiting saves little.
         case knee
-        /// It saves most; there is no such place.
+        /// It saves most, and there is no knee.
         case most
         /// It meets the targets.
         case target
-        /// None meets the targets; this comes nearest.
+        /// No wait meets the targets, and this one comes nearest.
         case nearest
     }
 
-    /// Its place among the outcomes.
+    /// The index of its outcome.
     let index: Int
     let reason: Reason
 
-    /// Chooses among outcomes of one kind, in order of their waits; nil if there are none.
+    /// Chooses among the outcomes of one kind, in order of their waits; returns nil if there are none.
     ///
-    /// - Parameter indices: Where they lie among all.
-    static func make(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Choice? {
+    /// - Parameter indices: The indices of that kind among all outcomes.
+    static func make(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Suggestion? {
         guard let first = indices.first else { return nil }
         guard targets.areGiven else {
-            if let knee = knee(outcomes, indices) { return Choice(index: knee, reason: .knee) }
-            return Choice(index: most(outcomes, Array(indices)) ?? first, reason: .most)
+            if let knee = knee(outcomes, indices) { return Suggestion(index: knee, reason: .knee) }
+            return Suggestion(index: savingMost(outcomes, Array(indices)) ?? first, reason: .most)
         }
         let met = indices.filter { targets.areMet(by: outcomes[$0]) }
         if let shortest = met.first {
-            // A limit of the delay alone is met best by the shortest wait of all, which saves nothing. What is asked for is
-            // the most that can be saved within it.
-            let best = targets.saving == nil ? most(outcomes, met) ?? shortest : shortest
-            return Choice(index: best, reason: .target)
+            // The shortest wait meets any target of delay alone, but saves nothing. So suggest the one that saves most within the
+            // target.
+            let best = targets.saving == nil ? savingMost(outcomes, met) ?? shortest : shortest
+            return Suggestion(index: best, reason: .target)
         }
         let nearest = indices.min { targets.distance(to: outcomes[$0]) < targets.distance(to: outcomes[$1]) }
-        return Choice(index: nearest ?? first, reason: .nearest)
+        return Suggestion(index: nearest ?? first, reason: .nearest)
     }
 
-    /// The one that saves most; of equal ones the shortest wait.
-    private static func most(_ outcomes: [Outcome], _ indices: [Int]) -> Int? {
+    /// Returns the outcome that saves most; of equal ones that of the shortest wait.
+    private static func savingMost(_ outcomes: [Outcome], _ indices: [Int]) -> Int? {
         indices.max { (outcomes[$0].saved, $1) < (outcomes[$1].saved, $0) }
     }
 
-    /// The efficient outcome that lies furthest above the line from the first outcome to the last, in a picture of saving
-    /// over delay: before it a little more delay saves much, behind it much more delay saves little. Nil if the curve has
-    /// no such bend.
+    /// Returns the knee: the efficient outcome furthest above the line from the first outcome to the last, in a plot of saving over
+    /// delay. Up to it a little more delay saves much; beyond it much more delay saves little. Returns nil if the curve has no such
+    /// bend.
     private static func knee(_ outcomes: [Outcome], _ indices: Range<Int>) -> Int? {
         guard let start = indices.first, let end = indices.last else { return nil }
         let delays = Double(outcomes[end].delay.nanoseconds) - Double(outcomes[start].delay.nanoseconds)
@@ -85,8 +85,7 @@ struct Choice {
 }
 
 extension [Outcome] {
-    /// Marks the outcomes that no other of the same range betters: one that saves as much with less delay, or more with as
-    /// much.
+    /// Marks the efficient outcomes: no other of the range saves as much with less delay, or more with as much.
     mutating func markEfficient(_ indices: Range<Int>) {
         for index in indices {
             let one = self[index]

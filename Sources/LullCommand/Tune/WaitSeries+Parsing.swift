@@ -1,8 +1,8 @@
 internal import LullCore
 
-// How a ladder is written.
-extension Ladder {
-    /// Why a text is no ladder.
+// Parses the value of `--waits`.
+extension WaitSeries {
+    /// What is wrong with a text.
     enum Fault: Error, Equatable {
         case duration(String, DurationText.Fault)
         case backwards
@@ -10,7 +10,7 @@ extension Ladder {
         case tooMany
     }
 
-    /// Reads `50ms..5s`, or a list such as `100ms,300ms,1s`.
+    /// Parses a range such as `50ms..5s`, or a list such as `100ms,300ms,1s`.
     static func parse(_ text: String) throws(Fault) -> [CoreDuration] {
         if let dots = ends(of: text) {
             let first = try duration(dots.first)
@@ -46,14 +46,14 @@ extension Ladder {
     }
 }
 
-extension Ladder.Fault {
-    /// What is wrong, for the end of a message.
+extension WaitSeries.Fault {
+    /// The fault, for the end of a message.
     var explanation: String {
         switch self {
         case .duration(let text, let fault): "\"\(text)\" \(fault.explanation(of: text))"
         case .backwards: "the first of the two must be the shorter one"
-        case .zero: "a ladder begins above zero: nothing is coalesced with a wait of zero"
-        case .tooMany: "at most \(Ladder.limit) waits can be compared at once"
+        case .zero: "a range starts above zero: nothing is coalesced with a wait of zero"
+        case .tooMany: "at most \(WaitSeries.limit) waits can be compared at once"
         }
     }
 }

@@ -1,28 +1,28 @@
 internal import CLullCommand
 internal import LullCore
 
-/// Executions of `lull run`: each runs COMMAND, with the records on its standard input.
-struct Commands: Performer {
-    /// A command that is running.
+/// Carries out the executions of `lull run` and `lull work`: runs COMMAND for each, with the records on its standard input.
+struct CommandRunner: ExecutionHandler {
+    /// A running command.
     private struct Child {
-        let job: Int64
+        let id: Int64
         /// For messages.
         let key: Key
-        /// The pipe that is its standard error. As long as the command runs the writing end is open here, too: so its end is
-        /// told once, by the supervisor.
+        /// The pipe that is its standard error. The writing end stays open here while the command runs, so that its end is reported
+        /// once: by the supervisor, not by an end of file.
         let pipe: (reading: Int32, writing: Int32)
-        var errors = CommandErrors()
+        var standardError = StandardErrorTail()
         var isStopping = false
     }
 
-    /// A process group that was told to stop.
+    /// A process group that was sent SIGTERM.
     private struct StoppingGroup {
         let command: Int64
-        /// When it is killed.
+        /// When it gets SIGKILL.
         let deadline: CoreInstant
-        /// Its number, when the command itself has ended. What else is in it ends unseen: it is looked for now and then.
+        /// The group's id, once the command itself has ended. The end of its other members raises no event, so it is polled for.
         var group: pid_t?
-        var nextLook = CoreInstant.farFuture
+        var nextCheck = CoreInstant.farFuture
     }
 
     private let name: String
@@ -33,21 +33,21 @@ struct Commands: Performer {
     private let killAfter: CoreDuration
 
     private var supervisor: Supervisor
-    /// The running commands, numbered in order of their starts.
+    /// The running commands, numbered in the order in which they started.
     private var children: [Int64: Child] = [:]
     private var lastCommand: Int64 = 0
-    /// The running commands by their pipes, as far as these are open.
+    /// The running commands by those of their pipes that are open.
     private var pipes: [Int32: Int64] = [:]
-    /// The pipes of commands that have ended, where something that they left behind may still write.
-    private var leftPipes: Set<Int32> = []
-    /// The process groups that were told to stop.
+    /// The pipes of commands that have ended, in which processes that they left behind may still write.
+    private var orphanedPipes: Set<Int32> = []
+    /// The process groups that were sent SIGTERM.
     private var stopping: [StoppingGroup] = []
 
     private(set) var failure: Failure?
 
     var writesOutput: Bool { false }
 
-    /// Forks the supervisor, so this comes before everything that a fork must not share.
+    /// Forks the supervisor. Call it before anything that a fork must not share: threads, open databases.
     ///
     /// - Throws: A failure of status 127 or 126 if COMMAND cannot be found or executed.
     init(_ command: [Argument], _ settings: Settings) throws(Failure) {
@@ -64,46 +64,46 @@ struct Commands: Performer {
     private static let variables: [(name: String, detail: CommandTemplate.Detail)] = [
         ("LULL_KEY=", .key), ("LULL_COUNT=", .count), ("LULL_EDGE=", .edge),
     ]
-    /// The same where a store keeps the runs.
+    /// Set in addition for the runs of a store.
     private static let durableVariables = ["LULL_RUN=", "LULL_ATTEMPT=", "LULL_FENCE="]
 
     private static func inheritedEnvironment() -> [Argument] {
         var variables: [Argument] = []
-        var place = lull_environment()
-        while let variable = place?.pointee {
+        var pointer = lull_environment()
+        while let variable = pointer?.pointee {
             let ours = Self.variables.map(\.name) + Self.durableVariables
             let isOurs = ours.contains { strncmp($0, variable, $0.utf8.count) == 0 }
             if !isOurs { variables.append(variable) }
-            place = place.map { $0 + 1 }
+            pointer = pointer.map { $0 + 1 }
         }
         return variables
     }
 
     // MARK: - Starting
 
-    mutating func start(_ job: Job, _ streams: inout Streams) -> Ending? {
+    mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> Ending? {
         do {
-            try spawn(job)
+            try spawn(item)
             return nil
         } catch {
-            streams.log.report(subject(job.key) + error.message)
+            streams.log.report(subject(item.key) + error.message)
             return .threw
         }
     }
 
-    private mutating func spawn(_ job: Job) throws(Failure) {
+    private mutating func spawn(_ item: WorkItem) throws(Failure) {
         let details: (CommandTemplate.Detail) -> [UInt8] = { [keyRule] detail in
             switch detail {
-            case .key: keyRule.plain(job.key)
-            case .value: job.batch.value
-            case .count: Array("\(job.count)".utf8)
-            case .edge: Array("\(job.edge.name)".utf8)
+            case .key: keyRule.plain(item.key)
+            case .value: item.batch.value
+            case .count: Array("\(item.count)".utf8)
+            case .edge: Array("\(item.edge.name)".utf8)
             }
         }
         let arguments = [firstArgument] + template.filled(details)
         var variables = Self.variables.map { Array($0.name.utf8) + details($0.detail) }
-        if let attempt = job.attempt, let fence = job.fence {
-            let numbers = [job.id, Int64(attempt), fence]
+        if let attempt = item.attempt, let fence = item.fence {
+            let numbers = [item.id, Int64(attempt), fence]
             variables += zip(Self.durableVariables, numbers).map { Array("\($0)\($1)".utf8) }
         }
         guard !(arguments + variables).contains(where: { $0.contains(0) }) else {
@@ -112,7 +112,7 @@ struct Commands: Performer {
         let input: Int32
         let pipe: (reading: Int32, writing: Int32)
         do {
-            input = try CommandInput.file(job.batch, terminator: terminator)
+            input = try CommandInput.file(item.batch, terminator: terminator)
         } catch {
             throw notStarted(error.message)
         }
@@ -125,7 +125,7 @@ struct Commands: Performer {
         _ = lull_add_flags(pipe.reading, 0, O_NONBLOCK)
         lastCommand += 1
         supervisor.start(lastCommand, arguments, variables, input: input, errors: pipe.writing)
-        children[lastCommand] = Child(job: job.id, key: job.key, pipe: pipe)
+        children[lastCommand] = Child(id: item.id, key: item.key, pipe: pipe)
         pipes[pipe.reading] = lastCommand
     }
 
@@ -137,65 +137,66 @@ struct Commands: Performer {
 
     // MARK: - Standard error
 
-    func addInterests(to interests: inout [pollfd], _ streams: Streams) {
+    func addInterests(to interests: inout [pollfd], _ streams: StandardStreams) {
         interests.append(pollfd(descriptor: supervisor.descriptor, Int32(POLLIN)))
-        // As long as our standard error is not read, the commands wait as they would if it were theirs.
+        // While nobody reads this program's standard error, its commands block on theirs, as they would if they wrote to it
+        // directly.
         guard streams.log.isEmpty else { return }
         for pipe in pipes.keys { interests.append(pollfd(descriptor: pipe, Int32(POLLIN))) }
-        for pipe in leftPipes { interests.append(pollfd(descriptor: pipe, Int32(POLLIN))) }
+        for pipe in orphanedPipes { interests.append(pollfd(descriptor: pipe, Int32(POLLIN))) }
     }
 
-    mutating func attend(_ ready: ArraySlice<pollfd>, _ streams: inout Streams) {
+    mutating func handleEvents(_ ready: ArraySlice<pollfd>, _ streams: inout StandardStreams) {
         for interest in ready where interest.revents != 0 {
             let pipe = interest.fd
             if let command = pipes[pipe] {
                 _ = forward(pipe, of: &children[command], &streams)
-            } else if leftPipes.contains(pipe) {
-                var nobody: Child?
-                if case .end = forward(pipe, of: &nobody, &streams) { forget(pipe) }
+            } else if orphanedPipes.contains(pipe) {
+                var noChild: Child?
+                if case .end = forward(pipe, of: &noChild, &streams) { closePipe(pipe) }
             }
         }
     }
 
-    /// Passes on what has been written, and keeps the end of what a command wrote itself.
-    private func forward(_ pipe: Int32, of child: inout Child?, _ streams: inout Streams) -> CommandErrors.Received {
-        CommandErrors.receive(from: pipe) { bytes in
-            streams.log.text += bytes
-            child?.errors.append(bytes)
+    /// Forwards what has been written to the log, and keeps the tail of what the command itself wrote.
+    private func forward(_ pipe: Int32, of child: inout Child?, _ streams: inout StandardStreams) -> Pipe.Received {
+        Pipe.receive(from: pipe) { bytes in
+            streams.log.bytes += bytes
+            child?.standardError.append(bytes)
         }
     }
 
-    private mutating func forget(_ pipe: Int32) {
+    private mutating func closePipe(_ pipe: Int32) {
         close(pipe)
         pipes[pipe] = nil
-        leftPipes.remove(pipe)
+        orphanedPipes.remove(pipe)
     }
 
-    /// Passes on all that a command has written, which has ended.
-    private mutating func finish(_ child: inout Child?, _ streams: inout Streams) {
+    /// Forwards the rest of what an ended command has written.
+    private mutating func finish(_ child: inout Child?, _ streams: inout StandardStreams) {
         guard let pipe = child?.pipe else { return }
         close(pipe.writing)
-        // All that it wrote is in the pipe, and what comes after that is not its own.
+        // Everything it wrote is in the pipe by now. What arrives later comes from other processes.
         var received = forward(pipe.reading, of: &child, &streams)
         if case .some = received { received = forward(pipe.reading, of: &child, &streams) }
-        if case .end = received { return forget(pipe.reading) }
+        if case .end = received { return closePipe(pipe.reading) }
         pipes[pipe.reading] = nil
-        leftPipes.insert(pipe.reading)
+        orphanedPipes.insert(pipe.reading)
     }
 
     // MARK: - Stopping and ending
 
-    mutating func stop(_ job: Int64, at now: CoreInstant) {
-        guard let command = children.first(where: { $0.value.job == job })?.key else { return }
+    mutating func stop(_ id: Int64, at now: CoreInstant) {
+        guard let command = children.first(where: { $0.value.id == id })?.key else { return }
         children[command]?.isStopping = true
         supervisor.signal(command, SIGTERM)
         stopping.append(StoppingGroup(command: command, deadline: now.advanced(by: killAfter)))
     }
 
-    var isAtRest: Bool { stopping.isEmpty }
+    var isIdle: Bool { stopping.isEmpty }
 
     var alarm: CoreInstant {
-        stopping.reduce(.farFuture) { min($0, $1.deadline, $1.nextLook) }
+        stopping.reduce(.farFuture) { min($0, $1.deadline, $1.nextCheck) }
     }
 
     mutating func wake(at now: CoreInstant) {
@@ -204,12 +205,12 @@ struct Commands: Performer {
             stopping.deadline <= now || stopping.group.map { CLullCommand.kill(-$0, 0) != 0 } ?? false
         }
         for index in stopping.indices where stopping[index].group != nil {
-            stopping[index].nextLook = now.advanced(by: .milliseconds(50))
+            stopping[index].nextCheck = now.advanced(by: .milliseconds(50))
         }
     }
 
-    mutating func reap(_ streams: inout Streams) -> [(job: Int64, error: String?)] {
-        var ended: [(job: Int64, error: String?)] = []
+    mutating func reap(_ streams: inout StandardStreams) -> [(id: Int64, error: String?)] {
+        var ended: [(id: Int64, error: String?)] = []
         for end in supervisor.ended() {
             var child = children.removeValue(forKey: end.command)
             finish(&child, &streams)
@@ -219,16 +220,16 @@ struct Commands: Performer {
                     stopping.remove(at: index)
                 } else {
                     stopping[index].group = end.process
-                    stopping[index].nextLook = .farPast
+                    stopping[index].nextCheck = .farPast
                 }
             }
-            ended.append((child.job, judge(child, end, &streams)))
+            ended.append((child.id, failure(of: child, end, &streams)))
         }
-        return supervisor.isLost && failure == nil ? ended + giveUp() : ended
+        return supervisor.isLost && failure == nil ? ended + failAll() : ended
     }
 
-    /// Says how a command has ended, if it has failed.
-    private func judge(_ child: Child, _ end: Supervisor.Answer, _ streams: inout Streams) -> String? {
+    /// Returns how a command has failed, and logs it; nil if it has succeeded.
+    private func failure(of child: Child, _ end: Supervisor.Answer, _ streams: inout StandardStreams) -> String? {
         guard end.process != 0 else {
             let isTooLong = end.status == E2BIG
             let why = notStarted(isTooLong ? "the arguments are too long; \(Self.hint)" : Failure.reason(end.status))
@@ -237,27 +238,27 @@ struct Commands: Performer {
         }
         let ending = lull_ending(end.status)
         guard ending != 0 else { return nil }
-        let how = ending > 0 ? "failed with status \(ending)" : "was ended by signal \(-ending)"
-        let lines = child.errors.lines
+        let how = ending > 0 ? "failed with status \(ending)" : "was terminated by signal \(-ending)"
+        let lines = child.standardError.lines
         if !child.isStopping {
-            if child.errors.isLineOpen { streams.log.text.append(UInt8(ascii: "\n")) }
-            let shown = Terminal.end(of: lines.joined(separator: " / "), upTo: Self.shownErrors)
+            if child.standardError.isLineOpen { streams.log.bytes.append(UInt8(ascii: "\n")) }
+            let shown = Terminal.end(of: lines.joined(separator: " / "), upTo: Self.shownErrorColumns)
             let last = shown.isEmpty ? "" : ": \(shown)"
             streams.log.report("\(subject(child.key))\(name) \(how)\(last)")
         }
         return "\(name) \(how)" + (lines.isEmpty ? "" : ": \(lines.joined(separator: "\n"))")
     }
 
-    /// As much of what a command wrote as the message of its failure shows.
-    private static let shownErrors = 100
+    /// How much of a command's standard error the message of its failure shows, in columns.
+    private static let shownErrorColumns = 100
 
-    /// Nobody starts commands any more, or tells of their ends: the end of all of them.
-    private mutating func giveUp() -> [(job: Int64, error: String?)] {
+    /// Fails all running commands: the supervisor, which starts them and reports their ends, was killed.
+    private mutating func failAll() -> [(id: Int64, error: String?)] {
         failure = Failure(
             status: ExitStatus.inputOutput,
-            message: "the process that looks after the commands was killed; the commands are ended, and so is lull")
-        Descendants.end(stopping.compactMap(\.group))
-        let ended = children.values.map { (job: $0.job, error: Optional("\(name) was ended with its supervisor")) }
+            message: "the supervisor of the commands was killed; lull has killed the commands, and ends")
+        Descendants.killAll(stopping.compactMap(\.group))
+        let ended = children.values.map { (id: $0.id, error: Optional("\(name) was killed with its supervisor")) }
         for child in children.values {
             close(child.pipe.reading)
             close(child.pipe.writing)
@@ -268,11 +269,11 @@ struct Commands: Performer {
         return ended
     }
 
-    func kill() {
+    func killAll() {
         supervisor.end()
     }
 
-    /// What a message about an execution begins with.
+    /// Returns the start of a message about an execution.
     private func subject(_ key: Key) -> String {
         key.bytes.isEmpty ? "" : "key \(Terminal.shown(key.bytes)): "
     }

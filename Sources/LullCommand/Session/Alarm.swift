@@ -1,40 +1,42 @@
 internal import CLullCommand
 internal import LullCore
 
-/// Wakes the loop at an instant, never earlier.
+/// Wakes the event loop at an instant, never earlier.
 ///
-/// Linux has a descriptor for this, which becomes readable at an instant of the very clock that the program uses: exact to
-/// the nanosecond, and prompt when a machine wakes that slept across it. Elsewhere it is the time limit of `poll`.
+/// On Linux this is a `timerfd`, which becomes readable at an instant of the program's own clock: exact to the nanosecond, and
+/// prompt if the machine slept past it. Elsewhere it is the timeout of `poll`.
 struct Alarm {
-    private let clock: Clock
-    /// Nil when it has gone off.
+    private let clock: MonotonicClock
+    /// Nil once it has gone off.
     private var setting: CoreInstant? = .farFuture
-    /// To be polled for reading; -1 where there is none.
+    /// Poll this for reading; -1 where there is no `timerfd`.
     let descriptor: Int32
 
-    init(_ clock: Clock) throws(Failure) {
+    init(_ clock: MonotonicClock) throws(Failure) {
         self.clock = clock
         #if canImport(Darwin)
             descriptor = -1
         #else
-            descriptor = timerfd_create(Clock.source, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+            descriptor = timerfd_create(MonotonicClock.source, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
             if descriptor < 0 { throw .system("cannot make a timer") }
         #endif
     }
 
-    /// Sets the alarm, and says how many milliseconds `poll` may take at most (-1: no limit).
+    /// Sets the alarm.
+    ///
+    /// - Returns: The timeout for `poll` in milliseconds; -1 for none.
     mutating func set(to instant: CoreInstant) -> Int32 {
         #if canImport(Darwin)
             if instant == .farFuture { return -1 }
             let left = clock.now.duration(to: instant).nanoseconds
-            // The limit of `poll` stands still while the machine sleeps: look again every second.
+            // The timeout of `poll` does not run while the machine sleeps, so check again every second.
             return Int32(min(max(0, left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0)), 1000))
         #else
             if instant == setting { return -1 }
             setting = instant
             var time = itimerspec()
             if instant != .farFuture {
-                // An instant of zero would disarm the timer; the boot of the machine has long passed.
+                // Zero would disarm the timer; the clock's zero, the boot of the machine, is long past.
                 let at = max(1, instant.advanced(by: CoreDuration(nanoseconds: clock.origin)).nanoseconds)
                 time.it_value = timespec(tv_sec: Int(at / 1_000_000_000), tv_nsec: Int(at % 1_000_000_000))
             }
@@ -43,7 +45,7 @@ struct Alarm {
         #endif
     }
 
-    /// To be called when the alarm has gone off, so that it can be set to the same instant again.
+    /// Makes it possible to set the same instant again. Call this when the alarm has gone off.
     mutating func acknowledge() {
         setting = nil
     }

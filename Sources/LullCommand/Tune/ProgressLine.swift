@@ -1,23 +1,23 @@
 internal import CLullCommand
 internal import LullCore
 
-/// Says on a terminal how far a long reading has come.
-struct Progress {
+/// A progress line on a terminal, for a long trace.
+struct ProgressLine {
     private let size: Int?
     private let isShown: Bool
-    private let clock = Clock()
+    private let clock = MonotonicClock()
     private let start: CoreInstant
     private var latest = CoreInstant.farPast
     private var hasShown = false
 
-    /// - Parameter size: The number of bytes to read, where that is known.
+    /// - Parameter size: The number of bytes to read, if known.
     init(size: Int?) {
         self.size = size
         isShown = isatty(STDERR_FILENO) != 0
         start = clock.now
     }
 
-    /// Shows where we are, after a second and then ten times a second.
+    /// Updates the line: after the first second, and then ten times a second.
     mutating func show(_ position: Int, submits: Int) {
         guard isShown else { return }
         let now = clock.now
@@ -34,15 +34,15 @@ struct Progress {
         write(line + "\(submits) submits")
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     mutating func end() {
         if hasShown { write("\r\u{1B}[K") }
     }
 
     private func write(_ text: String) {
-        var log = Outlet(STDERR_FILENO)
-        log.text.append(string: text)
-        // If it cannot be shown, the result can still be.
+        var log = OutputBuffer(STDERR_FILENO)
+        log.bytes.append(string: text)
+        // A failure to show progress does not concern the result.
         _ = try? log.drain()
     }
 }

@@ -1,8 +1,8 @@
-internal import CLullCommand
+import CLullCommand
 
-/// Strings for the C library.
+/// Makes arrays of strings for the C library.
 enum CStrings {
-    /// Calls `body` with pointers to zero-terminated copies that live as long as the call.
+    /// Calls `body` with pointers to null-terminated copies, which are valid during the call.
     static func with<Result>(_ strings: [[UInt8]], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result) -> Result {
         var bytes: [CChar] = []
         bytes.reserveCapacity(strings.reduce(0) { $0 + $1.count + 1 })

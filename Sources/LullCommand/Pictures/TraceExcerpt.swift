@@ -1,8 +1,8 @@
 internal import LullCore
 
-/// A piece of one key's trace that shows what a policy does to bursts.
-struct Stretch {
-    /// An execution as a picture shows it.
+/// A part of one key's trace that shows what a policy does to bursts.
+struct TraceExcerpt {
+    /// An execution in a picture.
     struct Mark {
         let at: CoreInstant
         /// The instant of the first submit behind it.
@@ -12,18 +12,18 @@ struct Stretch {
     let key: Int
     /// Its first submit.
     let start: CoreInstant
-    /// What is shown.
+    /// The bounds of the picture.
     let from: CoreInstant
     let to: CoreInstant
     private let calls: [Sampler.Call]
 
-    /// How many waits of the policy a stretch is long: room for a few bursts, with pauses that can be seen.
+    /// The greatest length of an excerpt in waits of the policy: room for a few bursts with visible pauses.
     private static let length: Int64 = 24
 
-    /// The stretch with most to see, which begins where a burst does and ends with the trace at the latest; nil if nothing was
-    /// submitted.
+    /// Creates the excerpt with the most to see, which starts with a burst and ends with the trace at the latest. Returns nil if
+    /// nothing was submitted.
     ///
-    /// - Parameter others: Policies that are shown as well.
+    /// - Parameter others: Other policies that the picture shows.
     init?(_ sampler: Sampler, for policy: Policy, and others: [Policy] = []) {
         guard let (key, calls) = sampler.busiest else { return nil }
         self.key = key
@@ -42,22 +42,22 @@ struct Stretch {
             while end < submits.count, submits[end] < stop { end += 1 }
             while mark < marks.count, marks[mark].at < start { mark += 1 }
             let executions = marks[mark...].prefix { $0.at < stop }.count
-            // A few executions with many submits behind them; not more than can be told apart.
+            // Prefers a few executions with many submits behind them, but not more than can be told apart.
             let score = 10 * min(executions, 5) + min(end - index, 40)
             if score > best.score { best = (score, start) }
         }
         start = best.start
-        // Nothing is to be seen after the last of all, but for a little room.
+        // After the last event of all policies, only a little room is needed.
         let ends = submits.suffix(1) + ([policy] + others).compactMap { Self.executions(of: calls, by: $0).last?.at }
         let used = start.duration(to: ends.max() ?? start)
         let room = CoreDuration.nanoseconds(max(used.nanoseconds / 16, wait.nanoseconds / 8))
         let length = used < span ? min(span, .nanoseconds(used.nanoseconds + room.nanoseconds)) : span
-        // A little room in front, so that the first submit does not stick to the edge.
+        // Leave a little room in front, so that the first submit is not at the edge.
         from = start.advanced(by: .nanoseconds(-(length.nanoseconds / 72)))
         to = from.advanced(by: length)
     }
 
-    /// The submits that are shown.
+    /// The submits in the excerpt.
     var submits: [CoreInstant] {
         calls.filter { $0.operation == .submit && $0.at >= from && $0.at < to }.map(\.at)
     }
@@ -69,7 +69,7 @@ struct Stretch {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// What is executed in it under a policy, with what is still waiting at its end.
+    /// Returns its executions under a policy, including those of values that are pending at its end.
     func executions(by policy: Policy) -> [Mark] {
         Self.executions(of: calls, by: policy).filter { $0.at >= from && $0.first < to }
     }
@@ -77,8 +77,8 @@ struct Stretch {
     private static func executions(of calls: [Sampler.Call], by policy: Policy) -> [Mark] {
         var gate = Gate()
         var marks: [Mark] = []
-        func add(_ ripe: Gate.Due?) {
-            if let ripe { marks.append(Mark(at: ripe.at, first: ripe.first)) }
+        func add(_ due: Gate.Due?) {
+            if let due { marks.append(Mark(at: due.at, first: due.first)) }
         }
         for call in calls {
             add(gate.settle(at: call.at, by: policy))
@@ -88,7 +88,7 @@ struct Stretch {
             case .submit:
                 switch gate.submit(at: call.at, wait: call.wait, by: policy) {
                 case .lead: marks.append(Mark(at: call.at, first: call.at))
-                case .complete(let ripe): add(ripe)
+                case .complete(let due): add(due)
                 case .join, .absorb: break
                 }
             }

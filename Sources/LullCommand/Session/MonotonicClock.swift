@@ -1,15 +1,15 @@
 internal import CLullCommand
 internal import LullCore
 
-/// Time since the start of the program, counted on while the machine sleeps and whatever happens to the wall clock.
-struct Clock {
+/// A clock that starts at zero with the program, runs while the machine sleeps, and ignores changes of the wall clock.
+struct MonotonicClock {
     #if canImport(Darwin)
         static let source = CLOCK_MONOTONIC_RAW
     #else
         static let source = CLOCK_BOOTTIME
     #endif
 
-    /// What the clock showed at the start.
+    /// The reading of the system's clock at the start, in nanoseconds.
     let origin: Int64
 
     init() {

@@ -1,14 +1,14 @@
 internal import LullCore
 
-/// The waits that are tried side by side, from the shortest to the longest.
-enum Ladder {
-    /// As many as are worth reading.
+/// The series of waits to compare, from the shortest to the longest.
+enum WaitSeries {
+    /// The greatest number of waits: more are not worth reading.
     static let limit = 40
 
-    /// The usual one: what people feel, and a little more.
-    static let usual = steps(from: .milliseconds(50), to: .seconds(5))
+    /// The default: the delays that people notice, and some above.
+    static let standard = steps(from: .milliseconds(50), to: .seconds(5))
 
-    /// Round waits between two, both included: ten to a decade, or fewer if that were too many.
+    /// Returns round waits between two, both included: ten for each decade, or fewer if those were too many.
     static func steps(from first: CoreDuration, to last: CoreDuration) -> [CoreDuration] {
         for series in [[10, 12, 15, 20, 25, 30, 40, 50, 60, 80], [10, 15, 20, 30, 50, 70], [10, 20, 50], [10]] {
             var steps = [first]

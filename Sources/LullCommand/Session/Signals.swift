@@ -1,21 +1,21 @@
 internal import CLullCommand
 
-/// Where the handler writes the numbers of signals that have come.
+/// The pipe into which the signal handler writes the numbers of signals.
 ///
 /// Proof for `nonisolated(unsafe)`: it is set once, before the first handler is installed, and never again.
 nonisolated(unsafe) private var wakeDescriptor: Int32 = -1
 
-/// Signals as something to poll for: the handler does nothing but write the number into a pipe.
+/// Signals as a descriptor to poll: the handler only writes the signal's number into a pipe (the self-pipe trick).
 struct Signals {
-    /// To be polled for reading.
+    /// Poll this for reading.
     let descriptor: Int32
 
-    /// Signals that end the program.
+    /// Returns whether a signal ends the program.
     static func isEnding(_ number: Int32) -> Bool {
         number == SIGINT || number == SIGTERM || number == SIGHUP
     }
 
-    /// Signals that ask for the counters.
+    /// Returns whether a signal asks for the counters.
     static func asksForStatistics(_ number: Int32) -> Bool {
         #if canImport(Darwin)
             number == SIGUSR1 || number == SIGINFO
@@ -24,7 +24,7 @@ struct Signals {
         #endif
     }
 
-    /// Starts to collect signals.
+    /// Installs the handlers.
     init() throws(Failure) {
         let (reading, writing) = try Pipe.make()
         guard lull_add_flags(reading, 0, O_NONBLOCK) == 0, lull_add_flags(writing, 0, O_NONBLOCK) == 0 else {
@@ -36,7 +36,7 @@ struct Signals {
         #if canImport(Darwin)
             numbers.append(SIGINFO)
         #endif
-        // A program that `nohup` started outlives its terminal.
+        // Under `nohup` the program outlives its terminal.
         if lull_is_ignored(SIGHUP) == 0 { numbers.append(SIGHUP) }
         for number in numbers {
             lull_handle(number) { number in
@@ -51,27 +51,17 @@ struct Signals {
         sigprocmask(SIG_SETMASK, &none, nil)
     }
 
-    /// The numbers of the signals that have come, in order.
+    /// Returns the numbers of the signals received since the last call, in order.
     func received() -> [Int32] {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = read(descriptor, &bytes, bytes.count)
         return count > 0 ? bytes[..<count].map { Int32($0) } : []
     }
 
-    /// Ends the program as the signal would have ended it, so that its parent sees the truth.
+    /// Ends the program by the signal's default action, so that its parent sees which signal ended it.
     static func end(by number: Int32) -> Never {
         lull_default(number)
         raise(number)
         _exit(128 + number)
-    }
-}
-
-/// Pipes that commands do not inherit.
-enum Pipe {
-    static func make() throws(Failure) -> (reading: Int32, writing: Int32) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0, lull_add_flags(ends[0], FD_CLOEXEC, 0) == 0, lull_add_flags(ends[1], FD_CLOEXEC, 0) == 0
-        else { throw .system("cannot make a pipe") }
-        return (ends[0], ends[1])
     }
 }

@@ -1,0 +1,92 @@
+internal import CLullCommand
+internal import LullCore
+
+/// The records of standard input with their keys, and the trace that `--record` writes of them.
+struct RecordInput: ~Copyable {
+    enum Next {
+        /// A record with its key. The bytes are valid until the next ``fill()``.
+        case record(ByteSlice, Key)
+        /// A bad record under `--strict`: the input ends here.
+        case bad
+        /// No complete record is left in the buffer: read more.
+        case incomplete
+    }
+
+    private let keyRule: KeyRule
+    private let isStrict: Bool
+    private var reader: RecordReader
+    private var recording: TraceRecording?
+
+    init(_ settings: Settings) throws(Failure) {
+        var recording: TraceRecording?
+        if let path = settings.recording { recording = try TraceRecording(path, settings) }
+        keyRule = settings.keyRule
+        isStrict = settings.isStrict
+        reader = RecordReader(STDIN_FILENO, terminator: settings.terminator)
+        self.recording = recording
+    }
+
+    var descriptor: Int32 { reader.descriptor }
+
+    /// The number of the latest record, from 1.
+    var line: Int { reader.number }
+
+    /// Reads once.
+    mutating func fill() throws(Failure) -> RecordReader.Filled { try reader.fill() }
+
+    /// Ends the input after the bytes that have been read.
+    mutating func finish() { reader.finish() }
+
+    /// Returns the next record that has a key. Logs and skips bad records, or returns the first of them under `--strict`.
+    mutating func next(at now: CoreInstant, _ streams: inout StandardStreams) -> Next {
+        while true {
+            switch reader.next() {
+            case .incomplete: return .incomplete
+            case .tooLong:
+                let limit = "longer than \(RecordReader.longest >> 20) MiB"
+                let isEnd = refuse(line, "it is \(limit)", kind: limit, at: now, &streams)
+                // Unlike a record without a key, this one was surely meant to get through: its loss shows in the exit status.
+                streams.setStatus(ExitStatus.badData)
+                if isEnd { return .bad }
+            case .record(let record):
+                do throws(KeyRule.Fault) {
+                    let key = try keyRule.key(of: record)
+                    append(record, key, at: now, &streams)
+                    return .record(record, key)
+                } catch {
+                    if refuse(line, "\(error)", kind: error.kind, at: now, &streams) { return .bad }
+                }
+            }
+        }
+    }
+
+    /// Logs that a record is bad.
+    ///
+    /// - Returns: Whether it ends the input, as under `--strict`.
+    mutating func refuse(
+        _ line: Int, _ why: String, kind: String? = nil, at now: CoreInstant, _ streams: inout StandardStreams
+    ) -> Bool {
+        streams.refuse(line, why, kind: kind, isStrict: isStrict, at: now)
+        if isStrict { streams.status = ExitStatus.badData }
+        return isStrict
+    }
+
+    // MARK: - Recording
+
+    private mutating func append(
+        _ record: ByteSlice, _ key: Key, at now: CoreInstant, _ streams: inout StandardStreams
+    ) {
+        do { try recording?.append(record, key, at: now) } catch { giveUpRecording(error, &streams) }
+    }
+
+    /// Writes the part of the recording that is still in memory.
+    mutating func writeRecording(_ streams: inout StandardStreams) {
+        do { try recording?.write() } catch { giveUpRecording(error, &streams) }
+    }
+
+    /// Logs the failure and goes on without the recording.
+    private mutating func giveUpRecording(_ failure: Failure, _ streams: inout StandardStreams) {
+        streams.fail(failure)
+        recording = nil
+    }
+}

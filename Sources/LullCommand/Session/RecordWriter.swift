@@ -1,0 +1,36 @@
+internal import LullCore
+
+/// Carries out the executions of `lull filter`: writes their records to standard output.
+struct RecordWriter: ExecutionHandler {
+    let format: Settings.Format
+    let terminator: UInt8
+    let keyRule: KeyRule
+    let isCollecting: Bool
+    var writesOutput: Bool { true }
+
+    init(_ settings: Settings) {
+        format = settings.format ?? .lines
+        terminator = settings.terminator
+        keyRule = settings.keyRule
+        isCollecting = settings.policy.combination == .collect
+    }
+
+    mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> Ending? {
+        if format == .jsonl {
+            var text: [UInt8] = []
+            text.reserveCapacity(item.key.bytes.count + item.batch.value.count + 16)
+            keyRule.append(item.key, to: &text)
+            let key = text.indices
+            JSONText.append(item.batch.value, to: &text)
+            ExecutionLine(item).append(
+                key: text[key], earlier: item.batch.earlier.map(JSONText.json), value: text[key.endIndex...],
+                isCollecting: isCollecting, to: &streams.output.bytes)
+        } else {
+            for record in item.batch.values {
+                streams.output.bytes.append(contentsOf: record)
+                streams.output.bytes.append(terminator)
+            }
+        }
+        return .returned
+    }
+}

@@ -1,6 +1,7 @@
 // Calls for all keys, at once or in portions: section 5 of the semantics.
 extension Engine {
     /// Executes what is pending under every key now, in the order in which the bursts began.
+    @inlinable
     public mutating func flush(at instant: CoreInstant) -> Actions<Key, Value> {
         sweep(.flush, at: instant)
     }
@@ -8,6 +9,7 @@ extension Engine {
     /// Drops what is pending or waiting under every key, and makes all gates idle.
     ///
     /// With `running`, cancels the running executions too.
+    @inlinable
     public mutating func cancel(running: Bool = false, at instant: CoreInstant) -> Actions<Key, Value> {
         sweep(.cancel(running: running), at: instant)
     }
@@ -28,6 +30,7 @@ extension Engine {
     }
 
     /// Carries out a call for all keys at once.
+    @inlinable
     public mutating func sweep(_ kind: Sweep.Kind, at instant: CoreInstant) -> Actions<Key, Value> {
         let now = advanceNow(to: instant)
         var actions = advance(to: now)
@@ -43,6 +46,7 @@ extension Engine {
     }
 
     /// The slots of all keys, in the order in which their bursts began.
+    @inlinable
     func slotsByBurst() -> [UInt32] {
         var found: [(burst: UInt64, slot: UInt32)] = []
         slots.forEach { index, slot in found.append((slot.pointee.burst, index)) }
@@ -63,6 +67,7 @@ extension Engine {
     ///   - waiter: A caller that waits for what runs and waits at every key once the call has been applied to it.
     ///     ``Action/resume(_:)`` is returned for it once, not before the call is done. Not for ``Sweep/Kind/dropUnreachable``,
     ///     which does not visit every key.
+    @inlinable
     public mutating func beginSweep(_ kind: Sweep.Kind, at instant: CoreInstant, waiter: WaiterID? = nil) -> Sweep {
         let now = advanceNow(to: instant)
         sweepNumber &+= 1
@@ -78,11 +83,12 @@ extension Engine {
     /// Carries out a portion of a call for all keys: visits about 16 times `limit` of them, or changes `limit`.
     ///
     /// What other calls at the same time have left to do at a key is done as well.
+    @inlinable
     public mutating func continueSweep(_ sweep: inout Sweep, limit: Int) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
         guard let mark = sweeps.first(where: { $0.number == sweep.number }) else {
             // Another call has applied this one to every key.
-            sweep.isDone = true
+            sweep.hasFinished = true
             return actions
         }
         if !sweep.blocks.isEmpty {
@@ -98,7 +104,7 @@ extension Engine {
             sweep.position += 1
         }
         if sweep.position == sweep.found.count {
-            sweep.isDone = true
+            sweep.hasFinished = true
             finish(mark, &actions)
         }
         // The end of an execution may have left this to the sweep.
@@ -107,7 +113,8 @@ extension Engine {
     }
 
     /// Collects the keys of some blocks that the call matters to.
-    private func gather(_ sweep: inout Sweep, _ kind: Sweep.Kind, until end: Int) {
+    @inlinable
+    func gather(_ sweep: inout Sweep, _ kind: Sweep.Kind, until end: Int) {
         var found = sweep.found
         sweep.found = []
         slots.forEach(inBlocks: sweep.blocks.lowerBound..<min(end, slots.blockCount)) { index, slot in
@@ -118,13 +125,15 @@ extension Engine {
         sweep.blocks = end..<sweep.blocks.upperBound
     }
 
-    private mutating func finish(_ mark: Sweep.Mark, _ actions: inout Actions<Key, Value>) {
+    @inlinable
+    mutating func finish(_ mark: Sweep.Mark, _ actions: inout Actions<Key, Value>) {
         sweeps.removeAll { $0.number == mark.number }
         needsSlowPath = isClosed || !sweeps.isEmpty
         if let waiter = mark.waiter { noteEnd(for: [waiter], &actions) }
     }
 
     /// Applies the calls that are under way to every key, which ends them.
+    @inlinable
     mutating func finishSweeps(_ actions: inout Actions<Key, Value>) {
         guard !sweeps.isEmpty else { return }
         for index in slotsByBurst() where slots.contains(index) { _ = applyPendingSweeps(to: index, &actions) }
@@ -150,7 +159,7 @@ extension Engine {
         isAwaitingSweep(index) ? applySweeps(to: index, &actions) : true
     }
 
-    @usableFromInline
+    @inlinable
     @inline(never)
     mutating func applySweeps(to index: UInt32, _ actions: inout Actions<Key, Value>) -> Bool {
         for mark in sweeps {
@@ -169,7 +178,8 @@ extension Engine {
         return true
     }
 
-    private mutating func apply(
+    @inlinable
+    mutating func apply(
         _ kind: Sweep.Kind, to index: UInt32, at now: CoreInstant, _ actions: inout Actions<Key, Value>
     ) {
         switch kind {
@@ -179,7 +189,8 @@ extension Engine {
         }
     }
 
-    private mutating func dropUnreachable(_ index: UInt32, _ actions: inout Actions<Key, Value>) {
+    @inlinable
+    mutating func dropUnreachable(_ index: UInt32, _ actions: inout Actions<Key, Value>) {
         settle(index, at: now, &actions)
         let slot = slots[index]
         if isUnreachable(slot) {
@@ -190,17 +201,19 @@ extension Engine {
         if slot.pointee.batch == nil { forgetWhenIdle(index, &actions) }
     }
 
-    private func isUnreachable(_ slot: UnsafeMutablePointer<Slot>) -> Bool {
+    @inlinable
+    func isUnreachable(_ slot: UnsafeMutablePointer<Slot>) -> Bool {
         slot.pointee.batch != nil && slot.pointee.gate.pendingDue(by: setup.policy) == .farFuture
     }
 
     /// Whether a call that is under way leaves nothing pending at a key.
-    @usableFromInline
+    @inlinable
     func willBeIdle(_ index: UInt32) -> Bool {
         sweeps.contains { slots[index].pointee.isBehind($0.number) && $0.kind != .dropUnreachable }
     }
 
     /// Whether a call that is under way drops what is pending or waiting at a key.
+    @inlinable
     func willBeCancelled(_ index: UInt32) -> Bool {
         sweeps.contains { mark in
             guard case .cancel = mark.kind else { return false }

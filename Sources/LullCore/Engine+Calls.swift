@@ -10,6 +10,7 @@ extension Engine {
     }
 
     /// Does what was due at `now` or before, makes the gate idle, and executes what is pending. The key may be forgotten then.
+    @inlinable
     mutating func flush(_ index: UInt32, at now: CoreInstant, _ actions: inout Actions<Key, Value>) {
         settle(index, at: now, &actions)
         let slot = slots[index]
@@ -30,6 +31,7 @@ extension Engine {
 
     /// Does what was due at `now` or before, makes the gate idle, and drops what is pending or waiting. The key may be
     /// forgotten then.
+    @inlinable
     mutating func cancel(
         _ index: UInt32, _ running: Bool, at now: CoreInstant, _ actions: inout Actions<Key, Value>
     ) {

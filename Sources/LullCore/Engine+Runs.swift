@@ -85,7 +85,7 @@ extension Engine {
     }
 
     /// Cancels the running executions of a key that are not being cancelled yet.
-    @usableFromInline
+    @inlinable
     @inline(never)
     mutating func cancelRuns(
         of executions: UnsafeMutablePointer<KeyExecutions<Value>>, _ reason: KeyExecutions<Value>.Cancellation,
@@ -97,7 +97,7 @@ extension Engine {
     }
 
     /// Hands out values that were pending or waiting and are not executed.
-    @usableFromInline
+    @inlinable
     @inline(never)
     mutating func drop(_ batch: consuming Batch<Value>, of key: Key, _ fate: Fate, _ actions: inout Actions<Key, Value>)
     {

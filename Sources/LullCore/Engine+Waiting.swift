@@ -71,6 +71,7 @@ extension Engine {
     }
 
     /// Drops what waits at a key.
+    @inlinable
     mutating func dropWaiting(
         _ executions: UnsafeMutablePointer<KeyExecutions<Value>>, _ actions: inout Actions<Key, Value>
     ) {
@@ -107,6 +108,7 @@ extension Engine {
     }
 
     /// Removes a key from the queue of starts, if it is there.
+    @inlinable
     mutating func removeFromStartQueue(_ executions: UnsafeMutablePointer<KeyExecutions<Value>>) {
         let position = executions.pointee.queuePosition
         guard position != .max else { return }
@@ -126,7 +128,7 @@ extension Engine {
         if startQueue.count > 0, runningCount < setup.maxConcurrent { startQueued(&actions) }
     }
 
-    @usableFromInline
+    @inlinable
     @inline(never)
     mutating func startQueued(_ actions: inout Actions<Key, Value>) {
         var sweptCount = 0
@@ -144,7 +146,8 @@ extension Engine {
     }
 
     /// Starts what is first in the queue, or a part of it.
-    private mutating func startFirstWaiting(_ actions: inout Actions<Key, Value>) {
+    @inlinable
+    mutating func startFirstWaiting(_ actions: inout Actions<Key, Value>) {
         guard let entry = startQueue.first else { return }
         let executions = keyExecutions[entry.executions]
         removeFromStartQueue(executions)

@@ -94,6 +94,7 @@ struct KeyExecutions<Value> {
     }
 
     /// Lets runs that are cancelled for a newer value end as cancelled: that value has been cancelled.
+    @usableFromInline
     mutating func cancelSuperseded() {
         changeRuns { run in if run.cancellation == .superseded { run.cancellation = .cancelled } }
     }
@@ -114,6 +115,7 @@ struct KeyExecutions<Value> {
     /// Lets a caller wait for the ends of what runs and what waits.
     ///
     /// - Returns: The number of executions that it waits for.
+    @usableFromInline
     mutating func add(_ waiter: WaiterID) -> Int {
         var awaited = 0
         changeRuns { run in

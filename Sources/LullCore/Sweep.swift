@@ -16,17 +16,19 @@ public struct Sweep: Sendable {
         case dropUnreachable
     }
 
-    let number: UInt16
+    @usableFromInline let number: UInt16
     /// The blocks of slots that have not been visited.
-    var blocks: Range<Int>
+    @usableFromInline var blocks: Range<Int>
     /// The keys that were there when it began, with the numbers of their bursts.
-    var found: [(burst: UInt64, slot: UInt32)] = []
+    @usableFromInline var found: [(burst: UInt64, slot: UInt32)] = []
     /// How many of them it has been applied to.
-    var position = 0
+    @usableFromInline var position = 0
     private var isSorted = false
     /// Whether the call has been applied to every key.
-    public internal(set) var isDone = false
+    public var isDone: Bool { hasFinished }
+    @usableFromInline var hasFinished = false
 
+    @usableFromInline
     init(number: UInt16, blocks: Range<Int>) {
         self.number = number
         self.blocks = blocks
@@ -43,9 +45,17 @@ public struct Sweep: Sendable {
     /// A call for all keys that is under way, as the engine keeps it.
     @usableFromInline
     struct Mark {
-        let number: UInt16
-        let kind: Kind
-        let at: CoreInstant
-        let waiter: WaiterID?
+        @usableFromInline let number: UInt16
+        @usableFromInline let kind: Kind
+        @usableFromInline let at: CoreInstant
+        @usableFromInline let waiter: WaiterID?
+
+        @inlinable
+        init(number: UInt16, kind: Kind, at: CoreInstant, waiter: WaiterID?) {
+            self.number = number
+            self.kind = kind
+            self.at = at
+            self.waiter = waiter
+        }
     }
 }

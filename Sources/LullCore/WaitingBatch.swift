@@ -106,6 +106,7 @@ struct WaitingBatch<Value> {
     }
 
     /// All values, when none of them is executed.
+    @usableFromInline
     consuming func takeAll() -> Batch<Value> {
         var all = batch
         for part in parts[Int(firstPart)...] {

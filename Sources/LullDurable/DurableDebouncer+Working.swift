@@ -85,12 +85,7 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
             throw UndecodableBytes(description: "no key of the type \(Key.self) has the bytes of \(run.summary)")
         }
         guard !run.values.isEmpty else { throw UndecodableBytes(description: "\(run.summary) has no value") }
-        let decoder = JSONDecoder()
-        do {
-            values = try run.values.map { try decoder.decode(Value.self, from: Data($0)) }
-        } catch {
-            throw UndecodableBytes(description: "the value of \(run.summary) is no \(Value.self): \(error)")
-        }
+        values = try decodeValues(run.values, as: Value.self, of: run.summary)
         self.key = key
         runID = run.id
         fence = run.fence
@@ -98,5 +93,19 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
         count = run.count
         edge = run.edge
         attempt = run.attempt
+    }
+}
+
+/// Decodes the values of a run, as a store has them.
+///
+/// - Parameter subject: What the error names.
+func decodeValues<Value: Decodable>(
+    _ values: [[UInt8]], as type: Value.Type, of subject: String
+) throws(UndecodableBytes) -> [Value] {
+    let decoder = JSONDecoder()
+    do {
+        return try values.map { try decoder.decode(Value.self, from: Data($0)) }
+    } catch {
+        throw UndecodableBytes(description: "the value of \(subject) is no \(Value.self): \(error)")
     }
 }

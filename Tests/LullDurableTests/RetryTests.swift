@@ -81,6 +81,31 @@ struct RetryTests {
         try await worker.value
     }
 
+    @Test("a dead run gives its values, and a failure its key, as the debouncer has them")
+    func typed() async throws {
+        let sync = try await fixture.debouncer()
+        let failures = Guarded<[String]>([])
+        let worker = clock.task {
+            try await sync.run(
+                retry: RetryPolicy(maxAttempts: 1),
+                onFailure: { failure in
+                    guard case .threw(_, let run, _) = failure else { return }
+                    failures.change {
+                        $0.append("\(run.key(as: String.self) ?? "unreadable") \(run.key(as: Int.self) ?? 0)")
+                    }
+                }
+            ) { _ in throw WorkerFixture.Refusal() }
+        }
+        try await sync.submit(5, for: "a")
+        await fixture.advance(30)
+        let dead = try #require(try await sync.dead().first)
+        #expect(try dead.values(as: Int.self) == [5])
+        #expect(throws: UndecodableBytes.self) { try dead.values(as: String.self) }
+        #expect(failures.value == ["a 0"])
+        worker.cancel()
+        try await worker.value
+    }
+
     @Test(
         "where every value counts, a dead run is done though newer ones came", arguments: [Combination.first, .collect])
     func retryOlder(combining: Combination) async throws {

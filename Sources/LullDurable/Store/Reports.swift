@@ -179,6 +179,13 @@ public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension DurableDeadRun {
+    /// Returns the values as the handler would have got them.
+    ///
+    /// - Throws: ``UndecodableBytes`` if one of them is no value of the type.
+    public func values<Value: Decodable>(as type: Value.Type) throws(UndecodableBytes) -> [Value] {
+        try decodeValues(values, as: type, of: "dead run \(id)")
+    }
+
     /// Returns the record with its key transformed.
     func mapKey<Other: Hashable & Sendable>(_ map: (Key) -> Other) -> DurableDeadRun<Other> {
         DurableDeadRun<Other>(

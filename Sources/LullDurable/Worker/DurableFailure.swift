@@ -29,6 +29,11 @@ extension DurableFailure: CustomStringConvertible {
 }
 
 extension DurableRun {
+    /// Returns the key as the debouncer has it, or nil if no key of the type has its bytes: for logs of a ``DurableFailure``.
+    public func key<Key: DurableKey>(as type: Key.Type) -> Key? {
+        Key(durableBytes: key)
+    }
+
     /// `run 12 (key lamp)`.
     var summary: String { "run \(id) (key \(String(decoding: key, as: UTF8.self)))" }
 }

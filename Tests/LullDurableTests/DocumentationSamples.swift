@@ -170,7 +170,7 @@ struct DocumentationSamples {
             print("\(status.dead) dead, \(status.ready) ready, the oldest for \(status.oldestDue ?? .zero)")
         }
         for run in try await sync.dead() {
-            print("\(run.key ?? "unreadable"): \(run.error ?? "") after \(run.attempts) attempts")
+            print("\(run.key.map { "\($0)" } ?? "unreadable"): \(run.error ?? "") after \(run.attempts) attempts")
             if try await sync.retry(run.id) == .outdated {
                 try await sync.discard(run.id)
             }

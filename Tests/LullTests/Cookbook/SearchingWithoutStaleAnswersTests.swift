@@ -90,6 +90,72 @@ struct SearchingWithoutStaleAnswersTests {
         }
     }
 
+    /// Takes 200 milliseconds.
+    struct QuickIndex: Index {
+        let clock: ManualClock
+
+        func find(_ query: String) async throws -> [String] {
+            try await clock.sleep(for: .milliseconds(200))
+            return [query]
+        }
+    }
+
+    /// A search that withdraws the older query at every change.
+    @MainActor
+    final class WithdrawingSearch {
+        private(set) var hits: [String] = []
+        private let index: any Index
+        private let clock: any Clock<Duration>
+
+        private lazy var search = Debouncer(for: .milliseconds(300), whileRunning: .cancelRunning, clock: clock) {
+            @MainActor [weak self] (query: String) in
+            guard let self else { return }
+            let hits = try await index.find(query)
+            try Task.checkCancellation()
+            self.hits = hits
+        }
+
+        init(index: any Index, clock: any Clock<Duration> = ContinuousClock()) {
+            self.index = index
+            self.clock = clock
+        }
+
+        func typed(_ query: String) {
+            search.cancel(includingRunning: true)
+            if query.isEmpty {
+                hits = []
+            } else {
+                search(query)
+            }
+        }
+    }
+
+    @Test("until the newer query is due, the older answer may still appear")
+    func untilDue() async {
+        let search = Search(index: QuickIndex(clock: clock), clock: clock)
+        search.typed("ca")
+        await clock.advance(by: .milliseconds(400))
+        search.typed("cat")
+        await clock.advance(by: .milliseconds(150))
+        #expect(search.hits == ["ca"])
+        await clock.advance(by: .seconds(1))
+        #expect(search.hits == ["cat"])
+    }
+
+    @Test("a query that is withdrawn at the next change is not answered")
+    func withdrawn() async {
+        let search = WithdrawingSearch(index: QuickIndex(clock: clock), clock: clock)
+        search.typed("ca")
+        await clock.advance(by: .milliseconds(400))
+        search.typed("cat")
+        await clock.advance(by: .milliseconds(150))
+        #expect(search.hits == [])
+        await clock.advance(by: .seconds(1))
+        #expect(search.hits == ["cat"])
+        #expect(search.counters.cancelled == 1)
+        #expect(search.counters.superseded == 0)
+    }
+
     @Test("the newest query is answered, though the older answer would come later")
     func newest() async {
         let index = SlowIndex(clock: clock)
@@ -157,5 +223,9 @@ struct SearchingWithoutStaleAnswersTests {
 }
 
 extension SearchingWithoutStaleAnswersTests.Search {
+    fileprivate var counters: Counters { search.counters }
+}
+
+extension SearchingWithoutStaleAnswersTests.WithdrawingSearch {
     fileprivate var counters: Counters { search.counters }
 }

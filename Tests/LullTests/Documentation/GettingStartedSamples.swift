@@ -181,21 +181,25 @@ struct GettingStartedSamples {
         #expect(file.texts.all == ["a"])
     }
 
+    nonisolated struct DocumentID: Hashable {
+        var number: Int
+    }
+
     @Test("many keys")
     func manyKeys() async {
-        let (index, log, document) = (Service(), Log(), 12)
+        let (index, log, document) = (Service(), Log(), DocumentID(number: 12))
         let reindex = KeyedDebouncer(
             for: .seconds(5), maxWait: .seconds(60), options: .init(maxConcurrent: 4, capacity: 10_000), clock: clock,
-            onFailure: { error, document in log.error("document \(document) was not indexed: \(error)") }
-        ) { (document: Int, revision: Int) in
-            try await index.update(document, to: revision)
+            onFailure: { error, id in log.error("document \(id.number) was not indexed: \(error)") }
+        ) { (id: DocumentID, revision: Int) in
+            try await index.update(id.number, to: revision)
         }
 
         reindex.submit(7, for: document)
         reindex.submit(8, for: document, after: .milliseconds(500))
         reindex.flush(document)
 
-        reindex.submit(-1, for: 13)
+        reindex.submit(-1, for: DocumentID(number: 13))
         await reindex.shutDownAndWait()
         await clock.advance(by: .zero)
         #expect(await index.told == ["12 to 8"])

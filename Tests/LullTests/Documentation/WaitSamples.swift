@@ -92,4 +92,30 @@ struct WaitSamples {
         await clock.advance(by: .seconds(60))
         #expect(await store.drafts.count == 2)
     }
+
+    @Test("a delay in a call without a name")
+    func named() async {
+        let screen = Screen()
+        let search = Debouncer(for: .milliseconds(300), clock: clock) { (query: String) in await screen.show(query) }
+        search("cat", after: .seconds(5))
+        await clock.advance(by: .milliseconds(4900))
+        #expect(await screen.told == [])
+        await clock.advance(by: .milliseconds(100))
+        #expect(await screen.told == ["cat"])
+    }
+
+    @Test("a new value for a view: the old one settles first, and its streams end")
+    func replacedValue() async {
+        var text = DebouncedValue("", for: .milliseconds(300), clock: clock)
+        let settled = text.settledValues()
+        text.value = "cat"
+
+        text.flush()
+        text = DebouncedValue(text.value, for: .seconds(1), clock: clock)
+        #expect(text.value == "cat")
+        #expect(text.settled == "cat")
+        var seen: [String] = []
+        for await value in settled { seen.append(value) }
+        #expect(seen == ["cat"])
+    }
 }

@@ -85,7 +85,7 @@ struct RetryTests {
     func typed() async throws {
         let sync = try await fixture.debouncer()
         let failures = Guarded<[String]>([])
-        let worker = clock.task {
+        let worker = fixture.clock.task {
             try await sync.run(
                 retry: RetryPolicy(maxAttempts: 1),
                 onFailure: { failure in

@@ -17,6 +17,7 @@ extension Engine {
     }
 
     private func checkSlots(_ broken: inout Broken) {
+        let (knownDeadlines, knownIdle) = (DeadlineQueue.Lookup(deadlines), DeadlineQueue.Lookup(idleQueue))
         var open = 0
         slots.forEach { index, slot in
             let slot = slot.pointee
@@ -35,12 +36,12 @@ extension Engine {
                 broken.unless(slot.scheduled <= gate.pendingDue(by: setup.policy), "key \(index) is looked at in time")
                 broken.unless(nextAlarm <= slot.scheduled, "the alarm is in time for key \(index)")
                 broken.unless(
-                    slots.isCurrent(entry, pending: true) && deadlines.contains(entry),
+                    slots.isCurrent(entry, pending: true) && knownDeadlines.contains(entry),
                     "the deadlines have key \(index)")
             } else if gate.isOpen {
                 broken.unless(slot.scheduled <= gate.quiet, "key \(index) is forgotten in time")
                 broken.unless(
-                    slots.isCurrent(entry, pending: false) && idleQueue.contains(entry),
+                    slots.isCurrent(entry, pending: false) && knownIdle.contains(entry),
                     "key \(index) will be forgotten")
             }
             let isWaiting = slot.executions != .max && keyExecutions[slot.executions].pointee.waiting != nil

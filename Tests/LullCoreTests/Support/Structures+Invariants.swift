@@ -27,11 +27,17 @@ extension DeadlineQueue {
             + allBuckets.flatMap { Self.entries($0.chain) }
     }
 
-    func contains(_ wanted: Entry) -> Bool {
-        func isWanted(_ entry: Entry) -> Bool {
-            entry.at == wanted.at && entry.slot == wanted.slot && entry.burst == wanted.burst
+    /// All entries, for looking many of them up.
+    struct Lookup {
+        private let entries: [UInt32: [Entry]]
+
+        init(_ queue: borrowing DeadlineQueue) {
+            entries = Dictionary(grouping: queue.allEntries, by: { $0.slot })
         }
-        return allEntries.contains(where: isWanted)
+
+        func contains(_ wanted: Entry) -> Bool {
+            entries[wanted.slot]?.contains { $0.at == wanted.at && $0.burst == wanted.burst } == true
+        }
     }
 
     func checkInvariants() -> [String] {

@@ -95,7 +95,7 @@ public final class DebouncedValue<Value: Sendable> {
         defer { isSettling = debouncer.counters.pending > 0 }
         if let isDuplicate, isDuplicate(settled, value) { return }
         settled = value
-        listeners.tell(value)
+        listeners.send(value)
     }
 }
 
@@ -125,7 +125,7 @@ private final class Listeners<Value: Sendable>: @unchecked Sendable {
         lock.withLock { streams[id] = nil }
     }
 
-    func tell(_ value: Value) {
+    func send(_ value: Value) {
         for stream in lock.withLock({ Array(streams.values) }) { stream.yield(value) }
     }
 }

@@ -98,7 +98,7 @@ extension Coalescer {
     /// ```
     ///
     /// A slow observer loses the oldest events, learns how many (``Event/lost``), and never slows the debouncer. Each
-    /// observer costs some hundred nanoseconds per event; without observers there is no cost.
+    /// observer costs about a microsecond per event; without observers there is no cost.
     ///
     /// - Parameter limit: The number of events that are kept for each iteration; at least one.
     public func events(bufferingNewest limit: Int = 256) -> Events<Key> {

@@ -26,6 +26,7 @@ public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendab
     }
 }
 
+// Calls for all keys are inlined into the user's module, as what they call is: see `Runtime+AllKeys.swift`.
 extension Coalescer {
     /// Executes now what is pending under any key, in the order in which the bursts began (<doc:Semantics>, section 5).
     ///

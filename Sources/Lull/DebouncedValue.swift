@@ -49,7 +49,8 @@ public final class DebouncedValue<Value: Sendable> {
     ///   - value: The initial value, which counts as settled.
     ///   - wait: The time without a change after which the value settles.
     ///   - maxWait: The longest time for which it may change without settling; at least `wait`.
-    ///   - edges: Whether it settles at the beginning of a burst of changes, when the burst has come to rest, or both.
+    ///   - edges: Whether it settles only when a burst of changes has come to rest, or at its beginning as well. The leading edge
+    ///     alone stops the program: the last value would never settle.
     ///   - removingDuplicates: Whether two values are the same: if the value comes to rest where it last settled, it
     ///     does not settle again, and observers are not notified. For `Equatable` values, give `==`.
     ///   - clock: Measures the waits. For tests, `LullTesting` has `ManualClock` (<doc:Testing>).
@@ -60,6 +61,7 @@ public final class DebouncedValue<Value: Sendable> {
         removingDuplicates: ((Value, Value) -> Bool)? = nil, clock: any Clock<Duration> = ContinuousClock(),
         tolerance: Duration = .zero
     ) {
+        require(edges.contains(.trailing), "a value settles when it has come to rest: its edges must include trailing")
         let rest = Rest()
         isDuplicate = removingDuplicates
         self.rest = rest

@@ -30,7 +30,7 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
     /// Submits a value under a key, waits for its outcome, and returns that (<doc:Outcomes>).
     ///
     /// The value is submitted before the call first suspends: in order with other submits of the same actor, and even
-    /// if the task has been cancelled already. A handler that awaits an outcome of its own key waits for ever.
+    /// if the task has been cancelled already. A handler that awaits an outcome of its own key never returns.
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
     @inlinable
@@ -39,6 +39,8 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
     ) async throws(CancellationError) -> Outcome<Output> {
         try await runtime.outcome(of: value, for: key)
     }
+
+    // These calls are inlined into the user's module, so that the engine is specialised for its keys (`make bench ROWS=keyed`).
 
     /// Executes now what is pending under a key (<doc:Semantics>, section 5).
     ///

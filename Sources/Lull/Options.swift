@@ -9,7 +9,8 @@ public import LullCore
 /// ```
 public struct DebounceOptions: Sendable {
     /// Whether a shorter delay of a single call replaces a longer one that is running (<doc:Semantics>, section 3).
-    public var delayRule: DelayRule
+    /// Nil for `restart`, or for the rule of a given policy.
+    public var delayRule: DelayRule?
     /// As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge. It
     /// decides when to execute; ``maxBatch`` decides how much the handler gets. Nil for no limit.
     public var maxCount: Int?
@@ -30,7 +31,7 @@ public struct DebounceOptions: Sendable {
 
     /// Creates options with default values.
     public init(
-        delayRule: DelayRule = .restart, maxCount: Int? = nil, maxBatch: Int? = nil, maxConcurrent: Int? = nil,
+        delayRule: DelayRule? = nil, maxCount: Int? = nil, maxBatch: Int? = nil, maxConcurrent: Int? = nil,
         capacity: Int? = nil, atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
     ) {
         self.delayRule = delayRule
@@ -122,14 +123,15 @@ extension DebounceOptions: ExecutionOptions {
         for wait: Duration, maxWait: Duration?, edges: Edges, _ combination: Combination, _ whileRunning: WhileRunning
     ) -> Settings {
         settings(combination, whileRunning) { () throws(PolicyError) in
-            try .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount)
+            try .debounce(
+                for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule ?? .restart, maxCount: maxCount)
         }
     }
 
     func settings(_ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning) -> Settings {
         require(policy.kind == .debounce, "the policy is a throttle, which is what a throttler takes")
         require(
-            delayRule == .restart && maxCount == nil,
+            delayRule == nil && maxCount == nil,
             "the policy has a delayRule and a maxCount of its own: leave them out of the options")
         return settings(combination, whileRunning) { policy }
     }

@@ -43,7 +43,7 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
     /// ```
     ///
     /// The value is submitted before the call first suspends: in order with other submits of the same actor, and even
-    /// if the task has been cancelled already. A handler that awaits an outcome of its own key waits for ever.
+    /// if the task has been cancelled already. A handler that awaits an outcome of its own key never returns.
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
     @inlinable

@@ -6,7 +6,9 @@
 @frozen
 public struct Policy: Hashable, Sendable {
     /// Whether a policy waits for a pause, or limits how often it executes.
-    @frozen
+    ///
+    /// A later version may have more cases: give a `switch` an `@unknown default`.
+    @nonexhaustive
     public enum Kind: Hashable, Sendable {
         /// Execute when no submit has come for the length of the wait.
         case debounce
@@ -135,7 +137,9 @@ public enum DelayRule: Hashable, Sendable {
 }
 
 /// Why a value fell due, as reported in events, traces and durable executions.
-@frozen
+///
+/// A later version may have more cases: give a `switch` an `@unknown default`.
+@nonexhaustive
 public enum Edge: Hashable, Sendable {
     /// It was the first of its burst or window.
     case leading

@@ -19,6 +19,7 @@ let modes: [(name: String, settings: [SwiftSetting])] = [
 /// What reads the pages, or is about the inside of Lull.
 let others = [
     "Cookbook/CookbookTests.swift",
+    "Documentation/ArchitectureTests.swift",
     "Documentation/ComingFromSamples.swift",
     "Documentation/CompilerMessagesTests.swift",
     "Documentation/CoreSamples.swift",

@@ -70,6 +70,19 @@ struct BadInputTests {
         #expect(message(twice).contains("Lull: the policy has a delayRule and a maxCount of its own"))
     }
 
+    @Test("stops the program where a rule of the options contradicts the policy's, or a value would never settle")
+    func contradictions() async {
+        let rule = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let policy = try Policy.debounce(for: .seconds(2), delayRule: .extend)
+            _ = Debouncer(policy: policy, options: .init(delayRule: .restart)) { (_: Int) in }
+        }
+        #expect(message(rule).contains("Lull: the policy has a delayRule and a maxCount of its own"))
+        let edges = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = await DebouncedValue("", for: .seconds(2), edges: .leading)
+        }
+        #expect(message(edges).contains("Lull: a value settles when it has come to rest"))
+    }
+
     private func message(_ result: ExitTest.Result?) -> String {
         String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     }

@@ -16,7 +16,8 @@ extension Runtime {
     ///                       ▲                      │
     ///                       └───── resendBlock ────┘
     ///
-    /// Ready executions are the elements of a slab and are linked to each other: cancelling one takes constant time.
+    /// Ready executions are the elements of a slab and are linked to each other: cancelling one takes constant time. They are
+    /// moved by pointers, in code that is specialised for the user's types (`make bench ROWS=due`).
     @frozen
     @usableFromInline
     struct QueueRuns: ~Copyable {
@@ -109,7 +110,7 @@ extension Runtime {
         /// A sent block begins.
         @inlinable
         mutating func beginBlock() {
-            precondition(sentBlocks > 0, "a block has begun that nobody sent")
+            precondition(sentBlocks > 0, "a block has begun that was not sent")
             sentBlocks -= 1
             runningBlocks += 1
         }

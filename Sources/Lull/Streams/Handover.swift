@@ -9,7 +9,8 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// What a consumer gets: an element, nil at the end, or an error.
     @usableFromInline typealias Delivery = Swift.Result<Element?, Failure>
 
-    // Proof of @unchecked Sendable: the fields are only touched while `lock` is held. Proof of the unchecked continuations: each is
+    // Proof of @unchecked Sendable: the fields are only touched while `lock` is held. Proof of the unchecked continuations, which
+    // cost less for each element than checked ones (`make bench ROWS=stream`): each is
     // taken out of its field under the lock by the one caller that resumes it, and `abandon` takes out all of them.
     private let lock = Lock()
     private var state = HandoverState<Element, Failure>()

@@ -92,7 +92,7 @@ extension DurableSession {
         for run in written { drive(.handlerEnded(run: run, error: nil), at: clock.now) }
     }
 
-    /// Stops: nobody reads the output any more. What was not written goes back to the store.
+    /// Stops: the output was closed. What was not written goes back to the store.
     private mutating func closeOutput() {
         streams.output.clear()
         stop(.stop, at: clock.now)

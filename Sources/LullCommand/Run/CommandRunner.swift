@@ -139,7 +139,7 @@ struct CommandRunner: ExecutionHandler {
 
     func addInterests(to interests: inout [pollfd], _ streams: StandardStreams) {
         interests.append(pollfd(descriptor: supervisor.descriptor, Int32(POLLIN)))
-        // While nobody reads this program's standard error, its commands block on theirs, as they would if they wrote to it
+        // While the standard error of this program is not read, its commands block on theirs, as they would if they wrote to it
         // directly.
         guard streams.log.isEmpty else { return }
         for pipe in pipes.keys { interests.append(pollfd(descriptor: pipe, Int32(POLLIN))) }

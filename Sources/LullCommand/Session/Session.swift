@@ -226,7 +226,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         }
     }
 
-    /// Stops: nobody reads the output any more.
+    /// Stops: the output was closed.
     private mutating func closeOutput() {
         drop(at: clock.now)
         streams.output.clear()

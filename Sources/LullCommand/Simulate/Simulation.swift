@@ -48,7 +48,7 @@ struct Simulation: ~Copyable {
 
     /// Reads and replays all lines.
     ///
-    /// - Returns: False if nobody reads the output any more.
+    /// - Returns: False if the output was closed.
     private mutating func replay() throws(Failure) -> Bool {
         while true {
             if case .closed = try output.drain() { return false }

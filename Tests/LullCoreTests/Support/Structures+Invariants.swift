@@ -13,18 +13,31 @@ extension DeadlineQueue {
 
     /// The chunks of a chain, from the first on.
     static func chunks(_ chain: Chunk?) -> [Chunk] {
-        Array(sequence(first: chain) { $0?.next }.prefix { $0 != nil }.compactMap { $0 })
+        var chunks: [Chunk] = []
+        var next = chain
+        while let chunk = next {
+            chunks.append(chunk)
+            next = chunk.next
+        }
+        return chunks
     }
 
     static func entries(_ chain: Chunk?) -> [Entry] {
-        chunks(chain).flatMap { $0.entries }
+        var entries: [Entry] = []
+        var next = chain
+        while let chunk = next {
+            entries.append(contentsOf: chunk.entries)
+            next = chunk.next
+        }
+        return entries
     }
 
     /// All entries, in any order.
     var allEntries: [Entry] {
         if buckets == nil { return count > 0 ? [only] : [] }
-        return ties.allEntries + Self.entries(redistributing) + Self.entries(detached)
-            + allBuckets.flatMap { Self.entries($0.chain) }
+        var all = ties.allEntries + Self.entries(redistributing) + Self.entries(detached)
+        for bucket in allBuckets where bucket.chain != nil { all += Self.entries(bucket.chain) }
+        return all
     }
 
     /// All entries, for looking many of them up.
@@ -42,10 +55,13 @@ extension DeadlineQueue {
 
     func checkInvariants() -> [String] {
         var broken = Broken()
-        broken.unless(count == allEntries.count, "the count is right")
+        let all = allEntries
+        broken.unless(count == all.count, "the count is right")
         for (number, bucket) in allBuckets.enumerated() {
-            let entries = Self.entries(bucket.chain)
             let isOccupied = number > 0 && occupied & (1 << UInt64(number - 1)) != 0
+            // Most buckets are empty.
+            guard isOccupied || bucket.chain != nil else { continue }
+            let entries = Self.entries(bucket.chain)
             broken.unless(isOccupied == !entries.isEmpty, "bucket \(number) is known to be empty or not")
             broken.unless((bucket.chain == nil) == entries.isEmpty, "bucket \(number) has memory for entries only")
             checkChain(bucket.chain, "bucket \(number)", &broken)
@@ -59,7 +75,7 @@ extension DeadlineQueue {
                 entries.contains { $0.at == first && $0.slot == bucket.front.slot && $0.burst == bucket.front.burst },
                 "the front of bucket \(number) is one of its entries")
         }
-        broken.unless(allEntries.allSatisfy { $0.at >= last }, "no entry is earlier than the last one popped")
+        broken.unless(all.allSatisfy { $0.at >= last }, "no entry is earlier than the last one popped")
         checkChain(redistributing, "what is redistributed", &broken)
         checkChain(detached, "what is detached", &broken)
         broken.unless(
@@ -78,14 +94,14 @@ extension DeadlineQueue {
     }
 
     /// Only the first chunk of a chain has room, none is empty, and each is at most four times as large as the one before it.
-    private func checkChain(_ chain: Chunk?, _ name: String, _ broken: inout Broken) {
+    private func checkChain(_ chain: Chunk?, _ name: @autoclosure () -> String, _ broken: inout Broken) {
         let chunks = Self.chunks(chain)
-        broken.unless(chunks.allSatisfy { !$0.isEmpty }, "\(name): no chunk is empty")
-        broken.unless(chunks.dropFirst().allSatisfy { $0.isFull }, "\(name): only the first chunk has room")
+        broken.unless(chunks.allSatisfy { !$0.isEmpty }, "\(name()): no chunk is empty")
+        broken.unless(chunks.dropFirst().allSatisfy { $0.isFull }, "\(name()): only the first chunk has room")
         for (later, earlier) in zip(chunks, chunks.dropFirst()) {
             broken.unless(
                 later.capacity == earlier.nextCapacity,
-                "\(name): chunks grow with the chain")
+                "\(name()): chunks grow with the chain")
         }
     }
 }

@@ -24,6 +24,7 @@ extension Edge {
         case .maxWait: 2
         case .maxCount: 3
         case .flush: 4
+        @unknown default: preconditionFailure("an edge without a number")
         }
     }
 }

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #if defined(__linux__)
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -210,6 +211,16 @@ static inline int lull_nameless_file(void) {
     unlink(path);
     fcntl(file, F_SETFD, FD_CLOEXEC);
     return file;
+#endif
+}
+
+/// Makes `free` return every block of 1 MiB or more to the system at once.
+///
+/// By default, glibc keeps the first large blocks that are freed, and the small blocks that it then places in them make them
+/// useless for values of the same size: a program that runs for days would keep the memory of values it has long released.
+static inline void lull_return_large_blocks(void) {
+#if defined(M_MMAP_THRESHOLD)
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
 }
 

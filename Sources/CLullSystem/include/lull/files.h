@@ -1,7 +1,7 @@
 #ifndef LULL_FILES_H
 #define LULL_FILES_H
 
-// What a store asks of the files that several processes share.
+// Functions of a store for the files that several processes share.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,7 +96,7 @@ static inline int lull_is_remote(const char *path) {
 
 /// Returns whether every user who can lock a file with this status may write to the file that it guards.
 ///
-/// Permission to read a file is enough to lock it. So the lock file must not be readable by users who may not write to the other.
+/// Permission to read a file is enough to lock it, so the lock file must not be readable by users who may not write to the other.
 static inline int lull_lock_is_safe(const struct stat *lock, const struct stat *guarded, mode_t rights) {
     mode_t others = rights & 07;
     mode_t group = lock->st_gid == guarded->st_gid ? rights & 070 : others << 3;

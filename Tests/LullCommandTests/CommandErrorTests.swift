@@ -5,7 +5,7 @@ import Testing
 
 @testable import LullCommand
 
-/// What commands write on standard error.
+/// Commands' standard error is forwarded, and its end appears in messages.
 @Suite("lull run, standard error of commands", .ownThreads)
 struct CommandErrorTests {
     private func run(_ script: String, _ options: String = "", input: String = "x\n") throws -> ToolProcess.Outcome {

@@ -14,7 +14,7 @@ struct RunTests {
         try ToolProcess(["run"] + options.split(separator: " ").map(String.init) + ["--"] + command)
     }
 
-    // MARK: - What a command gets
+    // MARK: - Input and environment of a command
 
     @Test func argumentsEnvironmentAndInputDescribeTheExecution() throws {
         let script = #"printf '<%s>' "$@" "$LULL_KEY" "$LULL_COUNT" "$LULL_EDGE"; cat"#
@@ -106,7 +106,7 @@ struct RunTests {
         #expect(try run("--wait 1h", "wc", "-c", input: long + "\n").output.contains("\(4 << 20 + 1)") == true)
     }
 
-    // MARK: - What ends the program
+    // MARK: - Failures that end the program
 
     @Test func aMissingCommandEndsTheProgramAtTheStart() throws {
         let file = try TemporaryFile("#!/bin/sh\n")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LullCommand
 
-/// What happens to commands when the program is killed, stopped, or just ends.
+/// Commands end when the program is killed or stopped, or ends by itself.
 @Suite("lull run, supervision", .ownThreads)
 struct SupervisionTests {
     private func start(_ options: String, _ script: String) throws -> ToolProcess {

@@ -69,8 +69,7 @@ final class ToolProcess {
                 posix_spawn_file_actions_adddup2(&actions, theirs[theirs.count - 1], descriptor)
             }
         }
-        // The process inherits no other descriptor of the test process.
-        for descriptor in 3..<256 as Range<Int32> { _ = lull_add_flags(descriptor, FD_CLOEXEC, 0) }
+        try Self.closeDescriptorsOnExec()
         let program = program ?? Self.path
         let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
         let code = CStrings.with(([program] + arguments + variables).map { Array($0.utf8) }) { strings in
@@ -85,6 +84,14 @@ final class ToolProcess {
         group = code.1
         self.input = ours[0]
         streams = [(ours[1], []), (ours[2], [])]
+    }
+
+    /// Makes programs that are started from now on inherit none of the present descriptors but the standard ones.
+    private static func closeDescriptorsOnExec() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/dev/fd") {
+            // The listing's own descriptor is in the list, and closed by now.
+            if let descriptor = Int32(name), descriptor > 2 { _ = lull_add_flags(descriptor, FD_CLOEXEC, 0) }
+        }
     }
 
     deinit {

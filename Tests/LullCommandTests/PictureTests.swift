@@ -1,0 +1,66 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationXML)
+    import FoundationXML
+#endif
+
+/// The pictures of `lull simulate` and `lull tune`.
+@Suite("Pictures", .ownThreads)
+struct PictureTests {
+    @Test func aDiagramShowsSubmitsAndExecutions() throws {
+        let outcome = try lull(
+            ["simulate", "--wait", "300ms", "--diagram", "-"], input: Array(submits(at: [0, 0.1, 0.2, 2]).utf8))
+        #expect(
+            outcome.lines.suffix(4) == [
+                #"key "k" from 0s on; a column is 38.2ms"#,
+                "submits         o..o..o..............................................o..........",
+                "debounce 300ms  -------------x.......................................--------x..",
+                "(o a submit; - a value waits; x an execution; . nothing)",
+            ])
+    }
+
+    @Test func aDiagramEndsShortlyAfterTheLastExecution() throws {
+        let trace = submits(at: (0..<8).map { Double($0) / 7 })
+        for options in [["--throttle", "500ms"], ["--wait", "1s"]] {
+            let lines = try lull(["simulate"] + options + ["--diagram", "-"], input: Array(trace.utf8)).lines.suffix(4)
+            let marks = lines.map { $0.drop { $0 != " " }.drop { $0 == " " } }
+            let executions = marks[2]
+            let last = try #require(executions.lastIndex(of: "x"))
+            let columns = executions.distance(from: last, to: executions.endIndex)
+            #expect(2...20 ~= columns, "\(lines)")
+        }
+    }
+
+    @Test func theLegendOfADiagramListsTheMarksThatOccur() throws {
+        func legend(_ options: [String], _ instants: [Double]) throws -> String? {
+            try lull(["simulate", "--diagram"] + options + ["-"], input: Array(submits(at: instants).utf8)).lines.last
+        }
+        #expect(
+            try legend(["--throttle", "1s", "--edges", "leading"], [0])
+                == "(o a submit; x an execution; . nothing)")
+        #expect(
+            try legend(["--wait", "1s"], [0, 0, 0])
+                == "(3 submits in one column; - a value waits; x an execution; . nothing)")
+    }
+
+    @Test func aPictureIsWrittenToAFile() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).svg")
+        defer { try? FileManager.default.removeItem(at: path) }
+        for command in [["tune"], ["simulate", "--wait", "100ms"]] {
+            let outcome = try lull(command + ["--svg", path.path, "-"], input: Array(bursts.utf8))
+            #expect(outcome.ending == 0)
+            let picture = try String(contentsOf: path, encoding: .utf8)
+            let parser = XMLParser(data: Data(picture.utf8))
+            #expect(parser.parse(), "\(String(describing: parser.parserError))")
+            #expect(picture.contains("debounce"))
+        }
+    }
+
+    @Test func anUnwritablePictureIsAnError() throws {
+        let outcome = try lull(["tune", "--svg", "/nowhere/picture.svg", "-"], input: Array(bursts.utf8))
+        #expect(outcome.ending == 74)
+        #expect(outcome.errors == "lull: /nowhere/picture.svg: No such file or directory\n")
+    }
+}

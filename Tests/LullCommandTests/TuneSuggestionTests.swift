@@ -1,0 +1,139 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("lull tune, the suggestion", .ownThreads)
+struct TuneSuggestionTests {
+    @Test func theKneeIsTheShortestWaitThatSpansTheGaps() throws {
+        let found = try tuneReport("--waits 10ms..5s", bursts)
+        // The shortest wait of the series that spans the gaps within a burst: longer ones save nothing more.
+        #expect(found.debounce.suggested?.wait == 0.06)
+        #expect(found.debounce.suggested?.because == "knee")
+        #expect(found.debounce.waits.filter(\.efficient).map(\.wait) == [0.01, 0.06])
+    }
+
+    @Test func aTargetIsMetByTheShortestWait() throws {
+        let found = try tuneReport("--waits 10ms..5s --target-saving 90%", bursts)
+        #expect(found.debounce.suggested?.wait == 0.06)
+        #expect(found.debounce.suggested?.because == "target")
+        #expect(
+            try tune("--waits 10ms..5s --target-saving 90%", bursts).output.contains(
+                "--wait 60ms: saves 90.0 %, nine of ten within 60ms, which meets the target\n"))
+    }
+
+    @Test func aTargetDelayAloneIsMetByTheWaitThatSavesMost() throws {
+        let found = try tuneReport("--waits 10ms,40ms,100ms,1s --target-delay 200ms", bursts)
+        #expect(found.debounce.suggested?.wait == 0.1)
+    }
+
+    @Test func theNearestWaitIsSuggestedIfNoneMeetsTheTarget() throws {
+        let options = "--waits 10ms,100ms --target-saving 99%"
+        #expect(try tuneReport(options, bursts).debounce.suggested?.because == "nearest")
+        #expect(
+            try tune(options, bursts).output.contains(
+                "no debounce of the table meets the target; --wait 100ms comes nearest: saves\n90.0 %, nine of ten within 100ms\n"
+            ))
+    }
+
+    @Test func aTraceWithoutSavingsIsReported() throws {
+        let output = try tune("--waits 10ms,20ms", submits(at: (0..<20).map(Double.init))).output
+        #expect(output.contains("no debounce of the table saves anything\n"))
+    }
+
+    @Test func aTraceThatIsTooSmallGetsNoSuggestion() throws {
+        let few = "No suggestion: at least 20 submits are needed for one.\n"
+        for (instants, reason) in [
+            ([0], few), ([0, 0.1, 5], few), ((1...19).map(Double.init), few),
+            (Array(repeating: 7, count: 30), "No suggestion: all submits came at one instant.\n"),
+        ] as [([Double], String)] {
+            for options in ["", "--target-saving 50% ", "--target-delay 1s --by-key "] {
+                let found = try tuneReport(options, submits(at: instants))
+                #expect(found.debounce.suggested == nil && found.throttle.suggested == nil)
+                let output = try tune(options, submits(at: instants)).output
+                // The message precedes the tables.
+                #expect(output.split(separator: "\n", maxSplits: 1)[1].hasPrefix(reason), "\(output)")
+                #expect(!output.contains("<"))
+            }
+        }
+        #expect(try tune("", submits(at: [0])).output.hasPrefix("1 submit of 1 key in 0ns."))
+        // A picture is possible nevertheless.
+        #expect(try tune("--diagram", submits(at: [0, 0.1])).output.contains("\nsubmits "))
+    }
+
+    @Test func aFlatCurveHasNoKnee() throws {
+        // Every wait of the table coalesces the bursts, and none spans the pauses between them.
+        let output = try tune("--waits 100ms..3s", bursts).output
+        let sentence =
+            "--wait 100ms: saves 90.0 %, nine of ten within 100ms; the other waits of the table save the same"
+        #expect(output.replacing("\n", with: " ").contains(sentence), "\(output)")
+        #expect(try tuneReport("--waits 100ms..3s", bursts).debounce.suggested?.because == "most")
+        #expect(!(try tune("--waits 100ms", bursts).output.contains("other waits")))
+    }
+
+    // MARK: - Keys with a wait of their own
+
+    @Test func keysThatNeedAWaitOfTheirOwnAreNamed() throws {
+        // One key pauses within its bursts for much longer than the others.
+        var calls: [(at: Double, key: String)] = []
+        for burst in 0..<30 {
+            for step in 0..<10 {
+                for key in ["a", "b", "c"] { calls.append((Double(burst) * 60 + Double(step) * 0.05, key)) }
+                calls.append((Double(burst) * 60 + Double(step) * 1.1, "slow"))
+            }
+        }
+        calls.sort { $0.at < $1.at }
+        let text = calls.map { "{\"at\":\($0.at),\"key\":\"\($0.key)\"}\n" }.joined()
+        let found = try tuneReport("--by-key --target-saving 65%", text)
+        #expect(found.debounce.suggested?.wait == 0.06)
+        #expect(found.keysOfTheirOwn?.map(\.key) == ["slow"])
+        #expect(found.keysOfTheirOwn?.first?.wait == 1.2)
+        #expect(try tuneReport("--target-saving 65%", text).keysOfTheirOwn == nil)
+    }
+
+    /// Returns many keys whose submits follow one and the same distribution: bursts of up to 20, with longer pauses between them.
+    private func alike(_ keys: Int, seed: UInt64, submits: ClosedRange<Int>) -> [(at: Double, key: String)] {
+        var random = SeededRandom(seed: seed)
+        var calls: [(at: Double, key: String)] = []
+        for key in 0..<keys {
+            var time = Double.random(in: 0..<100, using: &random)
+            var left = 0
+            for _ in 0..<Int.random(in: submits, using: &random) {
+                if left == 0 {
+                    left = Int.random(in: 1...20, using: &random)
+                    time += Double.random(in: 5..<60, using: &random)
+                } else {
+                    time += -log(Double.random(in: 0.0001..<1, using: &random)) * 0.4
+                }
+                left -= 1
+                calls.append((time, "k\(key)"))
+            }
+        }
+        return calls
+    }
+
+    private func text(_ calls: [(at: Double, key: String)]) -> String {
+        calls.sorted { $0.at < $1.at }.map { "{\"at\":\($0.at),\"key\":\"\($0.key)\"}\n" }.joined()
+    }
+
+    @Test(arguments: [(1, 20...30), (3, 20...200)] as [(UInt64, ClosedRange<Int>)])
+    func noKeyIsNamedByChance(_ seed: UInt64, _ submits: ClosedRange<Int>) throws {
+        let trace = text(alike(2000, seed: seed, submits: submits))
+        for options in ["", "--target-saving 60%", "--target-delay 500ms"] {
+            let found = try tuneReport("--by-key --waits 50ms,100ms,200ms,500ms,1s,2s,5s \(options)", trace)
+            #expect(found.keysOfTheirOwn?.map(\.key) == [], "\(options)")
+        }
+    }
+
+    @Test func keysThatReallyDifferAreFoundAmongMany() throws {
+        var calls = alike(1000, seed: 5, submits: 20...60)
+        // Three keys pause for 1.5 s within a burst, the others for 0.4 s on average.
+        for key in 0..<3 {
+            for step in 0..<60 { calls.append((Double(step / 10) * 60 + Double(step % 10) * 1.5, "slow\(key)")) }
+        }
+        for options in ["", "--target-saving 60%"] {
+            let found = try tuneReport("--by-key \(options)", text(calls))
+            #expect(Set(found.keysOfTheirOwn?.map(\.key) ?? []) == ["slow0", "slow1", "slow2"], "\(options)")
+            for key in found.keysOfTheirOwn ?? [] { #expect(key.wait >= 1.5) }
+        }
+    }
+}

@@ -29,43 +29,43 @@ enum Tool {
         guard let subcommand = Subcommand(rawValue: name) else { throw .unknown(name) }
         let invocation = try Invocation(subcommand, Array(arguments.dropFirst()))
         if invocation.asksForHelp { return try show(Help.page(for: subcommand)) }
-        let settings = invocation.settings
+        let options = invocation.options
         switch subcommand {
         case .filter:
             try invocation.operands.checkEmpty(for: .filter)
-            if settings.store != nil {
-                var session = try DurableSession(settings, .filter) { RecordWriter($0) }
-                return session.run()
+            return try runSession(of: .filter, options) { () throws(Failure) in RecordWriter(options) }
+        case .run, .work:
+            guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", subcommand) }
+            return try runSession(of: subcommand, options) { () throws(Failure) in
+                try CommandRunner(invocation.operands, options)
             }
-            try settings.checkVolatile(.filter)
-            let setup = try settings.setup(for: .filter)
-            var session = try Session(settings, setup, RecordWriter(settings))
-            return session.run()
-        case .run:
-            guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", .run) }
-            if settings.store != nil {
-                let commands = try CommandRunner(invocation.operands, settings)
-                var session = try DurableSession(settings, .run) { _ in commands }
-                return session.run()
-            }
-            try settings.checkVolatile(.run)
-            let setup = try settings.setup(for: .run)
-            var session = try Session(settings, setup, CommandRunner(invocation.operands, settings))
-            return session.run()
-        case .simulate: return try Simulation.run(invocation.trace(), settings, settings.setup(for: .simulate))
-        case .tune: return try Tuning.run(invocation.trace(), settings)
-        case .submit: return try SubmitCommand.run(invocation.operands, settings)
-        case .work:
-            guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", .work) }
-            let commands = try CommandRunner(invocation.operands, settings)
-            var session = try DurableSession(settings, .work) { _ in commands }
-            return session.run()
-        case .list: return try ListCommand.run(invocation.operands, settings)
-        case .flush, .cancel: return try KeysCommand.run(subcommand, invocation.operands, settings)
-        case .status: return try StatusCommand.run(invocation.operands, settings)
-        case .dead: return try DeadCommand.run(invocation.operands, settings)
-        case .compact: return try CompactCommand.run(invocation.operands, settings)
+        case .simulate: return try Simulation.run(invocation.trace(), options, options.setup(for: .simulate))
+        case .tune: return try Tuning.run(invocation.trace(), options)
+        case .submit: return try SubmitCommand.run(invocation.operands, options)
+        case .list: return try ListCommand.run(invocation.operands, options)
+        case .flush, .cancel: return try KeysCommand.run(subcommand, invocation.operands, options)
+        case .status: return try StatusCommand.run(invocation.operands, options)
+        case .dead: return try DeadCommand.run(invocation.operands, options)
+        case .compact: return try CompactCommand.run(invocation.operands, options)
         }
+    }
+
+    /// Runs `lull filter`, `run` or `work`: with a store, or with pending values in memory.
+    ///
+    /// - Returns: The exit status.
+    private static func runSession<Handler: ExecutionHandler>(
+        of subcommand: Subcommand, _ options: CommandOptions, _ makeHandler: () throws(Failure) -> Handler
+    ) throws(Failure) -> Int32 {
+        if options.store != nil || subcommand == .work {
+            // The handler comes first: its supervisor must not share an open store.
+            let handler = try makeHandler()
+            var session = try DurableSession(options, subcommand, handler)
+            return session.run()
+        }
+        try options.checkVolatile(subcommand)
+        let setup = try options.setup(for: subcommand)
+        var session = try Session(options, setup, makeHandler())
+        return session.run()
     }
 
     /// Opens those standard descriptors that are closed, so that no pipe of the program takes their numbers. Using them fails.

@@ -90,7 +90,7 @@ struct FuzzTests {
         }
     }
 
-    /// Any arguments in any order give settings, or one line that says what is wrong.
+    /// Any arguments in any order give options, or one line that says what is wrong.
     @Test func argumentsAreAcceptedOrRefusedInOneLine() throws {
         var random = SeededRandom(seed: Self.seed &+ 3)
         let words =
@@ -117,7 +117,7 @@ struct FuzzTests {
             let copies = arguments.map { strdup($0) }
             defer { for copy in copies { free(copy) } }
             do {
-                _ = try Invocation(subcommand, copies.compactMap { $0 }).settings.setup(for: subcommand)
+                _ = try Invocation(subcommand, copies.compactMap { $0 }).options.setup(for: subcommand)
             } catch {
                 #expect(!error.message.isEmpty && !error.message.contains("\n"), "\(arguments)")
                 #expect(error.status == 64, "\(arguments)")

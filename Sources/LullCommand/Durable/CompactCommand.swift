@@ -4,9 +4,9 @@ internal import LullSQLite
 
 /// `lull compact`: returns a store's unused space to the file system.
 enum CompactCommand {
-    static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
+    static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .compact)
-        let file = try settings.store(creates: false, for: .compact)
+        let file = try options.store(creates: false, for: .compact)
         let sizes: SQLiteFile.Sizes
         do throws(DurableError) {
             sizes = try file.compact()

@@ -16,16 +16,16 @@ enum DeadCommand {
     /// The greatest number of runs in a list.
     private static let most = 1000
 
-    static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
+    static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         guard let first = operands.first else { throw .usage("the action is missing: list, retry or discard", .dead) }
         guard let verb = Verb(rawValue: String(cString: first)) else {
             throw .usage("the action must be list, retry or discard, not \"\(String(cString: first))\"", .dead)
         }
         guard verb != .list else {
-            if settings.takesAll { throw .usage("--all is only for retry and discard", .dead) }
-            return try list(Array(operands.dropFirst()), settings)
+            if options.takesAll { throw .usage("--all is only for retry and discard", .dead) }
+            return try list(Array(operands.dropFirst()), options)
         }
-        let file = try settings.store(creates: false, for: .dead)
+        let file = try options.store(creates: false, for: .dead)
         var runs: [Int64] = []
         for operand in operands.dropFirst() {
             guard let run = Int64(String(cString: operand)) else {
@@ -33,24 +33,24 @@ enum DeadCommand {
             }
             runs.append(run)
         }
-        if settings.takesAll {
+        if options.takesAll {
             guard runs.isEmpty else { throw .usage("RUN and --all exclude each other", .dead) }
-            runs = try all(of: file, settings.namespace)
+            runs = try all(of: file, options.namespace)
         } else if runs.isEmpty {
             throw .usage("RUN is missing: give the numbers that lull dead list shows, or --all", .dead)
         }
-        return try change(runs, verb == .retry, file, settings.namespace)
+        return try change(runs, verb == .retry, file, options.namespace)
     }
 
-    private static func list(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
+    private static func list(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .dead)
-        let namespace = settings.namespace
-        let file = try settings.readOnlyStore(for: .dead)
+        let namespace = options.namespace
+        let file = try options.readOnlyStore(for: .dead)
         let dead = try file.query(for: .dead) { transaction throws(DurableError) in
             try transaction.dead(in: namespace, limit: most)
         }
         var output = OutputBuffer(STDOUT_FILENO)
-        if settings.format == .json {
+        if options.format == .json {
             for run in dead { run.appendJSON(to: &output.bytes) }
         } else {
             Table.append(

@@ -7,30 +7,51 @@ internal import LullSQLite
 // process flush, drop or await values, and then only those that it alone has submitted.
 
 extension DurableSession {
-    /// Ends the input, and treats pending values as `--at-end` says.
-    mutating func finish(at now: CoreInstant) {
+    /// How a session stops.
+    enum Stop {
+        /// Commands that run take the time they need.
+        case drain
+        /// Commands that run get half a lease; records that are not written yet go back to the store at once.
+        case immediate
+    }
+
+    /// Ends the input, if it has not ended yet, and treats pending values as `--at-end` says.
+    mutating func endInput(at now: CoreInstant) {
         guard phase == .reading else { return }
-        phase = .awaiting
         do throws(DurableError) {
-            switch settings.atEnd ?? .keep {
-            case .keep: return stop(.drain, at: now)
+            switch options.atEnd ?? .keep {
+            case .keep:
+                stop(.drain, at: now)
             case .drop:
                 reportMixedKeys(try drop())
-                return stop(.drain, at: now)
-            case .flush: reportMixedKeys(try flush())
-            case .wait: break
+                stop(.drain, at: now)
+            case .flush:
+                phase.handle(.inputEnded)
+                reportMixedKeys(try flush())
+                awaitWork(at: now)
+            case .wait:
+                phase.handle(.inputEnded)
+                awaitWork(at: now)
             }
         } catch {
             streams.fail(Failure(error, subcommand))
-            return stop(.drain, at: now)
+            stop(.drain, at: now)
         }
-        notifyWorker(.success(()), at: now)
-        stopIfNothingIsAwaited(at: now)
+    }
+
+    /// Makes the worker claim nothing more, and leaves pending values in the store.
+    mutating func stop(_ how: Stop, at now: CoreInstant) {
+        phase.handle(.stop)
+        listenDeadline = nil
+        switch how {
+        case .drain: drive(.drain, at: now)
+        case .immediate: drive(.stop, at: now)
+        }
     }
 
     /// - Returns: The number of mixed keys: other processes may have submitted to them too.
     private func drop() throws(DurableError) -> Int {
-        let (namespace, submitter) = (settings.namespace, submitter)
+        let (namespace, submitter) = (options.namespace, submitter)
         return try file.write { transaction throws(DurableError) in
             try transaction.cancel(submittedBy: submitter, in: namespace).mixed
         }
@@ -40,13 +61,13 @@ extension DurableSession {
     ///
     /// - Returns: The number of mixed keys.
     private mutating func flush() throws(DurableError) -> Int {
-        let (namespace, submitter) = (settings.namespace, submitter)
+        let (namespace, submitter) = (options.namespace, submitter)
         let (now, keys, generations, mixed) = try file.write { transaction throws(DurableError) in
             let answer = try transaction.flush(submittedBy: submitter, in: namespace)
             return (transaction.now, answer.flushed.map(\.key), answer.flushed.map(\.generation), answer.mixed)
         }
-        for (key, generation) in zip(keys, generations) { awaited[key] = generation }
-        mustClaimThrough = now
+        for (key, generation) in zip(keys, generations) { awaited.add(key, generation) }
+        awaited.add(dueBy: now)
         return mixed
     }
 
@@ -59,53 +80,50 @@ extension DurableSession {
 
     // MARK: - Awaiting
 
-    /// Notes how far a claim has got: claims return what fell due first.
-    mutating func recordClaim(_ answer: Result<DurableClaim.Answer, DurableError>?) {
-        guard let through = mustClaimThrough, case .success(let claimed)? = answer else { return }
-        // Nothing was left, or only what fell due later.
-        if claimed.next != .zero || claimed.runs.contains(where: { $0.due > through }) { mustClaimThrough = nil }
+    private mutating func awaitWork(at now: CoreInstant) {
+        notifyWorker(.success(()), at: now)
+        stopIfNothingIsAwaited(at: now)
     }
 
-    /// Stops the worker when the input has ended and what is awaited has been done, by this process or another.
+    /// Stops when the input has ended and the awaited work is done, by this process or another.
     mutating func stopIfNothingIsAwaited(at now: CoreInstant) {
-        guard phase == .awaiting, mustClaimThrough == nil else { return }
+        guard phase == .awaiting, awaited.claimLimit == nil else { return }
         // While there is work to claim, this worker may still claim what is awaited.
-        guard awaited.isEmpty || listenDeadline != nil || nextAwaitedCheck <= now else { return }
-        nextAwaitedCheck = now.advanced(by: Self.commitCheckInterval)
+        guard awaited.generations.isEmpty || listenDeadline != nil || awaited.nextCheck <= now else { return }
+        awaited.nextCheck = now.advanced(by: Self.commitCheckInterval)
         do throws(DurableError) {
-            try removeFinishedAwaited()
+            awaited.remove(try keysDoneByOthers())
         } catch {
             streams.fail(Failure(error, subcommand))
             return stop(.drain, at: now)
         }
-        if awaited.isEmpty { stop(.drain, at: now) }
+        if awaited.generations.isEmpty { stop(.drain, at: now) }
     }
 
-    /// Removes from the awaited keys those that other processes have done, and those that wait for another attempt.
-    private mutating func removeFinishedAwaited() throws(DurableError) {
-        guard !awaited.isEmpty else { return }
-        let (namespace, awaited) = (settings.namespace, awaited)
-        let finished = try file.read { transaction throws(DurableError) in
-            var finished: [[UInt8]] = []
-            for (key, generation) in awaited {
+    /// Returns the awaited keys that other processes have done, and those that wait for another attempt.
+    private func keysDoneByOthers() throws(DurableError) -> [[UInt8]] {
+        guard !awaited.generations.isEmpty else { return [] }
+        let (namespace, generations) = (options.namespace, awaited.generations)
+        return try file.read { transaction throws(DurableError) in
+            var done: [[UInt8]] = []
+            for (key, generation) in generations {
                 let receipt = DurableReceipt(
                     namespace: namespace, key: key, generation: generation, dueIn: nil, due: nil)
                 switch try transaction.state(of: receipt) {
                 // One unfinished key is enough to go on waiting.
-                case .pending, .ready, .running: return finished
-                default: finished.append(key)
+                case .pending, .ready, .running: return done
+                default: done.append(key)
                 }
             }
-            return finished
+            return done
         }
-        for key in finished { self.awaited[key] = nil }
     }
 
-    // MARK: - What is left
+    // MARK: - Messages at the end
 
-    /// Tells a user at a terminal that values are still pending although the input has ended.
+    /// Logs, for a user at a terminal, that values are still pending although the input has ended.
     mutating func reportPendingValues() {
-        guard isatty(STDERR_FILENO) == 1, hasSubmitted, settings.atEnd ?? .keep == .keep,
+        guard isatty(STDERR_FILENO) == 1, hasSubmitted, options.atEnd ?? .keep == .keep,
             let status = try? namespaceStatus()
         else { return }
         let count = status.pending + status.ready
@@ -122,7 +140,7 @@ extension DurableSession {
     }
 
     func namespaceStatus() throws(DurableError) -> DurableStatus {
-        let namespace = settings.namespace
+        let namespace = options.namespace
         return try file.read { transaction throws(DurableError) in try transaction.status(of: namespace) }
     }
 }

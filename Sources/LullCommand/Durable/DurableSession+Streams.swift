@@ -14,10 +14,10 @@ extension DurableSession {
             let filled = try input.fill()
             let now = clock.now
             takeRecords(at: now)
-            if case .end = filled { finish(at: now) }
+            if case .end = filled { endInput(at: now) }
         } catch {
             streams.fail(error)
-            finish(at: clock.now)
+            endInput(at: clock.now)
         }
     }
 
@@ -31,13 +31,13 @@ extension DurableSession {
             case .bad: isEnd = true
             case .record(let record, let key):
                 let submission = DurableSubmission(
-                    namespace: settings.namespace, key: key.bytes, value: Array(record), submitter: submitter)
+                    namespace: options.namespace, key: key.bytes, value: Array(record), submitter: submitter)
                 submissions.append((input.line, submission))
             }
         }
         if submit(submissions, at: now) { isEnd = true }
         input.writeRecording(&streams)
-        if isEnd { finish(at: now) }
+        if isEnd { endInput(at: now) }
     }
 
     /// - Returns: Whether the input ends here: under `--strict` at a bad record, or because the store has failed.
@@ -57,7 +57,7 @@ extension DurableSession {
                 switch answer {
                 case .success(let receipt):
                     hasSubmitted = true
-                    if settings.atEnd == .wait { awaited[submission.key] = receipt.generation }
+                    if options.atEnd == .wait { awaited.add(submission.key, receipt.generation) }
                 case .failure(let error):
                     var kind: String?
                     if case .tooLarge(_, let limit) = error { kind = "larger than \(limit) bytes" }
@@ -92,28 +92,27 @@ extension DurableSession {
         for run in written { drive(.handlerEnded(run: run, error: nil), at: clock.now) }
     }
 
-    /// Stops: the output was closed. What was not written goes back to the store.
+    /// Stops because the output was closed. Runs whose records were not written go back to the store.
     private mutating func closeOutput() {
         streams.output.clear()
-        stop(.stop, at: clock.now)
+        stop(.immediate, at: clock.now)
     }
 
     /// Writes the remaining output and messages, and blocks until that is done. A second signal ends the program nevertheless.
     mutating func drainStreams() {
         while !streams.areEmpty {
-            var interests = streams.interests(
-                signals: signals.descriptor, alarm: -1, input: -1, watchesOutput: false)
-            guard poll(&interests, nfds_t(interests.count), -1) >= 0 else { continue }
-            if interests[0].revents != 0 {
+            var polled = PolledDescriptors(signals: signals, streams)
+            guard polled.wait(timeout: -1) else { continue }
+            if polled.hasSignals {
                 for number in signals.received() where Signals.isEnding(number) {
                     if endingSignal != nil { Signals.end(by: number) }
                     endingSignal = number
                 }
             }
-            if interests[3].revents != 0, (try? streams.writeOutput(interests[3].revents)) != .written {
+            if polled.outputEvents != 0, (try? streams.writeOutput(polled.outputEvents)) != .written {
                 streams.output.clear()
             }
-            if interests[4].revents != 0 { streams.writeLog() }
+            if polled.logIsWritable { streams.writeLog() }
         }
     }
 
@@ -141,12 +140,5 @@ extension DurableSession {
     /// Returns the start of a message about a run.
     func subject(_ run: DurableRun) -> String {
         run.key.isEmpty ? "run \(run.id)" : "key \(Terminal.shown(run.key)), run \(run.id)"
-    }
-}
-
-extension DurableReport.Kind {
-    /// Whether the worker no longer holds the run after this report.
-    var isLast: Bool {
-        if case .heartbeat = self { false } else { true }
     }
 }

@@ -9,56 +9,44 @@ internal import LullSQLite
 /// transaction. It claims what falls due, and completes it when it is written or its command has ended. If the program dies in
 /// between, that work may be done twice; it is never lost.
 ///
-/// Its phases, in order:
-///
-/// - `reading`: there is input. Its end leads to `awaiting`, or with `--at-end keep` or `drop` to `stopping`.
-/// - `working`: `lull work`, which has no input. A signal leads to `stopping`.
-/// - `awaiting`: the input has ended; what `--at-end flush` or `wait` is to await is not done yet. When it is: `stopping`.
-/// - `stopping`: the worker claims nothing more; the session ends when the worker has finished. A failure of the output, of a
-///   command under `--fail-fast` or of all commands leads here at once.
+/// Two state machines decide: ``DurablePhase`` how far the session has got, and the worker what to claim and report. The session
+/// tells them what has happened, and carries out what follows.
 struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
-    let settings: Settings
+    let options: CommandOptions
     let subcommand: Subcommand
     let signals: Signals
     let clock: MonotonicClock
     private var alarm: Alarm
     let file: SQLiteFile
-    private var worker: WorkerStateMachine
-    private var handler: Handler
+    /// Whether executions get all their records.
+    let isCollecting: Bool
+    var worker: WorkerStateMachine
+    var handler: Handler
     var input: RecordInput
     var streams = StandardStreams()
 
-    enum Phase {
-        case reading, working, awaiting, stopping
-    }
-
-    var phase: Phase
+    var phase: DurablePhase
     /// The signal to end by when everything is done.
     var endingSignal: Int32?
     /// Whether an execution has failed.
-    private var hasFailed = false
+    var hasFailed = false
 
     /// Until when the worker waits to be notified of work to claim; nil if it does not wait.
     var listenDeadline: CoreInstant?
     /// When to check the store for other processes' commits, or for the replacement of its file.
-    private var nextStoreCheck = CoreInstant.farPast
+    var nextStoreCheck = CoreInstant.farPast
     /// The runs that the worker has claimed, without their values.
     var runs: [Int64: DurableRun] = [:]
     /// The reading of the session's clock at the origin of the store's time.
-    private var offset = CoreDuration.zero
+    var offset = CoreDuration.zero
     /// The runs whose records wait in the output.
     var unwritten: [Int64] = []
 
     /// Identifies this process among those that submit.
     let submitter = Int64.random(in: 1 ... .max)
-    /// The keys that have to be done before the session ends, with the latest generation that it submitted.
-    var awaited: [[UInt8]: Int64] = [:]
-    /// What fell due by this instant of the store's time has to be claimed before the session ends.
-    var mustClaimThrough: CoreInstant?
-    /// When to ask the store next whether other processes have done what is awaited.
-    var nextAwaitedCheck = CoreInstant.farPast
     /// Whether any record has been submitted.
     var hasSubmitted = false
+    var awaited = AwaitedWork()
 
     /// How often to check for other processes' commits.
     static var commitCheckInterval: CoreDuration { .milliseconds(50) }
@@ -67,33 +55,30 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     /// How many executions of `lull filter` may wait in the output.
     private static var mostUnwritten: Int { 256 }
 
-    /// - Parameter makeHandler: Makes the handler from the settings, which then include the namespace's rules.
-    init(_ settings: Settings, _ subcommand: Subcommand, _ makeHandler: (Settings) -> Handler) throws(Failure) {
-        try settings.checkRecords(for: subcommand)
-        try settings.checkDurable(subcommand)
-        let opened = try OpenedNamespace(settings, subcommand)
-        var settings = settings
-        settings.policy.combination = opened.rules.combination
-        let handler = makeHandler(settings)
+    init(_ options: CommandOptions, _ subcommand: Subcommand, _ handler: Handler) throws(Failure) {
+        try options.checkRecords(for: subcommand)
+        try options.checkDurable(subcommand)
+        let opened = try OpenedNamespace(options, subcommand)
         let signals = try Signals()
         let clock = MonotonicClock()
         let alarm = try Alarm(clock)
-        input = try RecordInput(settings)
-        self.settings = settings
+        input = try RecordInput(options)
+        self.options = options
         self.subcommand = subcommand
         self.signals = signals
         self.clock = clock
         self.alarm = alarm
         file = opened.file
+        isCollecting = opened.rules.combination == .collect
         self.handler = handler
         phase = subcommand == .work ? .working : .reading
-        // What only waits in the output can go back to the store at once; commands get time to end.
-        let grace = CoreDuration.nanoseconds(handler.writesOutput ? 0 : settings.lease.nanoseconds / 2)
+        // Records that only wait in the output can go back to the store at once; commands get time to end.
+        let grace = CoreDuration.nanoseconds(handler.writesOutput ? 0 : options.lease.nanoseconds / 2)
         worker = WorkerStateMachine(
             WorkerStateMachine.Settings(
-                namespace: settings.namespace, owner: .random(in: .min ... .max),
-                maxConcurrent: handler.writesOutput ? Self.mostUnwritten : settings.jobs ?? Settings.cores,
-                lease: settings.lease, backoff: RetryPolicy(maxAttempts: settings.maxAttempts), grace: grace,
+                namespace: options.namespace, owner: .random(in: .min ... .max),
+                maxConcurrent: handler.writesOutput ? Self.mostUnwritten : options.jobs ?? CommandOptions.cores,
+                lease: options.lease, backoff: RetryPolicy(maxAttempts: options.maxAttempts), grace: grace,
                 keepsValues: false))
     }
 
@@ -102,61 +87,64 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     /// - Returns: The exit status. Does not return if a signal has ended the session.
     mutating func run() -> Int32 {
         if subcommand == .work, isatty(STDERR_FILENO) != 0 {
-            let store = settings.store ?? ""
-            streams.log.report("working on \(store), namespace \(Terminal.shown(settings.namespace)); Ctrl-C ends it")
+            let store = options.store ?? ""
+            streams.log.report("working on \(store), namespace \(Terminal.shown(options.namespace)); Ctrl-C ends it")
         }
         drive(.woke, at: clock.now)
         while !(worker.isFinished && handler.isIdle) { iterate() }
+        phase.handle(.finish)
         // A signal may have come together with the end of the input.
         if endingSignal == nil { endingSignal = signals.received().first(where: Signals.isEnding) }
         reportPendingValues()
         if hasFailed { reportRetries() }
         streams.reportCounts()
-        if settings.showsStatistics { reportStatistics() }
+        if options.showsStatistics { reportStatistics() }
         // All commands have ended, but may have left processes behind.
         handler.killAll()
         file.cleanUp()
         drainStreams()
         if let endingSignal { Signals.end(by: endingSignal) }
-        return streams.status == ExitStatus.success && hasFailed ? ExitStatus.commandFailed : streams.status
+        return streams.exitStatus(executionFailed: hasFailed)
     }
 
     // MARK: - The loop
 
     /// Waits for events and handles them.
     private mutating func iterate() {
-        var interests = streams.interests(
-            signals: signals.descriptor, alarm: alarm.descriptor, input: phase == .reading ? input.descriptor : -1,
-            watchesOutput: handler.writesOutput)
-        let fixed = interests.count
-        handler.addInterests(to: &interests, streams)
+        var polled = PolledDescriptors(
+            signals: signals, alarm: alarm, input: phase == .reading ? input.descriptor : -1, streams, handler)
         let timeout = alarm.set(to: min(worker.alarm, handler.alarm, nextStoreCheck, listenDeadline ?? .farFuture))
-        guard poll(&interests, nfds_t(interests.count), timeout) >= 0 else { return }
+        guard polled.wait(timeout: timeout) else { return }
 
         let now = clock.now
-        if interests[1].revents != 0 { alarm.acknowledge() }
+        if polled.alarmIsDue { alarm.acknowledge() }
         // The first signal is handled before ends of commands, after which the worker would claim more. A second one ends the
         // program, so it is handled after them.
-        if interests[0].revents != 0, endingSignal == nil { handleSignals(at: now) }
-        handleHandlerEvents(interests[fixed...], at: now)
-        if interests[0].revents != 0 { handleSignals(at: now) }
+        if polled.hasSignals, endingSignal == nil { handleSignals(at: now) }
+        if let events = polled.executionEvents { handleExecutionEvents(events, at: now) }
+        if polled.hasSignals { handleSignals(at: now) }
         if handler.alarm <= now { handler.wake(at: now) }
         if worker.alarm <= now { drive(.woke, at: now) }
         checkStore(at: now)
-        if interests[2].revents != 0 { readRecords() }
-        if interests[3].revents != 0 { writeOutput(interests[3].revents) }
-        if interests[4].revents != 0 { streams.writeLog() }
+        if polled.hasInput { readRecords() }
+        if polled.outputEvents != 0 { writeOutput(polled.outputEvents) }
+        if polled.logIsWritable { streams.writeLog() }
     }
 
-    private mutating func handleHandlerEvents(_ ready: ArraySlice<pollfd>, at now: CoreInstant) {
-        guard ready.contains(where: { $0.revents != 0 }) else { return }
-        handler.handleEvents(ready, &streams)
+    private mutating func handleExecutionEvents(_ events: ArraySlice<pollfd>, at now: CoreInstant) {
+        handler.handleEvents(events, &streams)
         let ended = handler.reap(&streams)
         if let failure = handler.failure, streams.status == ExitStatus.success {
             streams.fail(failure)
-            stop(.stop, at: now)
+            stop(.immediate, at: now)
         }
-        for (id, error) in ended { end(id, error, at: now) }
+        for (id, error) in ended {
+            if error != nil {
+                hasFailed = true
+                if options.failsFast { stop(.drain, at: now) }
+            }
+            drive(.handlerEnded(run: id, error: error), at: now)
+        }
     }
 
     private mutating func handleSignals(at now: CoreInstant) {
@@ -168,9 +156,9 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
                 if phase == .reading {
                     input.finish()
                     takeRecords(at: now)
-                    finish(at: now)
+                    endInput(at: now)
                 } else {
-                    stop(subcommand == .work ? .stop : .drain, at: now)
+                    stop(subcommand == .work ? .immediate : .drain, at: now)
                 }
             } else {
                 handler.killAll()
@@ -202,126 +190,5 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         guard listenDeadline != nil else { return }
         listenDeadline = nil
         drive(.waitEnded(result), at: now)
-    }
-
-    /// Enters `stopping`: tells the worker to claim nothing more, and leaves what is pending in the store.
-    mutating func stop(_ how: WorkerStateMachine.Event, at now: CoreInstant) {
-        phase = .stopping
-        listenDeadline = nil
-        drive(how, at: now)
-    }
-
-    // MARK: - The worker
-
-    /// Passes an event to the worker, and carries out its actions and those that follow from them.
-    mutating func drive(_ event: WorkerStateMachine.Event, at now: CoreInstant) {
-        var events = [event]
-        var reports: [DurableReport] = []
-        var claim: DurableClaim?
-        while true {
-            while !events.isEmpty {
-                for action in worker.handle(events.removeFirst(), at: now) {
-                    switch action {
-                    case .claim(let wanted): claim = wanted
-                    case .report(let report):
-                        logFailure(in: report)
-                        reports.append(report)
-                    case .start(let run):
-                        if let ended = start(run) { events.append(ended) }
-                    case .wait(_, let time):
-                        listenDeadline = now.advanced(by: time)
-                        nextStoreCheck = now.advanced(by: Self.commitCheckInterval)
-                    case .cancel(let run): events += cancel(run, at: now)
-                    case .leaseLost(let run):
-                        let message = "\(subject(run)): the lease was lost to another worker"
-                        streams.report(message, of: "leases lost to other workers", at: now)
-                    case .died(let run):
-                        let why = "dead after attempt \(run.attempt): the worker's lease expired"
-                        streams.log.report("\(subject(run)): \(why)")
-                    case .storeFailed(let error):
-                        let kind = "times the store was asked again"
-                        streams.report("the store failed and is asked again: \(error)", of: kind, at: now)
-                    }
-                }
-            }
-            if reports.isEmpty, claim == nil { break }
-            events = commit(reports, claim)
-            reports = []
-            claim = nil
-        }
-        if let failure = worker.failure, streams.status == ExitStatus.success {
-            streams.fail(Failure(failure, subcommand))
-        }
-        stopIfNothingIsAwaited(at: now)
-    }
-
-    /// Reports and claims in one transaction.
-    private mutating func commit(_ reports: [DurableReport], _ claim: DurableClaim?) -> [WorkerStateMachine.Event] {
-        let answers: DurableExchange
-        var hasMore = false
-        let namespace = settings.namespace
-        do throws(DurableError) {
-            let (exchange, next) = try file.write { transaction throws(DurableError) in
-                (
-                    transaction.exchange(reports, claim),
-                    claim == nil ? try transaction.nextWake(in: namespace) : nil
-                )
-            }
-            // The end of a run makes the next one of its key claimable: a newer value, or the rest of a batch.
-            hasMore = listenDeadline != nil && next.map { $0 <= exchange.now } ?? false
-            offset = exchange.now.duration(to: clock.now)
-            // The session has one worker, which sees every change; it needs no marks.
-            answers = exchange.answers { _ in 0 }
-            recordClaim(answers.claim)
-        } catch {
-            answers = DurableExchange(reports, claim, failed: error)
-        }
-        for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.kind.isLast {
-            runs[report.run] = nil
-        }
-        var events = zip(reports, answers.reports).map { WorkerStateMachine.Event.reported($0, $1) }
-        if let claimed = answers.claim { events.append(.claimed(claimed)) }
-        if hasMore {
-            listenDeadline = nil
-            events.append(.waitEnded(.success(())))
-        }
-        return events
-    }
-
-    /// Starts a run.
-    ///
-    /// - Returns: Its end, if it has ended already.
-    private mutating func start(_ run: DurableRun) -> WorkerStateMachine.Event? {
-        runs[run.id] = run
-        // The handler has the values; messages need only the rest.
-        runs[run.id]?.values = []
-        if let newest = awaited[run.key], newest <= run.submits.upperBound { awaited[run.key] = nil }
-        switch handler.start(WorkItem(run, offset: offset), &streams) {
-        case nil: return nil
-        case .returned:
-            // It ends when it has been written.
-            unwritten.append(run.id)
-            return nil
-        case .threw:
-            hasFailed = true
-            return .handlerEnded(run: run.id, error: "the command could not be started")
-        }
-    }
-
-    private mutating func cancel(_ run: Int64, at now: CoreInstant) -> [WorkerStateMachine.Event] {
-        if let index = unwritten.firstIndex(of: run) {
-            unwritten.remove(at: index)
-            return [.handlerEnded(run: run, error: "nobody reads the output")]
-        }
-        handler.stop(run, at: now)
-        return []
-    }
-
-    private mutating func end(_ run: Int64, _ error: String?, at now: CoreInstant) {
-        if error != nil {
-            hasFailed = true
-            if settings.failsFast { stop(.drain, at: now) }
-        }
-        drive(.handlerEnded(run: run, error: error), at: now)
     }
 }

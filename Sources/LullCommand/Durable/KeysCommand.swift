@@ -5,10 +5,10 @@ internal import LullSQLite
 /// `lull flush` and `lull cancel`: for the given keys, or for all of a namespace, in one transaction.
 enum KeysCommand {
     static func run(
-        _ subcommand: Subcommand, _ operands: [Argument], _ settings: Settings
+        _ subcommand: Subcommand, _ operands: [Argument], _ options: CommandOptions
     ) throws(Failure) -> Int32 {
-        let file = try settings.store(creates: false, for: subcommand)
-        let namespace = settings.namespace
+        let file = try options.store(creates: false, for: subcommand)
+        let namespace = options.namespace
         let flushes = subcommand == .flush
         let keys: [[UInt8]?] = operands.isEmpty ? [nil] : operands.map { Invocation.bytes($0) }
         let counts = try file.write(for: subcommand) { transaction throws(DurableError) in
@@ -23,7 +23,7 @@ enum KeysCommand {
         let total = counts.reduce(0, +)
         let verb = flushes ? "flushed" : "cancelled"
         let unit = flushes ? "key" : "submit"
-        let isObject = settings.format == .json
+        let isObject = options.format == .json
         try OutputBuffer.print(
             isObject ? "{\"\(verb)\":\(total)}\n" : "\(verb) \(total) \(unit)\(total == 1 ? "" : "s")\n")
         for (key, count) in zip(keys, counts) where count == 0 {

@@ -9,10 +9,10 @@ enum ListCommand {
     /// The number of keys in a query.
     private static let page = 1000
 
-    static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
+    static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .list)
-        let file = try settings.readOnlyStore(for: .list)
-        let namespace = settings.namespace
+        let file = try options.readOnlyStore(for: .list)
+        let namespace = options.namespace
         var output = OutputBuffer(STDOUT_FILENO)
         var start: [UInt8] = []
         var layout: Table.Layout?
@@ -20,7 +20,7 @@ enum ListCommand {
             let keys = try file.query(for: .list) { transaction throws(DurableError) in
                 try transaction.list(in: namespace, from: start, limit: page)
             }
-            if settings.format == .json {
+            if options.format == .json {
                 for key in keys { key.appendJSON(to: &output.bytes) }
             } else {
                 let rows = keys.map(\.cells)

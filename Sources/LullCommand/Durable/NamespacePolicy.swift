@@ -12,10 +12,10 @@ struct NamespacePolicy: Sendable {
     private let given: PolicyOptions
     private let changes: Bool
 
-    init(_ settings: Settings, _ subcommand: Subcommand) throws(Failure) {
+    init(_ options: CommandOptions, _ subcommand: Subcommand) throws(Failure) {
         self.subcommand = subcommand
-        given = settings.policy
-        changes = settings.changesPolicy
+        given = options.policy
+        changes = options.changesPolicy
         if given.wait != nil, given.throttle != nil {
             throw .usage("--wait and --throttle exclude each other", subcommand)
         }
@@ -34,26 +34,16 @@ struct NamespacePolicy: Sendable {
     /// Returns the rules that replace those of a namespace; nil if they stay as they are.
     func rules(over stored: DurableRules, of name: String) throws(Failure) -> DurableRules? {
         if given.isEmpty { return nil }
-        var base = PolicyOptions()
         let isSameKind = stored.policy.kind == .debounce ? given.throttle == nil : given.wait == nil
-        if isSameKind {
-            if stored.policy.kind == .debounce {
-                base.wait = stored.policy.wait
-                base.maxWait = stored.policy.maxWait
-                base.delayRule = stored.policy.delayRule
-            } else {
-                base.throttle = stored.policy.wait
-            }
-            base.edges = stored.policy.edges
-            base.maxCount = stored.policy.maxCount
-        }
-        base.combination = stored.combination
-        base.maxBatch = (given.combination ?? stored.combination) == .collect ? stored.maxBatch : nil
+        var base = PolicyOptions(stored)
+        // A policy of the other kind takes over only how values are combined.
+        if !isSameKind { base = PolicyOptions(combination: base.combination, maxBatch: base.maxBatch) }
+        if (given.combination ?? stored.combination) != .collect { base.maxBatch = nil }
         let new = try rules(given.completed(by: base))
         if new == stored { return nil }
         let names = """
-            the namespace \(Terminal.shown(name)) has \(stored.options(besides: new)), \
-            not \(new.options(besides: stored))
+            the namespace \(Terminal.shown(name)) has \(PolicyOptions.text(stored, besides: new)), \
+            not \(PolicyOptions.text(new, besides: stored))
             """
         guard isSameKind, new.policy.edges == stored.policy.edges, new.combination == stored.combination else {
             throw .usage(
@@ -100,9 +90,9 @@ struct OpenedNamespace {
     let rules: DurableRules
 
     /// Opens the file, and creates it if the options give enough of a policy.
-    init(_ settings: Settings, _ subcommand: Subcommand) throws(Failure) {
-        let policy = try NamespacePolicy(settings, subcommand)
-        let missing = try settings.missingStore(for: subcommand)
+    init(_ options: CommandOptions, _ subcommand: Subcommand) throws(Failure) {
+        let policy = try NamespacePolicy(options, subcommand)
+        let missing = try options.missingStore(for: subcommand)
         let new: DurableRules?
         do throws(Failure) {
             new = try policy.rulesForNewNamespace()
@@ -115,47 +105,12 @@ struct OpenedNamespace {
             throw .usage(
                 "there is no file \(missing) yet: its first use must give the policy, such as --wait 5s", subcommand)
         }
-        let file = try settings.store(creates: new != nil, for: subcommand)
-        let name = settings.namespace
+        let file = try options.store(creates: new != nil, for: subcommand)
+        let name = options.namespace
         let answer = try file.write(for: subcommand) { transaction throws(DurableError) in
             try transaction.open(name, policy)
         }
         self.file = file
         rules = try answer.get()
-    }
-}
-
-// MARK: - As options
-
-extension DurableRules {
-    /// Returns options such as `--wait 5s --max-wait 1m`: those that differ from the defaults, or from other rules.
-    fileprivate func options(besides other: DurableRules) -> String {
-        let isDebounce = policy.kind == .debounce
-        var options = ["\(isDebounce ? "--wait" : "--throttle") \(DurationText.option(policy.wait))"]
-        if let maxWait = policy.maxWait { options.append("--max-wait \(DurationText.option(maxWait))") }
-        if let maxCount = policy.maxCount { options.append("--max-count \(maxCount)") }
-        let usual: Edges = isDebounce ? .trailing : [.leading, .trailing]
-        if policy.edges != usual || policy.kind == other.policy.kind && policy.edges != other.policy.edges {
-            let names = [(Edges.leading, "leading"), (.trailing, "trailing")].filter { policy.edges.contains($0.0) }
-            options.append("--edges \(names.map(\.1).joined(separator: ","))")
-        }
-        if isDebounce, policy.delayRule != .restart || policy.delayRule != other.policy.delayRule {
-            options.append("--delay-rule \(policy.delayRule == .restart ? "restart" : "extend")")
-        }
-        if combination != .latest || combination != other.combination {
-            options.append("--combine \(combination.name)")
-        }
-        if let maxBatch { options.append("--max-batch \(maxBatch)") }
-        return options.joined(separator: " ")
-    }
-}
-
-extension DurationText {
-    /// Returns a duration as people write it: `1m`, not `60s`.
-    fileprivate static func option(_ duration: CoreDuration) -> String {
-        for (name, length) in [("h", Int64(3_600_000_000_000)), ("m", 60_000_000_000)] where duration > .zero {
-            if duration.nanoseconds % length == 0 { return "\(duration.nanoseconds / length)\(name)" }
-        }
-        return exact(duration)
     }
 }

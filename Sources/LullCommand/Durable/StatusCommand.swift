@@ -6,30 +6,30 @@ internal import LullSQLite
 
 /// `lull status`: counts the work in a store.
 enum StatusCommand {
-    static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
+    static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .status)
-        if settings.watches, settings.format == .openmetrics {
+        if options.watches, options.format == .openmetrics {
             throw .usage("--watch shows a table, or objects with --json; not --format openmetrics", .status)
         }
-        let file = try settings.readOnlyStore(for: .status)
+        let file = try options.readOnlyStore(for: .status)
         var output = OutputBuffer(STDOUT_FILENO)
-        guard settings.watches else {
-            append(try status(of: file, settings), settings, to: &output.bytes)
+        guard options.watches else {
+            append(try status(of: file, options), options, to: &output.bytes)
             _ = try output.drain()
             return ExitStatus.success
         }
-        return try watch(file, settings, &output)
+        return try watch(file, options, &output)
     }
 
-    private static func status(of file: SQLiteReader, _ settings: Settings) throws(Failure) -> [DurableStatus] {
+    private static func status(of file: SQLiteReader, _ options: CommandOptions) throws(Failure) -> [DurableStatus] {
         try file.query(for: .status) { transaction throws(DurableError) in
-            guard let name = settings.givenNamespace else { return try transaction.status() }
+            guard let name = options.givenNamespace else { return try transaction.status() }
             return [try transaction.status(of: name)]
         }
     }
 
-    private static func append(_ all: [DurableStatus], _ settings: Settings, to text: inout [UInt8]) {
-        switch settings.format {
+    private static func append(_ all: [DurableStatus], _ options: CommandOptions, to text: inout [UInt8]) {
+        switch options.format {
         case .openmetrics: OpenMetrics.append(all, to: &text)
         case .json: for status in all { status.appendJSON(to: &text) }
         default: Table.append([DurableStatus.columns] + all.map(\.cells), width: Terminal.tableWidth, to: &text)
@@ -40,14 +40,14 @@ enum StatusCommand {
 
     /// Shows the status every second until a signal comes: on a terminal in place, elsewhere one after the other.
     private static func watch(
-        _ file: SQLiteReader, _ settings: Settings, _ output: inout OutputBuffer
+        _ file: SQLiteReader, _ options: CommandOptions, _ output: inout OutputBuffer
     ) throws(Failure) -> Int32 {
         let signals = try Signals()
         let isTerminal = isatty(STDOUT_FILENO) != 0
         while true {
             // Go to the upper left corner and clear the screen.
             if isTerminal { output.bytes.append(string: "\u{1B}[H\u{1B}[J") }
-            append(try status(of: file, settings), settings, to: &output.bytes)
+            append(try status(of: file, options), options, to: &output.bytes)
             if case .closed = try output.drain() { return ExitStatus.success }
             var interests = [
                 pollfd(descriptor: signals.descriptor, Int32(POLLIN)), pollfd(descriptor: STDOUT_FILENO, 0),

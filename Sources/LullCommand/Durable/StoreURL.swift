@@ -121,7 +121,7 @@ extension SQLiteReader {
     }
 }
 
-extension Settings {
+extension CommandOptions {
     /// Opens the given store.
     func store(creates: Bool, for subcommand: Subcommand) throws(Failure) -> SQLiteFile {
         try StoreURL.open(givenStore(for: subcommand), creates: creates, subcommand)

@@ -6,17 +6,17 @@ internal import LullSQLite
 
 /// `lull submit`: submits one value to a store, and returns when it has been recorded.
 enum SubmitCommand {
-    static func run(_ operands: [Argument], _ settings: Settings) throws(Failure) -> Int32 {
+    static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         guard let key = operands.first else { throw .usage("KEY is missing", .submit) }
         try operands.dropFirst(2).checkEmpty(for: .submit)
-        let opened = try OpenedNamespace(settings, .submit)
+        let opened = try OpenedNamespace(options, .submit)
         let submission = DurableSubmission(
-            namespace: settings.namespace, key: Invocation.bytes(key),
-            value: try operands.dropFirst().first.map(value) ?? [], wait: settings.after, token: settings.token)
+            namespace: options.namespace, key: Invocation.bytes(key),
+            value: try operands.dropFirst().first.map(value) ?? [], wait: options.after, token: options.token)
         let receipt = try opened.file.write(for: .submit) { transaction throws(DurableError) in
             try transaction.submit(submission)
         }
-        guard settings.format == .json else { return ExitStatus.success }
+        guard options.format == .json else { return ExitStatus.success }
         var output = OutputBuffer(STDOUT_FILENO)
         output.bytes.append("{\"key\":")
         JSONText.append(receipt.key, to: &output.bytes)

@@ -10,7 +10,7 @@ struct JSONScanner {
         let reason: Reason
     }
 
-    /// What is missing or wrong.
+    /// The reason of a fault: the part of the syntax that is missing or wrong.
     enum Reason: Error, Equatable {
         case expectedValue, expectedObject, expectedName, expectedColon, expectedComma, expectedEnd
         case unfinishedString, controlCharacter, wrongEscape, notUTF8, wrongNumber, tooDeep

@@ -17,8 +17,8 @@ enum Subcommand: String, CaseIterable {
 }
 
 /// The values of all options, with their defaults.
-struct Settings {
-    /// What happens to pending values at the end of the input.
+struct CommandOptions {
+    /// The treatment of pending values at the end of the input.
     enum AtEnd: String {
         case flush
         case drop
@@ -126,7 +126,7 @@ struct Settings {
         do {
             return try Setup(
                 policy.policy(for: subcommand), combination: policy.combination ?? .latest,
-                whileRunning: whileRunning ?? usual, maxConcurrent: runs ? jobs ?? Settings.cores : nil,
+                whileRunning: whileRunning ?? usual, maxConcurrent: runs ? jobs ?? CommandOptions.cores : nil,
                 capacity: maxKeys, maxBatch: policy.maxBatch)
         } catch let failure as Failure {
             throw failure

@@ -14,7 +14,7 @@ extension Collection<Argument> {
 /// The parsed arguments of a subcommand.
 struct Invocation {
     let subcommand: Subcommand
-    var settings = Settings()
+    var options = CommandOptions()
     /// The arguments after the options: COMMAND with its arguments, TRACE, or KEY and VALUE.
     var operands: [Argument] = []
     var asksForHelp = false
@@ -94,54 +94,56 @@ struct Invocation {
 
     private mutating func apply(_ option: Option, _ argument: Argument?) throws(Failure) {
         let text = argument.map { String(cString: $0) } ?? ""
-        if option.needsStore { settings.storeOptions.append(option) }
+        if option.needsStore { options.storeOptions.append(option) }
         switch option {
         case .help: asksForHelp = true
-        case .wait: settings.policy.wait = try duration(option, text)
-        case .throttle: settings.policy.throttle = try duration(option, text)
-        case .maxWait: settings.policy.maxWait = try duration(option, text)
-        case .maxCount: settings.policy.maxCount = try number(option, text)
-        case .edges: settings.policy.edges = try edges(text)
-        case .delayRule: settings.policy.delayRule = try choice(option, text, OptionValues.delayRules)
-        case .combine: settings.policy.combination = try choice(option, text, OptionValues.combinations)
-        case .maxBatch: settings.policy.maxBatch = try number(option, text)
-        case .null: settings.terminator = 0
-        case .keyField: settings.field = try number(option, text)
-        case .delimiter: settings.delimiter = try delimiter(argument)
-        case .keyJSON: settings.pointer = try pointer(argument)
-        case .strict: settings.isStrict = true
-        case .maxKeys: settings.maxKeys = try number(option, text)
+        case .wait: options.policy.wait = try duration(option, text)
+        case .throttle: options.policy.throttle = try duration(option, text)
+        case .maxWait: options.policy.maxWait = try duration(option, text)
+        case .maxCount: options.policy.maxCount = try number(option, text)
+        case .edges: options.policy.edges = try edges(text)
+        case .delayRule: options.policy.delayRule = try choice(option, text, OptionValues.delayRules)
+        case .combine: options.policy.combination = try choice(option, text, OptionValues.combinations)
+        case .maxBatch: options.policy.maxBatch = try number(option, text)
+        case .null: options.terminator = 0
+        case .keyField: options.field = try number(option, text)
+        case .delimiter: options.delimiter = try delimiter(argument)
+        case .keyJSON: options.pointer = try pointer(argument)
+        case .strict: options.isStrict = true
+        case .maxKeys: options.maxKeys = try number(option, text)
         case .format:
             if text.hasPrefix("json"), Option.json.belongs(to: subcommand) {
                 throw .usage("--format must be openmetrics, not \"\(text)\"; for objects use --json", subcommand)
             }
-            settings.format = try choice(option, text, Settings.Format.known(to: subcommand).map { ($0.rawValue, $0) })
+            options.format = try choice(
+                option, text, CommandOptions.Format.known(to: subcommand).map { ($0.rawValue, $0) })
         case .atEnd:
-            settings.atEnd = try choice(option, text, Settings.AtEnd.known(to: subcommand).map { ($0.rawValue, $0) })
-        case .stats: settings.showsStatistics = true
-        case .whileRunning: settings.whileRunning = try choice(option, text, OptionValues.whileRunning)
-        case .killAfter: settings.killAfter = try duration(option, text)
-        case .jobs: settings.jobs = try number(option, text)
-        case .failFast: settings.failsFast = true
-        case .waits: settings.waits = try waits(text)
-        case .targetSaving: settings.targets.saving = try share(option, text)
-        case .targetDelay: settings.targets.delay = try duration(option, text)
-        case .byKey: settings.tunesKeys = true
-        case .svg: settings.picture = argument
-        case .diagram: settings.showsDiagram = true
-        case .record: settings.recording = argument
-        case .recordValues: settings.recordsValues = true
-        case .hashKeys: settings.hashesKeys = true
-        case .store: settings.store = try unchanged(option, argument)
-        case .namespace: settings.givenNamespace = try name(option, argument)
-        case .changePolicy: settings.changesPolicy = true
-        case .lease: settings.lease = try lease(option, text)
-        case .maxAttempts: settings.maxAttempts = try number(option, text)
-        case .after: settings.after = try duration(option, text)
-        case .token: settings.token = try name(option, argument)
-        case .json: settings.format = .json
-        case .watch: settings.watches = true
-        case .all: settings.takesAll = true
+            options.atEnd = try choice(
+                option, text, CommandOptions.AtEnd.known(to: subcommand).map { ($0.rawValue, $0) })
+        case .stats: options.showsStatistics = true
+        case .whileRunning: options.whileRunning = try choice(option, text, OptionValues.whileRunning)
+        case .killAfter: options.killAfter = try duration(option, text)
+        case .jobs: options.jobs = try number(option, text)
+        case .failFast: options.failsFast = true
+        case .waits: options.waits = try waits(text)
+        case .targetSaving: options.targets.saving = try share(option, text)
+        case .targetDelay: options.targets.delay = try duration(option, text)
+        case .byKey: options.tunesKeys = true
+        case .svg: options.picture = argument
+        case .diagram: options.showsDiagram = true
+        case .record: options.recording = argument
+        case .recordValues: options.recordsValues = true
+        case .hashKeys: options.hashesKeys = true
+        case .store: options.store = try unchanged(option, argument)
+        case .namespace: options.givenNamespace = try name(option, argument)
+        case .changePolicy: options.changesPolicy = true
+        case .lease: options.lease = try lease(option, text)
+        case .maxAttempts: options.maxAttempts = try number(option, text)
+        case .after: options.after = try duration(option, text)
+        case .token: options.token = try name(option, argument)
+        case .json: options.format = .json
+        case .watch: options.watches = true
+        case .all: options.takesAll = true
         }
     }
 
@@ -249,7 +251,7 @@ struct Invocation {
     }
 }
 
-extension Settings {
+extension CommandOptions {
     /// The number of processor cores, which is the default of `--jobs`.
     static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 }

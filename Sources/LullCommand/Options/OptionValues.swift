@@ -35,8 +35,8 @@ extension Option {
         case .delayRule: .choice(OptionValues.delayRules.map(\.name))
         case .combine: .choice(OptionValues.combinations.map(\.name))
         case .whileRunning: .choice(OptionValues.whileRunning.map(\.name))
-        case .format: .choice(Settings.Format.known(to: subcommand).map(\.rawValue))
-        case .atEnd: .choice(Settings.AtEnd.known(to: subcommand).map(\.rawValue))
+        case .format: .choice(CommandOptions.Format.known(to: subcommand).map(\.rawValue))
+        case .atEnd: .choice(CommandOptions.AtEnd.known(to: subcommand).map(\.rawValue))
         case .svg, .record: .file
         case .store: .store
         default: takesValue ? .text : .none

@@ -1,6 +1,9 @@
 internal import LullCore
+internal import LullDurable
 
 /// The options that give a policy, and how values are combined.
+///
+/// A new option is a property and an entry of ``fields``, which fills in, compares and shows all of them.
 struct PolicyOptions: Equatable, Sendable {
     var wait: CoreDuration?
     var throttle: CoreDuration?
@@ -11,24 +14,27 @@ struct PolicyOptions: Equatable, Sendable {
     var combination: Combination?
     var maxBatch: Int?
 
+    static let fields = [
+        Field(.wait, \.wait, of: { $0.policy.kind == .debounce ? $0.policy.wait : nil }, DurationText.option),
+        Field(.throttle, \.throttle, of: { $0.policy.kind == .throttle ? $0.policy.wait : nil }, DurationText.option),
+        Field(.maxWait, \.maxWait, of: { $0.policy.maxWait }, DurationText.option),
+        Field(.maxCount, \.maxCount, of: { $0.policy.maxCount }, { "\($0)" }),
+        Field(.edges, \.edges, of: { $0.policy.edges }, default: { usualEdges($0.policy.kind) }, { $0.option }),
+        Field(
+            .delayRule, \.delayRule, of: { $0.policy.kind == .debounce ? $0.policy.delayRule : nil },
+            default: { _ in .restart }, { $0 == .restart ? "restart" : "extend" }),
+        Field(.combine, \.combination, of: { $0.combination }, default: { _ in .latest }, { "\($0.name)" }),
+        Field(.maxBatch, \.maxBatch, of: { $0.maxBatch }, { "\($0)" }),
+    ]
+
+    private static func usualEdges(_ kind: Policy.Kind) -> Edges {
+        kind == .debounce ? .trailing : [.leading, .trailing]
+    }
+
     /// Whether no option is given.
     var isEmpty: Bool { self == PolicyOptions() }
     /// Whether the kind of policy and its interval are given, which is enough for a policy.
     var hasTiming: Bool { wait != nil || throttle != nil }
-
-    /// Returns these options, with missing ones taken from others.
-    func completed(by others: PolicyOptions) -> PolicyOptions {
-        var all = others
-        all.wait = wait ?? all.wait
-        all.throttle = throttle ?? all.throttle
-        all.maxWait = maxWait ?? all.maxWait
-        all.maxCount = maxCount ?? all.maxCount
-        all.edges = edges ?? all.edges
-        all.delayRule = delayRule ?? all.delayRule
-        all.combination = combination ?? all.combination
-        all.maxBatch = maxBatch ?? all.maxBatch
-        return all
-    }
 
     /// Returns the policy; throws if the options contradict each other.
     func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
@@ -43,12 +49,13 @@ struct PolicyOptions: Equatable, Sendable {
                 throw Failure.usage("--wait and --throttle exclude each other", subcommand)
             case (let wait?, nil):
                 return try .debounce(
-                    wait: wait, maxWait: maxWait, edges: edges ?? .trailing, delayRule: delayRule ?? .restart,
+                    wait: wait, maxWait: maxWait, edges: edges ?? Self.usualEdges(.debounce),
+                    delayRule: delayRule ?? .restart,
                     maxCount: maxCount)
             case (nil, let interval?):
                 if maxWait != nil { throw Failure.usage("--max-wait has no meaning with --throttle", subcommand) }
                 if delayRule != nil { throw Failure.usage("--delay-rule has no meaning with --throttle", subcommand) }
-                return try .throttle(interval: interval, edges: edges ?? [.leading, .trailing], maxCount: maxCount)
+                return try .throttle(interval: interval, edges: edges ?? Self.usualEdges(.throttle), maxCount: maxCount)
             }
         } catch let failure as Failure {
             throw failure
@@ -59,5 +66,66 @@ struct PolicyOptions: Equatable, Sendable {
         } catch {
             throw .usage("\(error)", subcommand)
         }
+    }
+}
+
+extension PolicyOptions {
+    /// An option: its property, its value in the rules of a namespace, and its text.
+    struct Field: Sendable {
+        let option: Option
+        /// Copies the value from other options, unless it is given.
+        let complete: @Sendable (inout PolicyOptions, PolicyOptions) -> Void
+        /// Copies the value from rules.
+        let copy: @Sendable (inout PolicyOptions, DurableRules) -> Void
+        /// Returns the value in rules as an option such as `--wait 5s`; nil if it is the default there and in the other rules.
+        let text: @Sendable (DurableRules, DurableRules) -> String?
+
+        /// - Parameters:
+        ///   - value: Returns the value in rules.
+        ///   - usual: Returns the default under the policy of the rules; nil if there is none, so that every value is shown.
+        fileprivate init<Value: Equatable & Sendable>(
+            _ option: Option, _ property: any WritableKeyPath<PolicyOptions, Value?> & Sendable,
+            of value: @escaping @Sendable (DurableRules) -> Value?,
+            default usual: @escaping @Sendable (DurableRules) -> Value? = { _ in nil },
+            _ text: @escaping @Sendable (Value) -> String
+        ) {
+            self.option = option
+            complete = { options, others in
+                options[keyPath: property] = options[keyPath: property] ?? others[keyPath: property]
+            }
+            copy = { options, rules in options[keyPath: property] = value(rules) }
+            self.text = { rules, other in
+                guard let shown = value(rules) else { return nil }
+                // A default is shown if that tells the two apart.
+                let isDefault =
+                    shown == usual(rules) && (usual(rules) != usual(other) || shown == value(other) ?? shown)
+                return isDefault ? nil : "--\(option.name) \(text(shown))"
+            }
+        }
+    }
+
+    /// Returns the options that give these rules.
+    init(_ rules: DurableRules) {
+        for field in Self.fields { field.copy(&self, rules) }
+    }
+
+    /// Returns these options, with missing ones taken from others.
+    func completed(by others: PolicyOptions) -> PolicyOptions {
+        var all = self
+        for field in Self.fields { field.complete(&all, others) }
+        return all
+    }
+
+    /// Returns the options that give some rules, such as `--wait 5s --max-wait 1m`: those that differ from the defaults, or from
+    /// other rules.
+    static func text(_ rules: DurableRules, besides other: DurableRules) -> String {
+        fields.compactMap { $0.text(rules, other) }.joined(separator: " ")
+    }
+}
+
+extension Edges {
+    /// The value of `--edges`.
+    fileprivate var option: String {
+        [(Edges.leading, "leading"), (.trailing, "trailing")].filter { contains($0.0) }.map(\.1).joined(separator: ",")
     }
 }

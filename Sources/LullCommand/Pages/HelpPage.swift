@@ -78,7 +78,7 @@ struct HelpPage {
         line.split(separator: " ").joined(separator: " ")
     }
 
-    // MARK: - What others need of it
+    // MARK: - For the manual and completions
 
     /// Returns the explanation of an option, named without dashes; nil if the page has none.
     func explanation(of option: String) -> String? {

@@ -17,7 +17,7 @@ struct TraceRecording {
     private static let chunkSize = 1 << 16
 
     /// Creates the file. It never overwrites one: an earlier recording may be the only one of a day.
-    init(_ path: Argument, _ settings: Settings) throws(Failure) {
+    init(_ path: Argument, _ options: CommandOptions) throws(Failure) {
         name = String(cString: path)
         let descriptor = lull_create_new(path)
         if descriptor < 0 {
@@ -27,9 +27,9 @@ struct TraceRecording {
                 message: "\(name) exists already: --record overwrites no file, so give another name")
         }
         buffer = OutputBuffer(descriptor)
-        keyRule = settings.keyRule
-        hashesKeys = settings.hashesKeys
-        includesValues = settings.recordsValues
+        keyRule = options.keyRule
+        hashesKeys = options.hashesKeys
+        includesValues = options.recordsValues
     }
 
     /// Appends a record.

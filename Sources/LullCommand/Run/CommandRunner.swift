@@ -50,16 +50,16 @@ struct CommandRunner: ExecutionHandler {
     /// Forks the supervisor. Call it before anything that a fork must not share: threads, open databases.
     ///
     /// - Throws: A failure of status 127 or 126 if COMMAND cannot be found or executed.
-    init(_ command: [Argument], _ settings: Settings) throws(Failure) {
+    init(_ command: [Argument], _ options: CommandOptions) throws(Failure) {
         lull_return_large_blocks()
         firstArgument = Invocation.bytes(command.first)
         name = Terminal.shown(firstArgument)
         let path = try Program.find(firstArgument, searching: getenv("PATH").map { Invocation.bytes($0) })
         template = CommandTemplate(command.dropFirst().map { Invocation.bytes($0) })
         supervisor = try Supervisor(path, environment: Self.inheritedEnvironment())
-        keyRule = settings.keyRule
-        terminator = settings.terminator
-        killAfter = settings.killAfter
+        keyRule = options.keyRule
+        terminator = options.terminator
+        killAfter = options.killAfter
     }
 
     private static let variables: [(name: String, detail: CommandTemplate.Detail)] = [
@@ -147,8 +147,8 @@ struct CommandRunner: ExecutionHandler {
         for pipe in orphanedPipes { interests.append(pollfd(descriptor: pipe, Int32(POLLIN))) }
     }
 
-    mutating func handleEvents(_ ready: ArraySlice<pollfd>, _ streams: inout StandardStreams) {
-        for interest in ready where interest.revents != 0 {
+    mutating func handleEvents(_ events: ArraySlice<pollfd>, _ streams: inout StandardStreams) {
+        for interest in events where interest.revents != 0 {
             let pipe = interest.fd
             if let command = pipes[pipe] {
                 _ = forward(pipe, of: &children[command], &streams)

@@ -27,7 +27,7 @@ protocol ExecutionHandler {
     /// Adds the descriptors of the running executions to those that the session polls.
     func addInterests(to interests: inout [pollfd], _ streams: StandardStreams)
     /// Handles the events that `poll` returned for those descriptors.
-    mutating func handleEvents(_ ready: ArraySlice<pollfd>, _ streams: inout StandardStreams)
+    mutating func handleEvents(_ events: ArraySlice<pollfd>, _ streams: inout StandardStreams)
 
     /// Why no further execution is possible, if so.
     var failure: Failure? { get }
@@ -44,7 +44,7 @@ extension ExecutionHandler {
     mutating func reap(_ streams: inout StandardStreams) -> [(id: Int64, error: String?)] { [] }
     mutating func wake(at now: CoreInstant) {}
     func addInterests(to interests: inout [pollfd], _ streams: StandardStreams) {}
-    mutating func handleEvents(_ ready: ArraySlice<pollfd>, _ streams: inout StandardStreams) {}
+    mutating func handleEvents(_ events: ArraySlice<pollfd>, _ streams: inout StandardStreams) {}
     var failure: Failure? { nil }
     func killAll() {}
 }

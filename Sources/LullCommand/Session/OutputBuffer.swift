@@ -95,10 +95,3 @@ extension OutputBuffer {
         bytes.append(string: line + "\n")
     }
 }
-
-extension pollfd {
-    /// Creates an entry that polls a descriptor for events.
-    init(descriptor: Int32, _ events: Int32) {
-        self.init(fd: descriptor, events: Int16(events), revents: 0)
-    }
-}

@@ -17,12 +17,12 @@ struct RecordInput: ~Copyable {
     private var reader: RecordReader
     private var recording: TraceRecording?
 
-    init(_ settings: Settings) throws(Failure) {
+    init(_ options: CommandOptions) throws(Failure) {
         var recording: TraceRecording?
-        if let path = settings.recording { recording = try TraceRecording(path, settings) }
-        keyRule = settings.keyRule
-        isStrict = settings.isStrict
-        reader = RecordReader(STDIN_FILENO, terminator: settings.terminator)
+        if let path = options.recording { recording = try TraceRecording(path, options) }
+        keyRule = options.keyRule
+        isStrict = options.isStrict
+        reader = RecordReader(STDIN_FILENO, terminator: options.terminator)
         self.recording = recording
     }
 

@@ -2,17 +2,15 @@ internal import LullCore
 
 /// Carries out the executions of `lull filter`: writes their records to standard output.
 struct RecordWriter: ExecutionHandler {
-    let format: Settings.Format
+    let format: CommandOptions.Format
     let terminator: UInt8
     let keyRule: KeyRule
-    let isCollecting: Bool
     var writesOutput: Bool { true }
 
-    init(_ settings: Settings) {
-        format = settings.format ?? .lines
-        terminator = settings.terminator
-        keyRule = settings.keyRule
-        isCollecting = settings.policy.combination == .collect
+    init(_ options: CommandOptions) {
+        format = options.format ?? .lines
+        terminator = options.terminator
+        keyRule = options.keyRule
     }
 
     mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> Ending? {
@@ -24,7 +22,7 @@ struct RecordWriter: ExecutionHandler {
             JSONText.append(item.batch.value, to: &text)
             ExecutionLine(item).append(
                 key: text[key], earlier: item.batch.earlier.map(JSONText.json), value: text[key.endIndex...],
-                isCollecting: isCollecting, to: &streams.output.bytes)
+                isCollecting: item.isCollecting, to: &streams.output.bytes)
         } else {
             for record in item.batch.values {
                 streams.output.bytes.append(contentsOf: record)

@@ -6,11 +6,13 @@ internal import LullCore
 /// The engine makes all decisions. The loop reports to it each record and each end of an execution, at the instant at which it
 /// happened, and carries out the actions that the engine returns. It reads nothing while output or messages wait to be written.
 struct Session<Handler: ExecutionHandler>: ~Copyable {
-    private let settings: Settings
+    private let options: CommandOptions
     private let signals: Signals
     private let clock: MonotonicClock
     private var alarm: Alarm
     private var engine: Engine<Key, Record>
+    /// Whether executions get all their records.
+    private let isCollecting: Bool
     private var handler: Handler
     private var input: RecordInput
     private var streams = StandardStreams()
@@ -23,16 +25,17 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
     /// Whether an execution has failed.
     private var hasFailed = false
 
-    init(_ settings: Settings, _ setup: Setup, _ handler: Handler) throws(Failure) {
+    init(_ options: CommandOptions, _ setup: Setup, _ handler: Handler) throws(Failure) {
         let signals = try Signals()
         let clock = MonotonicClock()
         let alarm = try Alarm(clock)
-        input = try RecordInput(settings)
-        self.settings = settings
+        input = try RecordInput(options)
+        self.options = options
         self.signals = signals
         self.clock = clock
         self.alarm = alarm
         engine = Engine(setup)
+        isCollecting = setup.combination == .collect
         self.handler = handler
     }
 
@@ -40,20 +43,14 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
     ///
     /// - Returns: The exit status. Does not return if a signal has ended the input.
     mutating func run() -> Int32 {
-        var hasReported = false
-        while true {
-            if isDone, !hasReported {
-                hasReported = true
-                streams.reportCounts()
-                if settings.showsStatistics { reportStatistics() }
-            }
-            if isDone, streams.areEmpty { break }
-            iterate()
-        }
+        while !isDone { iterate() }
+        streams.reportCounts()
+        if options.showsStatistics { reportStatistics() }
+        while !streams.areEmpty { iterate() }
         // All commands have ended, but may have left processes behind.
         handler.killAll()
         if let endingSignal { Signals.end(by: endingSignal) }
-        return streams.status == ExitStatus.success && hasFailed ? ExitStatus.commandFailed : streams.status
+        return streams.exitStatus(executionFailed: hasFailed)
     }
 
     private var isDone: Bool {
@@ -64,30 +61,25 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
 
     /// Waits for events and handles them.
     private mutating func iterate() {
-        let isBlocked = !streams.areEmpty
-        var interests = streams.interests(
-            signals: signals.descriptor, alarm: alarm.descriptor, input: isReading ? input.descriptor : -1,
-            watchesOutput: handler.writesOutput)
-        let fixed = interests.count
-        handler.addInterests(to: &interests, streams)
-        // What falls due while the output is blocked could not be written anyway.
-        let timeout = alarm.set(to: min(isBlocked ? .farFuture : engine.alarm, handler.alarm))
-        guard poll(&interests, nfds_t(interests.count), timeout) >= 0 else { return }
+        var polled = PolledDescriptors(
+            signals: signals, alarm: alarm, input: isReading ? input.descriptor : -1, streams, handler)
+        // Values that fall due while the output is blocked could not be written anyway.
+        let timeout = alarm.set(to: min(streams.areEmpty ? engine.alarm : .farFuture, handler.alarm))
+        guard polled.wait(timeout: timeout) else { return }
 
         let now = clock.now
-        handleHandlerEvents(interests[fixed...], at: now)
-        if interests[0].revents != 0 { handleSignals(at: now) }
-        if interests[1].revents != 0 { alarm.acknowledge() }
+        if let events = polled.executionEvents { handleExecutionEvents(events, at: now) }
+        if polled.hasSignals { handleSignals(at: now) }
+        if polled.alarmIsDue { alarm.acknowledge() }
         if handler.alarm <= now { handler.wake(at: now) }
         advance(to: now)
-        if interests[2].revents != 0 { readRecords() }
-        if interests[3].revents != 0 { writeOutput(interests[3].revents) }
-        if interests[4].revents != 0 { streams.writeLog() }
+        if polled.hasInput { readRecords() }
+        if polled.outputEvents != 0 { writeOutput(polled.outputEvents) }
+        if polled.logIsWritable { streams.writeLog() }
     }
 
-    private mutating func handleHandlerEvents(_ ready: ArraySlice<pollfd>, at now: CoreInstant) {
-        guard ready.contains(where: { $0.revents != 0 }) else { return }
-        handler.handleEvents(ready, &streams)
+    private mutating func handleExecutionEvents(_ events: ArraySlice<pollfd>, at now: CoreInstant) {
+        handler.handleEvents(events, &streams)
         let ended = handler.reap(&streams)
         if let failure = handler.failure, streams.status == ExitStatus.success {
             streams.fail(failure)
@@ -159,7 +151,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
     /// Ends the input, and treats pending values as `--at-end` says.
     private mutating func finish(at now: CoreInstant) {
         guard isReading else { return }
-        switch settings.atEnd ?? .flush {
+        switch options.atEnd ?? .flush {
         case .flush:
             isReading = false
             perform(engine.shutDown(flushing: true, at: now).more, at: now)
@@ -194,12 +186,12 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
 
     /// - Returns: How the execution ended, or nil if it goes on.
     private mutating func start(_ execution: Execution<Key, Record>, at now: CoreInstant) -> Ending? {
-        if settings.failsFast, hasFailed {
+        if options.failsFast, hasFailed {
             // To the engine it has started; here it has not. It ends as cancelled.
             _ = engine.cancel(execution.key, running: true, at: now)
             return .threw
         }
-        let ending = handler.start(WorkItem(execution), &streams)
+        let ending = handler.start(WorkItem(execution, isCollecting: isCollecting), &streams)
         if ending == nil { running[Int64(execution.run.serial)] = execution.run }
         return ending
     }
@@ -209,7 +201,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         if ending == .threw, !engine.isCancelling(run) {
             hasFailed = true
             // Drop before the end of this execution makes room for the next one.
-            if settings.failsFast { drop(at: now) }
+            if options.failsFast { drop(at: now) }
         }
         let (_, actions) = engine.ended(run, ending)
         return actions.more

@@ -1,7 +1,7 @@
 internal import CLullCommand
 internal import LullCore
 
-/// What a session writes to standard output and standard error, and the exit status that follows from it.
+/// The standard output and standard error of a session, and the exit status that follows from what happened to them.
 struct StandardStreams {
     var output = OutputBuffer(STDOUT_FILENO)
     /// Messages, on standard error.
@@ -44,6 +44,13 @@ struct StandardStreams {
         limiter.reportCounts(to: &log)
     }
 
+    /// The exit status of the session.
+    ///
+    /// - Parameter executionFailed: Whether an execution has failed, which shows unless there was a worse problem.
+    func exitStatus(executionFailed: Bool) -> Int32 {
+        status == ExitStatus.success && executionFailed ? ExitStatus.commandFailed : status
+    }
+
     // MARK: - Writing
 
     var areEmpty: Bool { output.isEmpty && log.isEmpty }
@@ -61,21 +68,5 @@ struct StandardStreams {
         } catch {
             log.clear()
         }
-    }
-
-    /// Returns what a session polls, in this order: signals, alarm, input, output, log.
-    ///
-    /// - Parameters:
-    ///   - input: The descriptor to read, or -1. It is not polled while output or messages wait to be written.
-    ///   - watchesOutput: Whether to report that the reader of the output has closed its end.
-    func interests(signals: Int32, alarm: Int32, input: Int32, watchesOutput: Bool) -> [pollfd] {
-        let isWriting = !output.isEmpty
-        return [
-            pollfd(descriptor: signals, Int32(POLLIN)),
-            pollfd(descriptor: alarm, Int32(POLLIN)),
-            pollfd(descriptor: areEmpty ? input : -1, Int32(POLLIN)),
-            pollfd(descriptor: watchesOutput || isWriting ? output.descriptor : -1, isWriting ? Int32(POLLOUT) : 0),
-            pollfd(descriptor: log.isEmpty ? -1 : log.descriptor, Int32(POLLOUT)),
-        ]
     }
 }

@@ -11,6 +11,8 @@ struct WorkItem {
     let key: Key
     /// The record, or with `collect` all of them.
     let batch: Batch<Record>
+    /// Whether output shows the records as an array, even a single one: with `collect`.
+    let isCollecting: Bool
     /// The number of records behind it.
     let count: Int
     let edge: Edge
@@ -22,10 +24,11 @@ struct WorkItem {
     var fence: Int64?
 
     /// Creates an item for an execution that the engine starts.
-    init(_ execution: Execution<Key, Record>) {
+    init(_ execution: Execution<Key, Record>, isCollecting: Bool) {
         id = Int64(execution.run.serial)
         key = execution.key
         batch = execution.batch
+        self.isCollecting = isCollecting
         count = execution.count
         edge = execution.edge
         at = execution.at
@@ -35,12 +38,13 @@ struct WorkItem {
     /// Creates an item for a run that was claimed from a store.
     ///
     /// - Parameter offset: The reading of the session's clock at the origin of the store's time.
-    init(_ run: DurableRun, offset: CoreDuration) {
+    init(_ run: DurableRun, offset: CoreDuration, isCollecting: Bool) {
         id = run.id
         key = Key(bytes: run.key)
         var batch = Batch(run.values.last ?? [])
         batch.earlier = Array(run.values.dropLast())
         self.batch = batch
+        self.isCollecting = isCollecting
         count = run.count
         edge = run.edge
         at = run.due.advanced(by: offset)

@@ -4,10 +4,10 @@ internal import LullCore
 
 /// `lull simulate`: runs a trace through the engine in virtual time, where executions take no time.
 struct Simulation: ~Copyable {
-    private let format: Settings.Format
-    private let atEnd: Settings.AtEnd
+    private let format: CommandOptions.Format
+    private let atEnd: CommandOptions.AtEnd
     private let isCollecting: Bool
-    private let settings: Settings
+    private let options: CommandOptions
     /// Samples the trace if a picture was asked for.
     private var sampler: Sampler?
     private var trace: TraceReader
@@ -17,19 +17,19 @@ struct Simulation: ~Copyable {
     private var output = OutputBuffer(STDOUT_FILENO)
 
     /// Reads and simulates the whole trace.
-    static func run(_ trace: Argument, _ settings: Settings, _ setup: Setup) throws(Failure) -> Int32 {
-        var simulation = Simulation(try TraceReader(trace), settings, setup)
+    static func run(_ trace: Argument, _ options: CommandOptions, _ setup: Setup) throws(Failure) -> Int32 {
+        var simulation = Simulation(try TraceReader(trace), options, setup)
         try simulation.run()
         return ExitStatus.success
     }
 
-    private init(_ trace: consuming TraceReader, _ settings: Settings, _ setup: Setup) {
+    private init(_ trace: consuming TraceReader, _ options: CommandOptions, _ setup: Setup) {
         self.trace = trace
-        self.settings = settings
-        sampler = settings.drawsExcerpt ? Sampler() : nil
-        format = settings.format ?? .summary
-        atEnd = settings.atEnd ?? .wait
-        isCollecting = settings.policy.combination == .collect
+        self.options = options
+        sampler = options.drawsExcerpt ? Sampler() : nil
+        format = options.format ?? .summary
+        atEnd = options.atEnd ?? .wait
+        isCollecting = options.policy.combination == .collect
         engine = Engine(setup)
     }
 
@@ -39,7 +39,7 @@ struct Simulation: ~Copyable {
             guard try replay() else { return }
             try finish()
         } catch {
-            // What was due before the fault has been executed: write it first.
+            // The executions before the fault are in the output: write them first.
             fault = error
         }
         _ = try output.drain()
@@ -113,7 +113,7 @@ struct Simulation: ~Copyable {
         while let action = actions.popLast() {
             switch consume action {
             case .start(let execution):
-                // What the end of an execution starts, such as the next part of a batch, comes before actions for other keys.
+                // Executions that the end of this one starts, such as the next part of a batch, come before actions for other keys.
                 actions += start(execution).reversed()
             case .settle(_, let batch, _):
                 for value in batch.values { remove(value) }
@@ -166,17 +166,17 @@ struct Simulation: ~Copyable {
     /// Draws the pictures that were asked for: in the output, and in a file.
     private mutating func draw() throws(Failure) {
         guard let excerpt = sampler.flatMap({ TraceExcerpt($0, for: engine.setup.policy) }) else {
-            if settings.picture != nil { throw .nothingToDraw(in: trace.name) }
+            if options.picture != nil { throw .nothingToDraw(in: trace.name) }
             return
         }
         let policy = engine.setup.policy
         let name = "\(policy.kind == .debounce ? "debounce" : "throttle") \(DurationText.exact(policy.wait))"
         let key = trace.keys.text(of: excerpt.key)
-        if settings.showsDiagram {
+        if options.showsDiagram {
             output.bytes.append("\n")
             Diagram.append(excerpt, of: key, [(name, policy)], to: &output.bytes)
         }
-        if let path = settings.picture {
+        if let path = options.picture {
             let timeline = Timeline(excerpt, of: key, title: "What \(name) does to a burst", [(name, policy, 0)])
             try Picture(timeline).write(to: path)
         }

@@ -9,7 +9,7 @@ struct TraceLine {
         case cancel
     }
 
-    /// What is wrong with a line.
+    /// The reason why a line is no call.
     enum Fault: Error, Equatable {
         case noJSON(JSONScanner.Fault)
         case noTime

@@ -2,7 +2,7 @@ internal import LullCore
 
 /// Durations as people write them: a number with a unit.
 enum DurationText {
-    /// What is wrong with a text.
+    /// The reason why a text is no duration.
     enum Fault: Error, Equatable {
         case noUnit
         case negative
@@ -104,6 +104,14 @@ extension DurationText {
             return text
         }
         return "\(duration)"
+    }
+
+    /// Returns a duration as people write it in an option: `1m`, not `60s`.
+    static func option(_ duration: CoreDuration) -> String {
+        for (name, length) in [("h", Int64(3_600_000_000_000)), ("m", 60_000_000_000)] where duration > .zero {
+            if duration.nanoseconds % length == 0 { return "\(duration.nanoseconds / length)\(name)" }
+        }
+        return exact(duration)
     }
 
     /// Returns a duration with three significant digits in a suitable unit, for tables.

@@ -17,11 +17,11 @@ struct ExecutionLine {
     }
 
     /// Creates the line of a session's execution.
-    init(_ job: WorkItem) {
-        at = job.at
-        first = job.first
-        count = job.count
-        edge = job.edge
+    init(_ item: WorkItem) {
+        at = item.at
+        first = item.first
+        count = item.count
+        edge = item.edge
     }
 
     /// Appends the line to a text.

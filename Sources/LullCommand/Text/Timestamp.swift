@@ -23,7 +23,7 @@ enum Timestamp {
         return CoreInstant(nanoseconds: nanoseconds)
     }
 
-    /// What is wrong with a text.
+    /// The reason why a text is no timestamp.
     enum Fault: Error, Equatable {
         case noTime
         /// More than 292 years from 1970.

@@ -53,7 +53,7 @@ struct Suggestion {
         }
         let met = indices.filter { targets.areMet(by: outcomes[$0]) }
         if let shortest = met.first {
-            // The shortest wait meets any target of delay alone, but saves nothing. So suggest the one that saves most within the
+            // The shortest wait meets any target of delay alone, but saves nothing: suggest the one that saves most within the
             // target.
             let best = targets.saving == nil ? savingMost(outcomes, met) ?? shortest : shortest
             return Suggestion(index: best, reason: .target)

@@ -13,15 +13,15 @@ struct Tuning: ~Copyable {
     private let ranges: (debounce: Range<Int>, throttle: Range<Int>)
 
     /// Reads the whole trace, and writes the report.
-    static func run(_ trace: Argument, _ settings: Settings) throws(Failure) -> Int32 {
-        var tuning = Tuning(try TraceReader(trace), try settings.candidates(), settings)
+    static func run(_ trace: Argument, _ options: CommandOptions) throws(Failure) -> Int32 {
+        var tuning = Tuning(try TraceReader(trace), try options.candidates(), options)
         try tuning.replay()
-        let report = tuning.report(settings.targets)
+        let report = tuning.report(options.targets)
         let others = report.policiesToDraw.map(\.policy)
         let excerpt = report.policyToShow.flatMap { policy in
             tuning.sampler.flatMap { TraceExcerpt($0, for: policy, and: others) }
         }
-        if let path = settings.picture {
+        if let path = options.picture {
             if report.submits == 0 { throw .nothingToDraw(in: tuning.trace.name) }
             let chart = report.chart(source: "lull tune \(tuning.trace.name)")
             let timeline = excerpt.map { excerpt in
@@ -32,11 +32,11 @@ struct Tuning: ~Copyable {
             try (timeline.map { Picture(chart, above: $0) } ?? Picture(chart)).write(to: path)
         }
         var output = OutputBuffer(STDOUT_FILENO)
-        if settings.format == .json {
+        if options.format == .json {
             report.appendJSON(to: &output.bytes)
         } else {
             report.appendText(to: &output.bytes)
-            if settings.showsDiagram, let excerpt {
+            if options.showsDiagram, let excerpt {
                 output.bytes.append("\n")
                 let policies = report.policiesToDraw.map { ($0.name, $0.policy) }
                 Diagram.append(excerpt, of: tuning.trace.keys.text(of: excerpt.key), policies, to: &output.bytes)
@@ -48,12 +48,12 @@ struct Tuning: ~Copyable {
 
     private init(
         _ trace: consuming TraceReader, _ policies: (debounces: [Policy], throttles: [Policy]),
-        _ settings: Settings
+        _ options: CommandOptions
     ) {
-        sampler = settings.drawsExcerpt ? Sampler() : nil
+        sampler = options.drawsExcerpt ? Sampler() : nil
         progress = ProgressLine(size: trace.size)
         self.trace = trace
-        trials = Trials(policies.debounces + policies.throttles, talliesKeys: settings.tunesKeys)
+        trials = Trials(policies.debounces + policies.throttles, talliesKeys: options.tunesKeys)
         let middle = policies.debounces.count
         ranges = (0..<middle, middle..<middle + policies.throttles.count)
     }
@@ -122,7 +122,7 @@ extension [Outcome] {
     }
 }
 
-extension Settings {
+extension CommandOptions {
     /// Returns the policies to compare.
     fileprivate func candidates() throws(Failure) -> (debounces: [Policy], throttles: [Policy]) {
         var debounce = policy

@@ -2,7 +2,7 @@ internal import LullCore
 
 // Parses the value of `--waits`.
 extension WaitSeries {
-    /// What is wrong with a text.
+    /// The reason why a text is no series of waits.
     enum Fault: Error, Equatable {
         case duration(String, DurationText.Fault)
         case backwards

@@ -1,0 +1,51 @@
+/// The phase of a session with a store, as a state machine.
+///
+/// | phase | event | next phase |
+/// |---|---|---|
+/// | reading | `inputEnded`: the input has ended, and `--at-end` is `flush` or `wait` | awaiting |
+/// | reading | `stop`: the input has ended, and `--at-end` is `keep` or `drop` | stopping |
+/// | awaiting | `stop`: all awaited work is done | stopping |
+/// | reading, working, awaiting | `stop`: a signal, or a failure that ends the session | stopping |
+/// | stopping | `stop`: another of these events | stopping |
+/// | stopping | `finish`: the worker has finished, and no command is left | finished |
+/// | reading, working, awaiting | `finish`: the same, because the store became unusable | finished |
+///
+/// Every other event is impossible and stops the program: only a phase with input can see its end, and nothing follows the finish.
+enum DurablePhase: Equatable {
+    /// There is input. The worker claims what falls due.
+    case reading
+    /// The session of `lull work`, which has no input. The worker claims what falls due.
+    case working
+    /// The input has ended; the work that `--at-end flush` or `wait` awaits is not done yet.
+    case awaiting
+    /// The worker claims nothing more; the session ends when the worker has finished.
+    case stopping
+    /// The worker has finished; only output and messages are left to write.
+    case finished
+
+    enum Event {
+        case inputEnded
+        case stop
+        case finish
+    }
+
+    /// Moves to the phase that follows an event.
+    mutating func handle(_ event: Event) {
+        self = next(event)
+    }
+
+    private func next(_ event: Event) -> DurablePhase {
+        switch (self, event) {
+        case (.reading, .inputEnded):
+            .awaiting
+        case (.reading, .stop), (.working, .stop), (.awaiting, .stop), (.stopping, .stop):
+            .stopping
+        case (.reading, .finish), (.working, .finish), (.awaiting, .finish), (.stopping, .finish):
+            .finished
+        case (.working, .inputEnded), (.awaiting, .inputEnded), (.stopping, .inputEnded):
+            preconditionFailure("the input of a session has ended that is not reading")
+        case (.finished, .inputEnded), (.finished, .stop), (.finished, .finish):
+            preconditionFailure("an event has come after the end of a session")
+        }
+    }
+}

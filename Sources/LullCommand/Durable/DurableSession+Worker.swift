@@ -1,0 +1,153 @@
+internal import LullCore
+internal import LullDurable
+internal import LullSQLite
+
+// The worker of a session with a store: its events, its actions, and its calls of the store.
+
+extension DurableSession {
+    /// The calls of the store that the worker asks for, to be made in one transaction.
+    private struct StoreCalls {
+        var reports: [DurableReport] = []
+        var claim: DurableClaim?
+
+        var isEmpty: Bool { reports.isEmpty && claim == nil }
+    }
+
+    /// Passes an event to the worker, and carries out its actions and those that follow from them.
+    mutating func drive(_ event: WorkerStateMachine.Event, at now: CoreInstant) {
+        var events = [event]
+        while !events.isEmpty {
+            let calls = performActions(after: events, at: now)
+            events = calls.isEmpty ? [] : commit(calls)
+        }
+        if let failure = worker.failure, streams.status == ExitStatus.success {
+            streams.fail(Failure(failure, subcommand))
+        }
+        stopIfNothingIsAwaited(at: now)
+    }
+
+    /// Passes events to the worker, and carries out its actions.
+    ///
+    /// - Returns: The calls of the store, which are still to be made.
+    private mutating func performActions(
+        after events: [WorkerStateMachine.Event], at now: CoreInstant
+    ) -> StoreCalls {
+        var calls = StoreCalls()
+        var events = events
+        var next = 0
+        while next < events.count {
+            for action in worker.handle(events[next], at: now) {
+                if let event = perform(action, &calls, at: now) { events.append(event) }
+            }
+            next += 1
+        }
+        return calls
+    }
+
+    /// Carries out an action, or adds it to the calls of the store.
+    ///
+    /// - Returns: The event that follows at once.
+    private mutating func perform(
+        _ action: WorkerStateMachine.Action, _ calls: inout StoreCalls, at now: CoreInstant
+    ) -> WorkerStateMachine.Event? {
+        switch action {
+        case .claim(let claim):
+            calls.claim = claim
+        case .report(let report):
+            logFailure(in: report)
+            calls.reports.append(report)
+        case .start(let run):
+            return start(run)
+        case .wait(_, let time):
+            listenDeadline = now.advanced(by: time)
+            nextStoreCheck = now.advanced(by: Self.commitCheckInterval)
+        case .cancel(let run):
+            return cancel(run, at: now)
+        case .leaseLost(let run):
+            let message = "\(subject(run)): the lease was lost to another worker"
+            streams.report(message, of: "leases lost to other workers", at: now)
+        case .died(let run):
+            streams.log.report("\(subject(run)): dead after attempt \(run.attempt): the worker's lease expired")
+        case .storeFailed(let error):
+            let kind = "times the store was asked again"
+            streams.report("the store failed and is asked again: \(error)", of: kind, at: now)
+        }
+        return nil
+    }
+
+    /// Makes the calls of the store in one transaction.
+    ///
+    /// - Returns: The events with the answers, or with the error for all of them.
+    private mutating func commit(_ calls: StoreCalls) -> [WorkerStateMachine.Event] {
+        let (reports, claim, namespace) = (calls.reports, calls.claim, options.namespace)
+        let answers: DurableExchange
+        var hasMore = false
+        do throws(DurableError) {
+            let (exchange, next) = try file.write { transaction throws(DurableError) in
+                (
+                    transaction.exchange(reports, claim),
+                    claim == nil ? try transaction.nextWake(in: namespace) : nil
+                )
+            }
+            // The end of a run makes the next one of its key claimable: a newer value, or the rest of a batch.
+            hasMore = listenDeadline != nil && next.map { $0 <= exchange.now } ?? false
+            offset = exchange.now.duration(to: clock.now)
+            // The session has one worker, which sees every change; it needs no marks.
+            answers = exchange.answers { _ in 0 }
+            if case .success(let claimed)? = answers.claim { awaited.claimed(claimed) }
+        } catch {
+            answers = DurableExchange(reports, claim, failed: error)
+        }
+        for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.kind.isLast {
+            runs[report.run] = nil
+        }
+        var events = zip(reports, answers.reports).map { WorkerStateMachine.Event.reported($0, $1) }
+        if let claimed = answers.claim { events.append(.claimed(claimed)) }
+        if hasMore {
+            listenDeadline = nil
+            events.append(.waitEnded(.success(())))
+        }
+        return events
+    }
+
+    // MARK: - Runs
+
+    /// Starts a run.
+    ///
+    /// - Returns: Its end, if it has ended already.
+    private mutating func start(_ run: DurableRun) -> WorkerStateMachine.Event? {
+        runs[run.id] = run
+        // The handler has the values; messages need only the rest.
+        runs[run.id]?.values = []
+        awaited.started(run)
+        switch handler.start(WorkItem(run, offset: offset, isCollecting: isCollecting), &streams) {
+        case nil: return nil
+        case .returned:
+            // It ends when it has been written.
+            unwritten.append(run.id)
+            return nil
+        case .threw:
+            hasFailed = true
+            return .handlerEnded(run: run.id, error: "the command could not be started")
+        }
+    }
+
+    /// Cancels a run.
+    ///
+    /// - Returns: Its end, if nothing but its output was left.
+    private mutating func cancel(_ run: Int64, at now: CoreInstant) -> WorkerStateMachine.Event? {
+        if let index = unwritten.firstIndex(of: run) {
+            unwritten.remove(at: index)
+            return .handlerEnded(run: run, error: "nobody reads the output")
+        }
+        handler.stop(run, at: now)
+        return nil
+    }
+}
+
+extension DurableReport.Kind {
+    /// Whether the worker no longer holds the run after this report.
+    fileprivate var isLast: Bool {
+        if case .heartbeat = self { false } else { true }
+    }
+}

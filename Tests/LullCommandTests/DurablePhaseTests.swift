@@ -1,0 +1,93 @@
+import LullCore
+import LullDurable
+import Testing
+
+@testable import LullCommand
+
+@Suite("The phase of a session with a store")
+struct DurablePhaseTests {
+    private func phase(_ start: DurablePhase, after events: DurablePhase.Event...) -> DurablePhase {
+        var phase = start
+        for event in events { phase.handle(event) }
+        return phase
+    }
+
+    @Test func theEndOfTheInputLeadsToAwaitedWork() {
+        #expect(phase(.reading, after: .inputEnded) == .awaiting)
+        #expect(phase(.reading, after: .inputEnded, .stop, .finish) == .finished)
+    }
+
+    @Test(arguments: [.reading, .working, .awaiting, .stopping] as [DurablePhase])
+    func everyPhaseStopsAndFinishes(_ start: DurablePhase) {
+        #expect(phase(start, after: .stop) == .stopping)
+        #expect(phase(start, after: .finish) == .finished)
+    }
+
+    @Test func onlyAPhaseWithInputSeesItsEnd() async {
+        await #expect(processExitsWith: .failure) {
+            var phase = DurablePhase.working
+            phase.handle(.inputEnded)
+        }
+        await #expect(processExitsWith: .failure) {
+            var phase = DurablePhase.awaiting
+            phase.handle(.inputEnded)
+        }
+        await #expect(processExitsWith: .failure) {
+            var phase = DurablePhase.stopping
+            phase.handle(.inputEnded)
+        }
+    }
+
+    @Test func nothingFollowsTheFinish() async {
+        await #expect(processExitsWith: .failure) {
+            var phase = DurablePhase.finished
+            phase.handle(.stop)
+        }
+        await #expect(processExitsWith: .failure) {
+            var phase = DurablePhase.finished
+            phase.handle(.finish)
+        }
+    }
+}
+
+@Suite("The work that a session awaits")
+struct AwaitedWorkTests {
+    private let key = Array("k".utf8)
+
+    private func run(submits: ClosedRange<Int64>, due: CoreInstant = .origin) -> DurableRun {
+        let ready = DurableRow.Ready(
+            batch: Batch(.bytes([], of: submits.upperBound)), submits: submits, count: submits.count, first: .origin,
+            due: due,
+            edge: .trailing)
+        let run = DurableRow.Run(
+            value: ready, id: 1, fence: 1, owner: 1, attempt: 1, state: .claimed(until: .farFuture))
+        return DurableRun(key: key, values: [], run: run)
+    }
+
+    @Test func aRunOfTheLatestSubmitDoesAKey() {
+        var awaited = AwaitedWork()
+        awaited.add(key, 2)
+        awaited.add(key, 5)
+        awaited.started(run(submits: 1...4))
+        #expect(awaited.generations == [key: 5])
+        awaited.started(run(submits: 5...7))
+        #expect(awaited.generations.isEmpty)
+    }
+
+    @Test func claimsReachTheLimitWhenNothingOlderIsLeft() {
+        let limit = CoreInstant.origin.advanced(by: .seconds(10))
+        let older = run(submits: 1...1)
+        let later = run(submits: 1...1, due: limit.advanced(by: .seconds(1)))
+        for (answer, isReached) in [
+            (DurableClaim.Answer(runs: [older], next: .zero, mark: 0), false),
+            (DurableClaim.Answer(runs: [older, later], next: .zero, mark: 0), true),
+            (DurableClaim.Answer(runs: [older], next: .seconds(1), mark: 0), true),
+            (DurableClaim.Answer(runs: [], next: nil, mark: 0), true),
+        ] {
+            var awaited = AwaitedWork()
+            awaited.add(dueBy: limit)
+            awaited.claimed(answer)
+            #expect(awaited.claimLimit == (isReached ? nil : limit))
+        }
+    }
+}

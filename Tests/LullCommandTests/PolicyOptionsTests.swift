@@ -1,0 +1,71 @@
+import LullCore
+import LullDurable
+import Testing
+
+@testable import LullCommand
+
+@Suite("The options of a policy")
+struct PolicyOptionsTests {
+    private static let wait = CoreDuration.seconds(5)
+
+    private func rules(
+        _ policy: Policy, _ combination: Combination = .latest, maxBatch: Int? = nil
+    ) throws -> DurableRules {
+        try DurableRules(policy, combination: combination, maxBatch: maxBatch)
+    }
+
+    @Test func areAllInTheList() {
+        let listed = PolicyOptions.fields.map(\.option)
+        let others: Set<Option> = [.help]
+        let policy = Option.allCases.filter {
+            $0.belongs(to: .simulate) && $0.belongs(to: .submit) && !others.contains($0)
+        }
+        #expect(listed == policy)
+    }
+
+    @Test func areThoseThatGiveTheRulesOfANamespace() throws {
+        let all = try rules(
+            .debounce(
+                wait: Self.wait, maxWait: .seconds(60), edges: [.leading, .trailing], delayRule: .extend, maxCount: 9),
+            .collect, maxBatch: 4)
+        let options = PolicyOptions(all)
+        #expect(try options.policy(for: .submit) == all.policy)
+        #expect(options.combination == .collect)
+        #expect(options.maxBatch == 4)
+        let throttle = try rules(.throttle(interval: Self.wait, maxCount: 3))
+        #expect(try PolicyOptions(throttle).policy(for: .submit) == throttle.policy)
+    }
+
+    @Test func areCompletedByOthers() {
+        let given = PolicyOptions(wait: Self.wait, maxCount: 3)
+        let others = PolicyOptions(wait: .seconds(1), maxWait: .seconds(60), combination: .first)
+        #expect(
+            given.completed(by: others)
+                == PolicyOptions(wait: Self.wait, maxWait: .seconds(60), maxCount: 3, combination: .first))
+        #expect(PolicyOptions().completed(by: given) == given)
+        #expect(given.completed(by: PolicyOptions()) == given)
+    }
+
+    @Test func areShownIfTheyDifferFromTheDefaultOrFromOtherRules() throws {
+        let usual = try rules(.debounce(wait: Self.wait))
+        let both = try rules(.debounce(wait: Self.wait, edges: [.leading, .trailing]))
+        let extending = try rules(.debounce(wait: Self.wait, maxWait: .seconds(60), delayRule: .extend, maxCount: 9))
+        let collecting = try rules(.debounce(wait: Self.wait), .collect, maxBatch: 4)
+        let throttle = try rules(.throttle(interval: .seconds(3600)))
+        let leading = try rules(.throttle(interval: .seconds(90), edges: .leading), .first)
+        for (shown, other, text) in [
+            (usual, usual, "--wait 5s"), (usual, both, "--wait 5s --edges trailing"),
+            (both, usual, "--wait 5s --edges leading,trailing"), (usual, throttle, "--wait 5s"),
+            (usual, extending, "--wait 5s --delay-rule restart"),
+            (extending, usual, "--wait 5s --max-wait 1m --max-count 9 --delay-rule extend"),
+            (collecting, usual, "--wait 5s --combine collect --max-batch 4"),
+            (usual, collecting, "--wait 5s --combine latest"), (throttle, usual, "--throttle 1h"),
+            (throttle, extending, "--throttle 1h"),
+            (throttle, leading, "--throttle 1h --edges leading,trailing --combine latest"),
+            (leading, throttle, "--throttle 90s --edges leading --combine first"),
+            (usual, leading, "--wait 5s --combine latest"),
+        ] {
+            #expect(PolicyOptions.text(shown, besides: other) == text)
+        }
+    }
+}

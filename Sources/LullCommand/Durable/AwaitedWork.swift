@@ -5,7 +5,7 @@ internal import LullDurable
 struct AwaitedWork {
     /// The keys that have to be done, each with the latest generation that the session submitted.
     private(set) var generations: [[UInt8]: Int64] = [:]
-    /// What fell due by this instant of the store's time has to be claimed; nil if nothing has, or all of it was.
+    /// Work that fell due by this instant of the store's time has to be claimed; nil if none has, or all of it was.
     private(set) var claimLimit: CoreInstant?
     /// When to ask the store next which keys other processes have done.
     var nextCheck = CoreInstant.farPast

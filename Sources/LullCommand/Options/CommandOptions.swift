@@ -1,21 +1,5 @@
 internal import LullCore
 
-/// The commands of `lull` that work on records, traces and stores.
-enum Subcommand: String, CaseIterable {
-    case filter
-    case run
-    case simulate
-    case tune
-    case submit
-    case work
-    case status
-    case list
-    case flush
-    case cancel
-    case dead
-    case compact
-}
-
 /// The values of all options, with their defaults.
 struct CommandOptions {
     /// The treatment of pending values at the end of the input.

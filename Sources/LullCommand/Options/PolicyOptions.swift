@@ -19,7 +19,7 @@ struct PolicyOptions: Equatable, Sendable {
         Field(.throttle, \.throttle, of: { $0.policy.kind == .throttle ? $0.policy.wait : nil }, DurationText.option),
         Field(.maxWait, \.maxWait, of: { $0.policy.maxWait }, DurationText.option),
         Field(.maxCount, \.maxCount, of: { $0.policy.maxCount }, { "\($0)" }),
-        Field(.edges, \.edges, of: { $0.policy.edges }, default: { usualEdges($0.policy.kind) }, { $0.option }),
+        Field(.edges, \.edges, of: { $0.policy.edges }, default: { defaultEdges($0.policy.kind) }, { $0.option }),
         Field(
             .delayRule, \.delayRule, of: { $0.policy.kind == .debounce ? $0.policy.delayRule : nil },
             default: { _ in .restart }, { $0 == .restart ? "restart" : "extend" }),
@@ -27,7 +27,7 @@ struct PolicyOptions: Equatable, Sendable {
         Field(.maxBatch, \.maxBatch, of: { $0.maxBatch }, { "\($0)" }),
     ]
 
-    private static func usualEdges(_ kind: Policy.Kind) -> Edges {
+    private static func defaultEdges(_ kind: Policy.Kind) -> Edges {
         kind == .debounce ? .trailing : [.leading, .trailing]
     }
 
@@ -49,13 +49,14 @@ struct PolicyOptions: Equatable, Sendable {
                 throw Failure.usage("--wait and --throttle exclude each other", subcommand)
             case (let wait?, nil):
                 return try .debounce(
-                    wait: wait, maxWait: maxWait, edges: edges ?? Self.usualEdges(.debounce),
+                    wait: wait, maxWait: maxWait, edges: edges ?? Self.defaultEdges(.debounce),
                     delayRule: delayRule ?? .restart,
                     maxCount: maxCount)
             case (nil, let interval?):
                 if maxWait != nil { throw Failure.usage("--max-wait has no meaning with --throttle", subcommand) }
                 if delayRule != nil { throw Failure.usage("--delay-rule has no meaning with --throttle", subcommand) }
-                return try .throttle(interval: interval, edges: edges ?? Self.usualEdges(.throttle), maxCount: maxCount)
+                return try .throttle(
+                    interval: interval, edges: edges ?? Self.defaultEdges(.throttle), maxCount: maxCount)
             }
         } catch let failure as Failure {
             throw failure
@@ -82,11 +83,11 @@ extension PolicyOptions {
 
         /// - Parameters:
         ///   - value: Returns the value in rules.
-        ///   - usual: Returns the default under the policy of the rules; nil if there is none, so that every value is shown.
+        ///   - defaultValue: Returns the default under the policy of the rules; nil if there is none, so that every value is shown.
         fileprivate init<Value: Equatable & Sendable>(
             _ option: Option, _ property: any WritableKeyPath<PolicyOptions, Value?> & Sendable,
             of value: @escaping @Sendable (DurableRules) -> Value?,
-            default usual: @escaping @Sendable (DurableRules) -> Value? = { _ in nil },
+            default defaultValue: @escaping @Sendable (DurableRules) -> Value? = { _ in nil },
             _ text: @escaping @Sendable (Value) -> String
         ) {
             self.option = option
@@ -98,7 +99,8 @@ extension PolicyOptions {
                 guard let shown = value(rules) else { return nil }
                 // A default is shown if that tells the two apart.
                 let isDefault =
-                    shown == usual(rules) && (usual(rules) != usual(other) || shown == value(other) ?? shown)
+                    shown == defaultValue(rules)
+                    && (defaultValue(rules) != defaultValue(other) || shown == value(other) ?? shown)
                 return isDefault ? nil : "--\(option.name) \(text(shown))"
             }
         }

@@ -99,7 +99,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
                 endingSignal = number
                 input.finish()
                 takeRecords(at: now)
-                finish(at: now)
+                endInput(at: now)
             } else {
                 handler.killAll()
                 Signals.end(by: number)
@@ -119,10 +119,10 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             let filled = try input.fill()
             let now = clock.now
             takeRecords(at: now)
-            if case .end = filled { finish(at: now) }
+            if case .end = filled { endInput(at: now) }
         } catch {
             streams.fail(error)
-            finish(at: clock.now)
+            endInput(at: clock.now)
         }
     }
 
@@ -130,7 +130,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         reading: while isReading {
             switch input.next(at: now, &streams) {
             case .record(let record, let key): submit(record, key, at: now)
-            case .bad: finish(at: now)
+            case .bad: endInput(at: now)
             case .incomplete: break reading
             }
         }
@@ -148,8 +148,8 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         if !actions.more.isEmpty { perform(actions.more, at: now) }
     }
 
-    /// Ends the input, and treats pending values as `--at-end` says.
-    private mutating func finish(at now: CoreInstant) {
+    /// Ends the input, if it has not ended yet, and treats pending values as `--at-end` says.
+    private mutating func endInput(at now: CoreInstant) {
         guard isReading else { return }
         switch options.atEnd ?? .flush {
         case .flush:

@@ -9,30 +9,22 @@ internal import LullDurable
 /// pending calls in one transaction, so that they share the cost of the commit.
 final class CallQueue: Sendable {
     private struct State: Sendable {
-        var reads: [any PendingCall] = []
-        var writes: [any PendingCall] = []
+        var reads: [StoreCall] = []
+        var writes: [StoreCall] = []
         var wakeSignal = WakeSignal()
         /// Whether the thread sleeps or is about to: a new call has to wake it.
         var isParked = false
         var isClosed = false
         var hasEnded = false
-        var traffic = Traffic()
         /// The calls of ``CallQueue/close()`` that wait for the thread to end.
         var closers: [CheckedContinuation<Void, Never>] = []
 
         /// Removes and returns the writing calls that have waited longest.
-        mutating func takeWrites(atMost count: Int) -> [any PendingCall] {
+        mutating func takeWrites(atMost count: Int) -> [StoreCall] {
             let taken = Array(writes.prefix(count))
             writes.removeFirst(taken.count)
-            traffic.calls += taken.count
             return taken
         }
-    }
-
-    /// The number of writing calls, and of their transactions.
-    struct Traffic: Sendable {
-        var calls = 0
-        var transactions = 0
     }
 
     /// The most calls in one transaction: an answer should not wait for too many other calls.
@@ -50,10 +42,10 @@ final class CallQueue: Sendable {
     // MARK: - Callers
 
     /// Adds a call, and wakes the thread if it sleeps.
-    func enqueue(_ call: any PendingCall, writes: Bool) {
+    func enqueue(_ call: StoreCall) {
         let (isClosed, wasParked) = state.change { state in
             if state.isClosed { return (true, false) }
-            if writes { state.writes.append(call) } else { state.reads.append(call) }
+            if call.writes { state.writes.append(call) } else { state.reads.append(call) }
             defer { state.isParked = false }
             return (false, state.isParked)
         }
@@ -87,8 +79,6 @@ final class CallQueue: Sendable {
         return waits
     }
 
-    var traffic: Traffic { state.change { $0.traffic } }
-
     var isClosed: Bool { state.change { $0.isClosed } }
 
     /// Refuses new calls. Pending ones are answered.
@@ -115,9 +105,9 @@ final class CallQueue: Sendable {
 
     // MARK: - The thread
 
-    /// What the thread does next.
+    /// The next step of the thread.
     private enum Turn {
-        case work(reads: [any PendingCall], writes: [any PendingCall])
+        case work(reads: [StoreCall], writes: [StoreCall])
         case park
         case end
     }
@@ -128,7 +118,6 @@ final class CallQueue: Sendable {
             let hasWaiters = state.wakeSignal.hasWaiters
             guard state.reads.isEmpty, state.writes.isEmpty else {
                 let writes = state.takeWrites(atMost: Self.maxBatch)
-                state.traffic.transactions += writes.isEmpty ? 0 : 1
                 defer { state.reads = [] }
                 return (.work(reads: state.reads, writes: writes), hasWaiters)
             }

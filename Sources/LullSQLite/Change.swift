@@ -3,8 +3,8 @@ internal import LullDurable
 
 /// The groups of columns that a step has changed, and the sources of the new values: the shape of one UPDATE.
 ///
-/// Only what changed is written. So the most common step, a submit to a key with something pending, leaves both indexes alone. A
-/// value that moves from one column to another moves inside the database.
+/// Only changed groups are written: the most common step, a submit to a key with something pending, leaves both indexes alone. A value
+/// that moves from one column to another moves inside the database.
 struct Change: Hashable {
     /// The groups of columns that are written.
     struct Groups: OptionSet, Hashable {

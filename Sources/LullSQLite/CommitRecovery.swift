@@ -1,6 +1,6 @@
 internal import LullDurable
 
-// What becomes of a commit that fails: a state machine of a file.
+// The recovery of a file after a failed commit: a state machine.
 //
 //     open ── a commit fails ──▶ uncertain
 //     uncertain ── the file is opened again, and its log rewritten, copied and emptied ──▶ open
@@ -43,7 +43,7 @@ enum FileState {
     }
 }
 
-/// What shows that a transaction is in the file: a value that no other transaction can have written.
+/// Evidence that a transaction is in the file: a value that no other transaction can have written.
 enum CommitMark: Equatable {
     /// The random number in `meta`.
     case number(Int64)
@@ -76,7 +76,7 @@ extension SQLiteFile {
         guard try opened.checkpoint(truncates: true, within: options.patience) else {
             throw .refused("\(path) is read by another program for too long")
         }
-        // What is refused now must not be found in an old log after a power cut: makes sure that the log is empty on the disk, too.
+        // A submit that is refused now must not be found in an old log after a power cut: makes sure that the log is empty on the disk, too.
         try opened.rewriteLog()
         state.recovered(opened)
         return opened

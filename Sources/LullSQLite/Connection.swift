@@ -14,7 +14,7 @@ final class Connection {
     var latestFailure: DurableError?
     /// SQLite's extended code of the latest failure.
     private(set) var latestCode = SQLITE_OK
-    /// What brings a file from each version to the next.
+    /// The steps that bring a file from each version to the next.
     let migrations: [String]
     private let patience: Duration
     private var isClosed = false

@@ -1,7 +1,7 @@
-internal import LullDurable
+package import LullDurable
 
-// The counters of a namespace that only increase: attempts at runs, and lost leases. Monitoring subtracts two readings, whichever
-// processes did the work in between. So the counters are in the file. Each claim writes them once.
+// The counters of a namespace that only increase: attempts at runs, and lost leases. They are in the file because monitoring subtracts
+// two readings, whichever processes did the work in between. Each claim writes them once.
 
 extension Schema {
     static let counters = """
@@ -10,8 +10,8 @@ extension Schema {
         """
 }
 
-extension SQLiteTable {
-    func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError) {
+extension SQLiteTransaction {
+    package func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError) {
         let statement = try connection[.addToCounters]
         statement.bind(":attempts", Int64(attempts))
         statement.bind(":lost_leases", Int64(lostLeases))

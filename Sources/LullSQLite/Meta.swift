@@ -8,7 +8,7 @@ enum MetaColumn: Int32, Column {
     static let list = "base, sequence, highest, last_commit, boot, since_boot, wall, start"
 }
 
-/// What a file stores once: its numbers and its time.
+/// The entry that a file has once: its numbers and its time.
 struct Meta {
     var base: Int64
     var sequence: Int64

@@ -3,11 +3,28 @@ internal import LullDurable
 
 // Namespaces and their rules in the table `namespaces`.
 
-/// The columns of a namespace, in the order in which they are read.
-enum NamespaceColumn: Int32, Column {
+/// The columns of a namespace, in the order in which they are read. Those after `name` are its rules.
+enum NamespaceColumn: Int32, Column, CaseIterable {
     case id, name, kind, wait, maxWait, edges, delayRule, maxCount, combination, maxBatch
 
-    static let list = "id, name, kind, wait, max_wait, edges, delay_rule, max_count, combination, max_batch"
+    /// The columns that are written when a namespace is opened.
+    static let ofRules = allCases.filter { $0 != .id && $0 != .name }
+
+    /// The name of the column in the file.
+    var sqlName: String {
+        switch self {
+        case .id: "id"
+        case .name: "name"
+        case .kind: "kind"
+        case .wait: "wait"
+        case .maxWait: "max_wait"
+        case .edges: "edges"
+        case .delayRule: "delay_rule"
+        case .maxCount: "max_count"
+        case .combination: "combination"
+        case .maxBatch: "max_batch"
+        }
+    }
 }
 
 extension Connection {

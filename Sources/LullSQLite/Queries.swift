@@ -16,6 +16,8 @@ enum Query: Int, CaseIterable {
     case firstToken, answerToToken, insertToken, forgetTokens
     case dataVersion
 
+    private static let namespace = NamespaceColumn.allCases.map(\.sqlName).joined(separator: ", ")
+    private static let rules = NamespaceColumn.ofRules.map(\.sqlName)
     private static let row = names(WorkColumn.ofRow)
     private static let pending = names(WorkColumn.ofPending)
 
@@ -45,19 +47,15 @@ enum Query: Int, CaseIterable {
         case .writeAnchor:
             "UPDATE meta SET boot = :boot, since_boot = :since_boot, wall = :wall, start = :start"
 
-        case .namespaceByName: "SELECT \(NamespaceColumn.list) FROM namespaces WHERE name = :name"
-        case .allNamespaces: "SELECT \(NamespaceColumn.list) FROM namespaces ORDER BY name"
+        case .namespaceByName: "SELECT \(Self.namespace) FROM namespaces WHERE name = :name"
+        case .allNamespaces: "SELECT \(Self.namespace) FROM namespaces ORDER BY name"
         case .insertNamespace:
             """
-            INSERT INTO namespaces (kind, wait, max_wait, edges, delay_rule, max_count, combination, max_batch, name)
-            VALUES (:kind, :wait, :max_wait, :edges, :delay_rule, :max_count, :combination, :max_batch, :name)
+            INSERT INTO namespaces (\(Self.rules.joined(separator: ", ")), name)
+            VALUES (\(Self.rules.map { ":" + $0 }.joined(separator: ", ")), :name)
             """
         case .updateNamespace:
-            """
-            UPDATE namespaces SET kind = :kind, wait = :wait, max_wait = :max_wait, edges = :edges,
-                delay_rule = :delay_rule, max_count = :max_count, combination = :combination, max_batch = :max_batch
-            WHERE name = :name
-            """
+            "UPDATE namespaces SET \(Self.rules.map { "\($0) = :\($0)" }.joined(separator: ", ")) WHERE name = :name"
 
         case .readCounters: "SELECT attempts, lost_leases FROM namespaces WHERE id = :namespace"
         case .addToCounters:

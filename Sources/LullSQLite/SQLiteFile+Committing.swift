@@ -1,19 +1,40 @@
 internal import CLullSQLite
 internal import LullDurable
 
-// A writing transaction, from its begin to the answers of its calls: a state machine.
+// A writing transaction, from its begin to its end: a state machine.
 //
-//     refused     it did not begin                ──▶ every call is refused
-//     unchanged   the calls have written nothing  ──▶ rolled back; every call is answered
-//     failed      a statement has failed          ──▶ rolled back; a single call fails, several are repeated, each alone
-//     complete    its end is written              ──▶ commit
+//     refused     it did not begin               ──▶ nothing was made
+//     unchanged   its body has written nothing   ──▶ rolled back, as good as committed
+//     failed      a statement has failed         ──▶ rolled back
+//     complete    its last part is written       ──▶ commit
 //
-//     commit succeeds                ──▶ every call is answered; with `unknown` if the file no longer has its name
-//     commit fails, the disk is full ──▶ rolled back: without its last part it is no commit; every call fails
+//     commit succeeds                ──▶ committed; `unknown` if the file no longer has its name
+//     commit fails, the disk is full ──▶ rolled back: without its last part it is no commit
 //     commit fails otherwise         ──▶ the file is uncertain: see CommitRecovery.swift
+//
+// The calls of a store that share a transaction are answered when it has ended. If a statement has failed, each is repeated alone.
 
 extension SQLiteFile {
-    /// What a transaction has come to when its calls have been made.
+    /// The end of a transaction.
+    enum Ending {
+        /// It did not begin.
+        case refused(DurableError)
+        /// A statement has failed, and nothing was recorded.
+        case rolledBack(DurableError)
+        /// The commit has failed, or its outcome is unknown.
+        case commitFailed(DurableError)
+        /// It was committed, or there was nothing to commit.
+        case committed
+
+        var failure: DurableError? {
+            switch self {
+            case .refused(let error), .rolledBack(let error), .commitFailed(let error): error
+            case .committed: nil
+            }
+        }
+    }
+
+    /// The state of a transaction when its body has been executed.
     private enum Execution {
         case refused(DurableError)
         case unchanged(Connection)
@@ -22,60 +43,76 @@ extension SQLiteFile {
     }
 
     /// Makes calls in one transaction, commits it, and answers each call. The writer lock must be held.
-    func commit(_ calls: [any PendingCall], more: () -> [any PendingCall] = { [] }) {
+    func commit(_ calls: [StoreCall], more: () -> [StoreCall]) {
         var calls = calls
-        switch execute(&calls, more: more) {
+        var answers: [PendingAnswer] = []
+        let ending = transact { transaction in
+            while transaction.connection.latestFailure == nil {
+                if answers.count == calls.count {
+                    let new = more()
+                    if new.isEmpty { return }
+                    calls += new
+                    transaction.advance(to: options.clock.read())
+                }
+                answers.append(calls[answers.count].perform(in: &transaction))
+            }
+        }
+        switch ending {
         case .refused(let error):
-            connection?.rollBack()
             for call in calls { call.refuse(error) }
-        case .unchanged(let connection):
-            connection.rollBack()
-            finish(calls, nil)
-        case .failed(let connection, let error):
-            connection.rollBack()
-            if calls.count == 1 { return finish(calls, error) }
+        case .rolledBack where calls.count > 1:
             // One of them failed, or the disk. Retries each call alone to isolate the failing one.
-            for call in calls { commit([call]) }
-        case .complete(let connection, let mark):
-            finish(calls, end(connection, mark))
+            for call in calls { commit([call], more: { [] }) }
+        case .rolledBack, .commitFailed, .committed:
+            for answer in answers { answer.send(ending.failure) }
         }
     }
 
-    private func finish(_ calls: [any PendingCall], _ failure: DurableError?) {
-        for call in calls { call.finish(failure) }
+    /// Executes a body in one transaction, and commits it. The writer lock must be held.
+    func transact(_ body: (inout SQLiteTransaction) -> Void) -> Ending {
+        switch execute(body) {
+        case .refused(let error):
+            connection?.rollBack()
+            return .refused(error)
+        case .unchanged(let connection):
+            connection.rollBack()
+            return .committed
+        case .failed(let connection, let error):
+            connection.rollBack()
+            return .rolledBack(error)
+        case .complete(let connection, let mark):
+            return end(connection, mark).map { .commitFailed($0) } ?? .committed
+        }
     }
 
-    /// Begins a transaction, makes the calls in it, and writes what the file says of itself.
-    private func execute(_ calls: inout [any PendingCall], more: () -> [any PendingCall]) -> Execution {
+    /// Begins a transaction, executes the body in it, and writes what the file says of itself.
+    private func execute(_ body: (inout SQLiteTransaction) -> Void) -> Execution {
         let connection: Connection
-        let old: Meta
+        var old: Meta
         let reading: StoreTime.Reading
         do throws(DurableError) {
             connection = try openConnection()
             try check()
             connection.latestFailure = nil
             try connection[.begin].run()
-            var meta = try Meta(from: connection)
+            old = try Meta(from: connection)
             reading = options.clock.read()
-            if !meta.time.isTied(to: reading) { try meta.catchUp(in: connection) }
-            old = meta
+            if !old.time.isTied(to: reading) { try old.catchUp(in: connection) }
         } catch {
             return .refused(error)
         }
 
-        var meta = old
         let rows = connection.rowsWritten
-        var transaction = transaction(connection, &meta, at: reading)
-        perform(&calls, more: more, in: &transaction, &meta)
+        var transaction = SQLiteTransaction(connection, old, at: reading, limits: options.limits)
+        body(&transaction)
         if connection.latestFailure == nil {
             try? transaction.deleteReleasedValues(afterWriting: connection.rowsWritten &- rows)
         }
-        meta.base = transaction.table.base
-        meta.sequence = transaction.table.sequence
+        var meta = transaction.meta
         let isUnchanged = connection.rowsWritten == rows && !transaction.hasMovedPages && !meta.differs(from: old)
         if connection.latestFailure == nil, isUnchanged { return .unchanged(connection) }
         let mark: CommitMark
-        if let submit = transaction.table.submitMark, meta.canLag(behind: old) {
+        if let submit = transaction.submitMark, meta.canLag(behind: old) {
             mark = submit
         } else {
             meta.lastCommit = .random(in: .min ... .max)
@@ -86,27 +123,9 @@ extension SQLiteFile {
         return .complete(connection, mark)
     }
 
-    /// Makes calls until none is left or a statement fails.
-    private func perform(
-        _ calls: inout [any PendingCall], more: () -> [any PendingCall], in transaction: inout SQLiteTransaction,
-        _ meta: inout Meta
-    ) {
-        var index = 0
-        while transaction.table.connection.latestFailure == nil {
-            if index == calls.count {
-                let new = more()
-                if new.isEmpty { return }
-                calls += new
-                transaction.table.now = meta.time.now(options.clock.read())
-            }
-            calls[index].perform(in: &transaction)
-            index += 1
-        }
-    }
-
     /// Commits a transaction.
     ///
-    /// - Returns: The error for its callers; nil if it was committed.
+    /// - Returns: The error for the callers; nil if it was committed.
     private func end(_ connection: Connection, _ mark: CommitMark) -> DurableError? {
         do throws(DurableError) {
             try connection[.commit].run()

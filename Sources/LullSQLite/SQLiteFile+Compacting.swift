@@ -56,7 +56,7 @@ extension SQLiteFile {
     private func size() throws(DurableError) -> Int64 { try setting("page_count") * setting("page_size") }
 
     private func setting(_ name: String) throws(DurableError) -> Int64 {
-        try read { transaction throws(DurableError) in try transaction.table.connection.number("PRAGMA \(name)") }
+        try read { transaction throws(DurableError) in try transaction.connection.number("PRAGMA \(name)") }
     }
 }
 
@@ -64,6 +64,6 @@ extension SQLiteTransaction {
     /// Moves pages from the end of the file to free ones, so that the file can be truncated.
     fileprivate mutating func giveBack(_ pages: Int64) throws(DurableError) {
         hasMovedPages = true
-        try table.connection.prepare("PRAGMA incremental_vacuum(\(pages))").run()
+        try connection.prepare("PRAGMA incremental_vacuum(\(pages))").run()
     }
 }

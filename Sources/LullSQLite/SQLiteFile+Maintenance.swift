@@ -2,7 +2,7 @@ internal import Lull
 internal import LullCore
 internal import LullDurable
 
-// What is done to a file beside its transactions: keeping the log short, and deleting what is old.
+// The maintenance of a file beside its transactions: keeps the log short, and deletes what is old.
 
 extension SQLiteFile {
     /// How often there may be something to do, and how often while there is more of it.
@@ -40,11 +40,7 @@ extension SQLiteFile {
         // An error of the file reaches the callers that need it.
         let isOld = try? read { transaction throws(DurableError) in try transaction.hasOldEntries() }
         if isOld == true {
-            let call = Call { transaction throws(DurableError) in
-                try transaction.deleteOldEntries()
-            } answer: { _, _ in
-            }
-            write([call], within: .zero)
+            try? write(within: .zero) { transaction throws(DurableError) in try transaction.deleteOldEntries() }
             nextMaintenance = now.advanced(by: Self.busyInterval)
         } else if now - lastCommit >= Self.interval {
             cleanUp()
@@ -60,9 +56,9 @@ extension SQLiteFile {
         let end = time.map { ContinuousClock.now.advanced(by: $0) }
         while end.map({ ContinuousClock.now < $0 }) ?? true {
             guard try read({ transaction throws(DurableError) in try transaction.hasReleasedValues() }) else { return }
-            try answer(to: { transaction throws(DurableError) in
-                try transaction.table.deleteReleasedValues(atMost: 4 * SQLiteTable.mostDeleted)
-            }) { write([$0], within: patience) }
+            try write(within: patience) { transaction throws(DurableError) in
+                try transaction.deleteReleasedValues(atMost: 4 * SQLiteTransaction.mostDeleted)
+            }
         }
     }
 }
@@ -70,7 +66,7 @@ extension SQLiteFile {
 extension SQLiteTransaction {
     /// Returns whether values that have ended are still in the file.
     fileprivate func hasReleasedValues() throws(DurableError) -> Bool {
-        let statement = try table.connection[.spent]
+        let statement = try connection[.spent]
         defer { statement.reset() }
         return try statement.next()
     }
@@ -84,7 +80,7 @@ extension SQLiteTransaction {
 
     /// Returns whether the oldest row is older than a limit.
     private func isOld(_ oldest: Query, _ limit: Duration) throws(DurableError) -> Bool {
-        let statement = try table.connection[oldest]
+        let statement = try connection[oldest]
         defer { statement.reset() }
         guard try statement.next() else { return false }
         return statement.instant(0) < now.advanced(by: .nanoseconds(-CoreDuration(limit).nanoseconds))
@@ -92,9 +88,9 @@ extension SQLiteTransaction {
 
     /// Deletes some of them.
     fileprivate mutating func deleteOldEntries() throws(DurableError) {
-        try table.deleteReleasedValues()
+        try deleteReleasedValues()
         // Any namespace will do: it deletes the oldest entries of all of them.
-        guard let namespace = try table.connection.namespaces().first else { return }
-        try table.forget(beyond: limits, in: namespace, at: now)
+        guard let namespace = try connection.namespaces().first else { return }
+        try forget(beyond: limits, in: namespace, at: now)
     }
 }

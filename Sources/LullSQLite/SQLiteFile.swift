@@ -1,5 +1,4 @@
 internal import CLullSQLite
-internal import Lull
 package import LullDurable
 
 /// A store in one file, for one thread: every call returns when its transaction has ended.
@@ -23,7 +22,7 @@ package final class SQLiteFile {
         package var longLog = 1000
         /// Whether a commit waits for the disk. False only in the tests that show what that loses.
         package var syncs = true
-        /// What brings a file from each version to the next. Tests add versions.
+        /// The steps that bring a file from each version to the next. Tests add versions.
         var migrations = Schema.migrations
 
         package init() {}
@@ -32,7 +31,7 @@ package final class SQLiteFile {
     let path: String
     let options: Options
     let writerLock: WriterLock
-    /// See ``FileState``: what becomes of a commit that fails.
+    /// Whether the file can be used, or has to be recovered first.
     var state: FileState
     var files: OpenFiles
     /// When to look for old entries next.
@@ -74,7 +73,7 @@ package final class SQLiteFile {
             }
             state = .open(connection)
             // The first process after a boot ties the file's time to it, before anything can set the wall clock.
-            commit([])
+            _ = transact { _ in }
         } catch .refused(let why) {
             throw .unusable(why)
         }
@@ -91,21 +90,35 @@ package final class SQLiteFile {
 
     // MARK: - Writing
 
-    /// Makes a call in a transaction of its own.
-    package func write<Answer: Sendable>(
-        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
+    /// Executes a body in a transaction of its own.
+    ///
+    /// - Parameters:
+    ///   - patience: How long to wait for other processes; by default, that of the options.
+    ///   - body: Called once. Its result counts only if the transaction is committed.
+    package func write<Answer>(
+        within patience: Duration? = nil,
+        _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
-        try answer(to: body) { write([$0]) }
+        try writerLock.acquire(within: patience ?? options.patience)
+        defer { writerLock.release() }
+        var result: Result<Answer, DurableError>?
+        let ending = transact { transaction in
+            do throws(DurableError) { result = .success(try body(&transaction)) } catch { result = .failure(error) }
+        }
+        shortenLog()
+        // A body that failed by itself has recorded nothing, whatever happened to the transaction.
+        if case .failure(let error) = result { throw error }
+        if let failure = ending.failure { throw failure }
+        guard let result else { preconditionFailure("a transaction was committed without its body") }
+        return try result.get()
     }
 
     /// Makes several calls in one transaction, and answers each.
     ///
-    /// - Parameters:
-    ///   - patience: How long to wait for other processes; by default, that of the options.
-    ///   - more: Returns calls that have come meanwhile and that should share the transaction.
-    func write(_ calls: [any PendingCall], within patience: Duration? = nil, more: () -> [any PendingCall] = { [] }) {
+    /// - Parameter more: Returns calls that have come meanwhile and that should share the transaction.
+    func write(_ calls: [StoreCall], more: () -> [StoreCall] = { [] }) {
         do throws(DurableError) {
-            try writerLock.acquire(within: patience ?? options.patience)
+            try writerLock.acquire(within: options.patience)
         } catch {
             for call in calls { call.refuse(error) }
             return
@@ -117,26 +130,25 @@ package final class SQLiteFile {
 
     // MARK: - Reading
 
-    /// Makes a call that changes nothing.
-    package func read<Answer: Sendable>(
-        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
+    /// Executes a body that changes nothing, at one instant. It does not wait for writers.
+    package func read<Answer>(
+        _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
-        try answer(to: body) { read([$0]) }
+        let connection = try connectionForReading()
+        try check()
+        connection.latestFailure = nil
+        try connection[.beginReading].run()
+        defer { connection.rollBack() }
+        var transaction = SQLiteTransaction(
+            connection, try Meta(from: connection), at: options.clock.read(), limits: options.limits)
+        return try body(&transaction)
     }
 
-    /// Makes calls that change nothing, all at one instant. They do not wait for writers.
-    func read(_ calls: [any PendingCall]) {
+    /// Makes calls that change nothing, all at one instant, and answers each.
+    func read(_ calls: [StoreCall]) {
         do throws(DurableError) {
-            let connection = try connectionForReading()
-            try check()
-            connection.latestFailure = nil
-            try connection[.beginReading].run()
-            defer { connection.rollBack() }
-            var meta = try Meta(from: connection)
-            var transaction = transaction(connection, &meta, at: options.clock.read())
-            for var call in calls {
-                call.perform(in: &transaction)
-                call.finish(nil)
+            try read { transaction in
+                for call in calls { call.perform(in: &transaction).send(nil) }
             }
         } catch {
             for call in calls { call.refuse(error) }
@@ -160,26 +172,5 @@ package final class SQLiteFile {
         defer { dataVersion = new }
         if new != dataVersion { lastCommit = .now }
         return new != dataVersion
-    }
-
-    // MARK: - Parts
-
-    func transaction(
-        _ connection: Connection, _ meta: inout Meta, at reading: StoreTime.Reading
-    ) -> SQLiteTransaction {
-        let now = meta.time.now(reading)
-        let table = SQLiteTable(connection, at: now, sequence: meta.sequence, base: meta.base)
-        return SQLiteTransaction(table, limits: options.limits)
-    }
-
-    /// Makes a call of `body`, and returns its answer when `pass` returns.
-    func answer<Answer: Sendable>(
-        to body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer,
-        _ pass: (any PendingCall) -> Void
-    ) throws(DurableError) -> Answer {
-        let result = Guarded<Result<Answer, DurableError>?>(nil)
-        pass(Call(body) { answer, _ in _ = result.exchange(answer) })
-        guard let result = result.value else { preconditionFailure("every call is answered") }
-        return try result.get()
     }
 }

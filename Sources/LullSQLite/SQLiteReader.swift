@@ -5,8 +5,8 @@ package import LullDurable
 
 /// Reads a store in one file, and changes nothing.
 ///
-/// It takes no lock that a writer waits for, creates no file and needs no permission to write. So it answers on a full disk, on a
-/// read-only one, and beside a writer that is stuck. Every query opens the file again, so that the answer comes from the file that has
+/// It takes no lock that a writer waits for, creates no file and needs no permission to write, and therefore answers on a full disk,
+/// on a read-only one, and beside a writer that is stuck. Every query opens the file again, so that the answer comes from the file that has
 /// the name now.
 package struct SQLiteReader: Sendable {
     private let path: String
@@ -101,16 +101,13 @@ package struct SQLiteReader: Sendable {
                     + "\(options.migrations.count). Whatever works or submits there brings it up to date")
         case .ours: break
         }
-        let meta = try Meta(from: connection)
         // The time advances without being written.
-        var time = meta.time
-        let now = time.now(options.clock.read())
-        let table = SQLiteTable(connection, at: now, sequence: meta.sequence, base: meta.base)
-        var transaction = SQLiteTransaction(table, limits: options.limits)
+        var transaction = SQLiteTransaction(
+            connection, try Meta(from: connection), at: options.clock.read(), limits: options.limits)
         return try body(&transaction)
     }
 
-    /// What shows whether another process has opened a file that was not in use.
+    /// Properties that show whether another process has opened a file that was not in use.
     private struct Marks: Equatable {
         let file: FileMark
         let log: FileMark

@@ -68,45 +68,33 @@ public final class SQLiteStore: DurableStore {
 
     deinit { calls.beginClosing() }
 
-    /// The number of writing calls, and of their transactions, which are fewer: simultaneous calls share one. For benchmarks and
-    /// tests.
-    package var traffic: (calls: Int, transactions: Int) {
-        let traffic = calls.traffic
-        return (traffic.calls, traffic.transactions)
-    }
-
     // MARK: - Passing calls to the thread
 
-    /// Makes a call on the thread, and gives the wake signal its result before the caller.
+    /// Passes a call to the thread, and waits for its answer.
+    ///
+    /// - Parameter make: Makes the call for its caller.
+    private func call<Answer: Sendable>(
+        _ make: (StoreCall.Caller<Answer>) -> StoreCall
+    ) async throws(DurableError) -> Answer {
+        try await call(make) { answer, _ in answer }
+    }
 
+    /// Passes a call to the thread, and gives its answer to the wake signal before the caller.
     private func call<Raw: Sendable, Answer: Sendable>(
-        writes: Bool, _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Raw,
+        _ make: (StoreCall.Caller<Raw>) -> StoreCall,
         then finish: @escaping @Sendable (Raw, inout WakeSignal) -> Answer
     ) async throws(DurableError) -> Answer {
-        let calls = calls
         let result = await withCheckedContinuation { continuation in
-            let call = Call(body) { result, earliestWakes in
+            let caller = StoreCall.Caller<Raw> { [calls] result, earliestWakes in
                 let answer = calls.withWakeSignal { signal in
                     for (namespace, wake) in earliestWakes { signal.signal(wake, in: namespace) }
                     return result.map { finish($0, &signal) }
                 }
                 continuation.resume(returning: answer)
             }
-            calls.enqueue(call, writes: writes)
+            calls.enqueue(make(caller))
         }
         return try result.get()
-    }
-
-    private func write<Answer: Sendable>(
-        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
-    ) async throws(DurableError) -> Answer {
-        try await call(writes: true, body) { answer, _ in answer }
-    }
-
-    private func read<Answer: Sendable>(
-        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
-    ) async throws(DurableError) -> Answer {
-        try await call(writes: false, body) { answer, _ in answer }
     }
 
     // MARK: - The calls
@@ -114,42 +102,38 @@ public final class SQLiteStore: DurableStore {
     /// Opens a namespace: see ``/LullDurable/DurableStore/open(_:_:)``.
     @discardableResult
     public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
-        try await write { transaction throws(DurableError) in try transaction.open(namespace, rules) }
+        try await call { .open(namespace, rules, $0) }
     }
 
     /// Records a submit: see ``/LullDurable/DurableStore/submit(_:)``.
     public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
-        try await write { transaction throws(DurableError) in try transaction.submit(submission) }
+        try await call { .submit(submission, $0) }
     }
 
     /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.
     @discardableResult
     public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await write { transaction throws(DurableError) in try transaction.flush(key, in: namespace) }
+        try await call { .flush(key, in: namespace, $0) }
     }
 
     /// Cancels a key or all: see ``/LullDurable/DurableStore/cancel(_:in:)``.
     @discardableResult
     public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await write { transaction throws(DurableError) in try transaction.cancel(key, in: namespace) }
+        try await call { .cancel(key, in: namespace, $0) }
     }
 
     /// Flushes what only one submitter has submitted: see ``/LullDurable/DurableStore/flush(submittedBy:in:)``.
     public func flush(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
-        try await write { transaction throws(DurableError) in
-            try transaction.flush(submittedBy: submitter, in: namespace)
-        }
+        try await call { .flushSubmitter(submitter, in: namespace, $0) }
     }
 
     /// Cancels what only one submitter has submitted: see ``/LullDurable/DurableStore/cancel(submittedBy:in:)``.
     public func cancel(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
-        try await write { transaction throws(DurableError) in
-            try transaction.cancel(submittedBy: submitter, in: namespace)
-        }
+        try await call { .cancelSubmitter(submitter, in: namespace, $0) }
     }
 
     /// Hands out runs: see ``/LullDurable/DurableStore/claim(_:)``.
@@ -161,8 +145,8 @@ public final class SQLiteStore: DurableStore {
     /// Makes several calls in one transaction: see ``/LullDurable/DurableStore/exchange(_:_:)``.
     public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
         do throws(DurableError) {
-            return try await call(writes: true) { transaction in
-                transaction.exchange(reports, claim)
+            return try await call {
+                .exchange(reports, claim, $0)
             } then: { exchange, signal in
                 exchange.answers { next in signal.announce(next, in: claim?.namespace ?? "") }
             }
@@ -173,42 +157,40 @@ public final class SQLiteStore: DurableStore {
 
     /// Records a worker's report: see ``/LullDurable/DurableStore/report(_:)``.
     public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
-        try await write { transaction throws(DurableError) in try transaction.report(report) }
+        try await call { .report(report, $0) }
     }
 
     /// Returns the state of a submit: see ``/LullDurable/DurableStore/state(of:)``.
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
-        try await read { transaction throws(DurableError) in try transaction.state(of: receipt) }
+        try await call { .state(of: receipt, $0) }
     }
 
     /// Returns all namespaces with their counts: see ``/LullDurable/DurableStore/status()``.
     public func status() async throws(DurableError) -> [DurableStatus] {
-        try await read { transaction throws(DurableError) in try transaction.status() }
+        try await call { .status($0) }
     }
 
     /// Returns keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try await read { transaction throws(DurableError) in
-            try transaction.list(in: namespace, prefix: prefix, limit: limit)
-        }
+        try await call { .list(in: namespace, prefix: prefix, limit: limit, $0) }
     }
 
     /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        try await read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
+        try await call { .dead(in: namespace, limit: limit, $0) }
     }
 
     /// Retries a dead run: see ``/LullDurable/DurableStore/retry(_:in:)``.
     public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
-        try await write { transaction throws(DurableError) in try transaction.retry(run, in: namespace) }
+        try await call { .retry(run, in: namespace, $0) }
     }
 
     /// Discards a dead run: see ``/LullDurable/DurableStore/discard(_:in:)``.
     @discardableResult
     public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
-        try await write { transaction throws(DurableError) in try transaction.discard(run, in: namespace) }
+        try await call { .discard(run, in: namespace, $0) }
     }
 
     /// Waits for something to claim: see ``/LullDurable/DurableStore/wait(in:after:atMost:)``.

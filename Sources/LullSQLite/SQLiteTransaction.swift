@@ -1,185 +1,100 @@
 package import LullCore
 package import LullDurable
 
-/// The calls of a store within one transaction, by the names of namespaces.
-package struct SQLiteTransaction {
-    var table: SQLiteTable
-    /// The present instant, read after other processes could no longer write.
-    package var now: CoreInstant { table.now }
+/// A transaction of a file: the table on which the steps of ``DurableTable`` work, and the calls of a store by the names of
+/// namespaces.
+package struct SQLiteTransaction: DurableTable {
+    let connection: Connection
     let limits: DurableLimits
+    /// The numbers and the time of the file as they will be after the transaction.
+    private(set) var meta: Meta
+    /// The present instant: that of the transaction, read after other processes could no longer write, or of the calls that came
+    /// while it was open.
+    package internal(set) var now: CoreInstant {
+        didSet { if now != oldValue { submitMark = nil } }
+    }
+    /// The row that was written last, if a submit of the present instant has left something pending in it. It then shows that the
+    /// transaction was committed, and its instant, so that ``Meta`` need not.
+    var submitMark: CommitMark?
+    /// The earliest `wake` that was written in each namespace.
+    private var earliestWakes: EarliestWakes = [:]
     /// The namespace of the latest call: most transactions have one only.
-    private var latest: DurableNamespace?
+    private var latestNamespace: DurableNamespace?
     /// Whether old entries were deleted in this transaction.
-    private var hasDeletedOldEntries = false
+    private var hasForgotten = false
     /// Whether a namespace of this transaction has values in rows of their own.
     private var collects = false
     /// Whether pages of the file were moved, which writes no row.
     var hasMovedPages = false
 
-    init(_ table: SQLiteTable, limits: DurableLimits) {
-        self.table = table
+    /// Creates the value of a transaction that has begun.
+    init(_ connection: Connection, _ meta: Meta, at reading: StoreTime.Reading, limits: DurableLimits) {
+        self.connection = connection
         self.limits = limits
+        self.meta = meta
+        now = self.meta.time.now(reading)
     }
+
+    /// See ``DurableTable/sequence``.
+    package var sequence: Int64 {
+        get { meta.sequence }
+        set { meta.sequence = newValue }
+    }
+
+    /// See ``DurableTable/base``.
+    package var base: Int64 {
+        get { meta.base }
+        set { meta.base = newValue }
+    }
+
+    /// Advances the present instant for calls that came while the transaction was open.
+    mutating func advance(to reading: StoreTime.Reading) {
+        now = meta.time.now(reading)
+    }
+
+    // MARK: - Namespaces
 
     /// Returns a namespace with the rules that hold for all processes.
     package mutating func namespace(_ name: String) throws(DurableError) -> DurableNamespace {
-        if let latest, latest.name == name { return latest }
-        guard let found = try table.connection.cachedNamespace(name) else { throw .noPolicy(namespace: name) }
-        latest = found
+        if let latestNamespace, latestNamespace.name == name { return latestNamespace }
+        guard let found = try connection.cachedNamespace(name) else { throw .noPolicy(namespace: name) }
+        latestNamespace = found
         if found.collects { collects = true }
         return found
     }
 
-    /// Deletes a few of the old entries, once in each transaction with submits or claims.
-    private mutating func deleteOldEntries(_ namespace: DurableNamespace) throws(DurableError) {
-        if hasDeletedOldEntries { return }
-        hasDeletedOldEntries = true
-        try table.forget(beyond: limits, in: namespace, at: now)
+    /// Creates a namespace, or changes its rules.
+    mutating func write(_ rules: DurableRules, of name: String, isNew: Bool) throws(DurableError) {
+        try connection.write(rules, of: name, isNew: isNew)
+        latestNamespace = nil
+        connection.clearNamespaceCache()
     }
 
-    /// Deletes values that have ended, twice as many rows as the transaction has written. So they never pile up, however busy the store
-    /// is.
-    mutating func deleteReleasedValues(afterWriting rows: Int32) throws(DurableError) {
-        if collects, rows > 0 { try table.deleteReleasedValues(atMost: max(SQLiteTable.mostDeleted, 2 * Int(rows))) }
+    // MARK: - Wake-ups
+
+    /// Removes and returns the earliest `wake` that was written in each namespace, for the store's wake signal.
+    mutating func takeEarliestWakes() -> EarliestWakes {
+        defer { if !earliestWakes.isEmpty { earliestWakes = [:] } }
+        return earliestWakes
     }
 
-    // MARK: - Producers
-
-    /// See ``DurableStore/open(_:_:)``.
-    package mutating func open(_ name: String, _ rules: DurableRules?) throws(DurableError) -> DurableRules {
-        let stored = try table.connection.namespace(named: name)?.rules
-        let opened = try DurableNamespace.open(name, rules, stored: stored)
-        if opened != stored {
-            try table.connection.write(opened, of: name, isNew: stored == nil)
-            latest = nil
-            table.connection.clearNamespaceCache()
-        }
-        return opened
+    /// Records a `wake` that was written.
+    mutating func recordWake(_ wake: CoreInstant, in namespace: DurableNamespace) {
+        earliestWakes[namespace.name] = min(wake, earliestWakes[namespace.name] ?? .farFuture)
     }
 
-    /// See ``DurableStore/submit(_:)``.
-    package mutating func submit(_ submission: DurableSubmission) throws(DurableError) -> DurableReceipt {
-        guard submission.value.count <= limits.largestValue else {
-            throw .tooLarge(bytes: submission.value.count, limit: limits.largestValue)
-        }
-        let namespace = try namespace(submission.namespace)
-        try deleteOldEntries(namespace)
-        return try table.submit(submission, in: namespace, at: now)
+    // MARK: - Deleting what is old
+
+    /// Deletes a few of the old ends and tokens, once in each transaction with submits or claims.
+    mutating func forgetOnce(in namespace: DurableNamespace) throws(DurableError) {
+        if hasForgotten { return }
+        hasForgotten = true
+        try forget(beyond: limits, in: namespace, at: now)
     }
 
-    /// See ``DurableStore/flush(_:in:)``.
-    package mutating func flush(_ key: [UInt8]?, in name: String) throws(DurableError) -> Int {
-        try table.flush(key, in: try namespace(name), at: now)
-    }
-
-    /// See ``DurableStore/cancel(_:in:)``.
-    package mutating func cancel(_ key: [UInt8]?, in name: String) throws(DurableError) -> Int {
-        try table.cancel(key, in: try namespace(name), at: now)
-    }
-
-    /// See ``DurableStore/flush(submittedBy:in:)``.
-    package mutating func flush(
-        submittedBy submitter: Int64, in name: String
-    ) throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
-        try table.flush(submittedBy: submitter, in: try namespace(name), at: now)
-    }
-
-    /// See ``DurableStore/cancel(submittedBy:in:)``.
-    package mutating func cancel(
-        submittedBy submitter: Int64, in name: String
-    ) throws(DurableError) -> (cancelled: Int, mixed: Int) {
-        try table.cancel(submittedBy: submitter, in: try namespace(name), at: now)
-    }
-
-    // MARK: - Workers
-
-    /// See ``DurableStore/claim(_:)``.
-    ///
-    /// - Returns: The runs, those that have died, and when there may be more.
-    package mutating func claim(
-        _ claim: DurableClaim
-    ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
-        let namespace = try namespace(claim.namespace)
-        try deleteOldEntries(namespace)
-        return try table.claim(claim, in: namespace, at: now)
-    }
-
-    /// See ``DurableStore/report(_:)``.
-    package mutating func report(_ report: DurableReport) throws(DurableError) -> DurableReport.Answer {
-        try table.report(report, in: try namespace(report.namespace), at: now)
-    }
-
-    /// Makes several calls of a worker, each with an answer of its own: see ``DurableStore/exchange(_:_:)``.
-    package mutating func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) -> Exchange {
-        Exchange(
-            reports: reports.map { report in
-                Result { () throws(DurableError) in try self.report(report) }
-            },
-            claim: claim.map { claim in
-                Result { () throws(DurableError) in try self.claim(claim) }
-            }, now: now)
-    }
-
-    /// The answers to an exchange.
-    package struct Exchange: Sendable {
-        let reports: [Result<DurableReport.Answer, DurableError>]
-        let claim: Result<(runs: [DurableRun], dead: [DurableRun], next: CoreInstant?), DurableError>?
-        /// The instant of the transaction.
-        package let now: CoreInstant
-
-        /// Returns the answers for the caller.
-        ///
-        /// - Parameter mark: Returns the mark for a claim's answer, from the instant at which there may be more.
-        package func answers(mark: (CoreInstant?) -> Int64) -> DurableExchange {
-            let claimed = claim.map { result in
-                result.map { runs, dead, next in
-                    DurableClaim.Answer(
-                        runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) },
-                        mark: mark(next))
-                }
-            }
-            return DurableExchange(reports: reports, claim: claimed)
-        }
-    }
-
-    /// See ``DurableStore/retry(_:in:)``.
-    package mutating func retry(_ run: Int64, in name: String) throws(DurableError) -> DurableRetry {
-        try table.retry(run, in: try namespace(name), at: now)
-    }
-
-    /// See ``DurableStore/discard(_:in:)``.
-    package mutating func discard(_ run: Int64, in name: String) throws(DurableError) -> Bool {
-        try table.discard(run, in: try namespace(name))
-    }
-
-    // MARK: - Queries
-
-    /// See ``DurableStore/state(of:)``.
-    package mutating func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
-        try table.state(of: receipt, in: try namespace(receipt.namespace), at: now)
-    }
-
-    /// See ``DurableStore/status()``.
-    package mutating func status() throws(DurableError) -> [DurableStatus] {
-        var all: [DurableStatus] = []
-        for namespace in try table.connection.namespaces() { all.append(try table.status(of: namespace)) }
-        return all
-    }
-
-    /// See ``DurableStore/list(in:prefix:limit:)``.
-    package mutating func list(
-        in name: String, prefix: [UInt8], limit: Int
-    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try table.list(prefix: prefix, limit: limit, in: try namespace(name))
-    }
-
-    /// See ``DurableStore/dead(in:limit:)``.
-    package mutating func dead(in name: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        try table.dead(limit: limit, in: try namespace(name))
-    }
-
-    /// Returns the earliest instant at which something of a namespace can be claimed; nil if there is none.
-    package mutating func nextWake(in name: String) throws(DurableError) -> CoreInstant? {
-        try table.nextWake(in: try namespace(name))
+    /// Deletes values that have ended, twice as many rows as the transaction has written, so that they never pile up, however busy the
+    /// store is.
+    func deleteReleasedValues(afterWriting rows: Int32) throws(DurableError) {
+        if collects, rows > 0 { try deleteReleasedValues(atMost: max(Self.mostDeleted, 2 * Int(rows))) }
     }
 }

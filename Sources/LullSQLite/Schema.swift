@@ -109,13 +109,13 @@ enum Schema {
 }
 
 extension Connection {
-    /// What a file says of itself.
+    /// The kind of a file, by what it says of itself.
     enum Kind: Equatable {
         case empty
         case ours(version: Int64)
     }
 
-    /// Reads what the file says of itself. Throws if it is not one of Lull's, or newer than this program.
+    /// Reads the kind of the file. Throws if it is not one of Lull's, or newer than this program.
     func kind() throws(DurableError) -> Kind {
         let id = try number("PRAGMA application_id")
         let version = try number("PRAGMA user_version")

@@ -23,11 +23,8 @@ import Testing
     private func submit(_ submissions: [DurableSubmission]) -> [Result<Int64, DurableError>] {
         let answers = Guarded<[Int: Result<Int64, DurableError>]>([:])
         let calls = submissions.enumerated().map { index, submission in
-            Call { transaction throws(DurableError) in
-                try transaction.submit(submission).generation
-            } answer: { result, _ in
-                answers.change { $0[index] = result }
-            }
+            StoreCall.submit(
+                submission, .init { result, _ in answers.change { $0[index] = result.map(\.generation) } })
         }
         file.write(calls)
         return answers.value.sorted { $0.key < $1.key }.map(\.value)
@@ -55,12 +52,9 @@ import Testing
         let observer = try RawConnection(place.path)
         let version = try observer.number("PRAGMA data_version")
         let dues = Guarded<[String: Int64?]>([:])
-        func call(_ key: String) -> any PendingCall {
-            Call { transaction throws(DurableError) in
-                try transaction.submit(submission(key, "one"))
-            } answer: { result, _ in
-                dues.change { $0[key] = try? result.get().due }
-            }
+        func call(_ key: String) -> StoreCall {
+            .submit(
+                submission(key, "one"), .init { result, _ in dues.change { $0[key] = try? result.get().due } })
         }
         var later = ["b", "c"]
         file.write([call("a")]) {
@@ -92,18 +86,19 @@ import Testing
 
     @Test func aCallAfterOneThatFailsIsAnswered() throws {
         let answers = Guarded<[Int]>([])
-        let bad = Call { transaction throws(DurableError) in
-            _ = try transaction.table.connection.prepare("SELECT * FROM nowhere")
-        } answer: { result, _ in
-            #expect(throws: DurableError.self) { try result.get() }
-            answers.change { $0.append(1) }
-        }
-        let good = Call { transaction throws(DurableError) in
-            try transaction.submit(submission("a", "one")).generation
-        } answer: { result, _ in
-            #expect(result == .success(1))
-            answers.change { $0.append(2) }
-        }
+        try place.execute("DROP TABLE dead")
+        let bad = StoreCall.discard(
+            1, in: "n",
+            .init { result, _ in
+                #expect(throws: DurableError.self) { try result.get() }
+                answers.change { $0.append(1) }
+            })
+        let good = StoreCall.submit(
+            submission("a", "one"),
+            .init { result, _ in
+                #expect(result.map(\.generation) == .success(1))
+                answers.change { $0.append(2) }
+            })
         file.write([bad, good])
         #expect(answers.value == [1, 2])
     }

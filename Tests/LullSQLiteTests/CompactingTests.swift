@@ -32,20 +32,12 @@ import Testing
         try file.open(try debounce(3600))
         let value = [UInt8](repeating: 7, count: 3000)
         let calls = (0..<count).map { number in
-            Call { transaction throws(DurableError) in
-                _ = try transaction.submit(
-                    DurableSubmission(namespace: "n", key: bytes("key \(number)"), value: value))
-            } answer: { result, _ in
-                #expect(throws: Never.self) { try result.get() }
-            }
+            StoreCall.submit(
+                DurableSubmission(namespace: "n", key: bytes("key \(number)"), value: value), .expectingSuccess)
         }
         file.write(calls)
         let cancels = (0..<count).filter { !$0.isMultiple(of: 20) }.map { number in
-            Call { transaction throws(DurableError) in
-                _ = try transaction.cancel(bytes("key \(number)"), in: "n")
-            } answer: { result, _ in
-                #expect(throws: Never.self) { try result.get() }
-            }
+            StoreCall.cancel(bytes("key \(number)"), in: "n", .expectingSuccess)
         }
         file.write(cancels)
         file.cleanUp()

@@ -40,7 +40,7 @@ import Testing
         return (submits.sorted(), times.sorted())
     }
 
-    @Test("others who commit without pause let a submit through after a few of their turns", arguments: [1, 2])
+    @Test("processes that commit without pause let a submit through after a few of their turns", arguments: [1, 2])
     func turns(others: Int) throws {
         let place = try Place()
         let (submits, times) = try measure(others: others, in: place.directory)

@@ -27,12 +27,9 @@ import Testing
 
     private func submit(_ numbers: Range<Int>, to file: SQLiteFile) {
         let calls = numbers.map { number in
-            Call { transaction throws(DurableError) in
-                // All keys in turn, in an order that mixes them.
-                _ = try transaction.submit(submission("key \(number * 7919 % keys)", "a value that is not that short"))
-            } answer: { result, _ in
-                #expect(throws: Never.self) { try result.get() }
-            }
+            // All keys in turn, in an order that mixes them.
+            StoreCall.submit(
+                submission("key \(number * 7919 % keys)", "a value that is not that short"), .expectingSuccess)
         }
         file.write(calls)
     }
@@ -40,14 +37,7 @@ import Testing
     private func work(on file: SQLiteFile) throws -> Int {
         var executed = 0
         while case let runs = try file.claim(claim(batch)), !runs.isEmpty {
-            let calls = runs.map { run in
-                Call { transaction throws(DurableError) in
-                    _ = try transaction.report(report(run))
-                } answer: { result, _ in
-                    #expect(throws: Never.self) { try result.get() }
-                }
-            }
-            file.write(calls)
+            file.write(runs.map { .report(report($0), .expectingSuccess) })
             executed += runs.count
         }
         return executed

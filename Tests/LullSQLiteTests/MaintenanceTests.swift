@@ -6,7 +6,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// What is done to a file while the store is idle.
+/// The maintenance of a file while the store is idle.
 @Suite(.ownThreads, .timeLimit(.minutes(2))) struct MaintenanceTests {
     private let place: Place
     private let machine = Machine()
@@ -26,11 +26,7 @@ import Testing
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine, limits: limits))
         try file.open(try debounce(0))
         let calls = (0..<700).map { number in
-            Call { transaction throws(DurableError) in
-                _ = try transaction.submit(submission("key \(number)", "value", token: "\(number)"))
-            } answer: { result, _ in
-                #expect(throws: Never.self) { try result.get() }
-            }
+            StoreCall.submit(submission("key \(number)", "value", token: "\(number)"), .expectingSuccess)
         }
         file.write(calls)
         for run in try file.claim(claim(700)) { try file.report(report(run)) }

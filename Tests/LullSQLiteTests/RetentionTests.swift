@@ -5,7 +5,7 @@ import Testing
 
 @testable import LullSQLite
 
-/// What stays in the file, for how long, and by which clock.
+/// How long entries stay in the file, and by which clock.
 @Suite struct RetentionTests {
     private let place: Place
     private let machine = Machine()
@@ -127,7 +127,7 @@ import Testing
             case "maxCount": _ = try transaction.submit(submission("b", "three"))
             case "leading": _ = try transaction.submit(submission("new", "one"))
             case "flush": _ = try transaction.flush(bytes("b"), in: "n")
-            default: transaction.table.now = transaction.now.advanced(by: .nanoseconds(5))
+            default: transaction.now = transaction.now.advanced(by: .nanoseconds(5))
             }
         }
         #expect(try place.number("SELECT last_commit FROM meta") != before)

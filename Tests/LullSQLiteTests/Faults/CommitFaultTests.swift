@@ -46,7 +46,7 @@ import Testing
         disk.arm(effect, at: .sync, of: .log)
         #expect(submit("two", to: file!) == .success(2))
         #expect(disk.hasFailed)
-        // What was acknowledged is on the disk by now.
+        // Everything acknowledged is on the disk by now.
         disk.cut()
         file = nil
         disk.start()
@@ -156,10 +156,7 @@ import Testing
     private func fill(_ file: SQLiteFile) {
         file.write(
             (0..<40).map { key in
-                Call { transaction throws(DurableError) in
-                    _ = try transaction.submit(submission("key \(key)", String(repeating: "v", count: 500)))
-                } answer: { _, _ in
-                }
+                .submit(submission("key \(key)", String(repeating: "v", count: 500)), .init { _, _ in })
             })
     }
 

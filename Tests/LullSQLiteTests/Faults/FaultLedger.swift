@@ -1,6 +1,6 @@
 import LullDurable
 
-/// What a client knows from the store's answers alone: the answer to every submit, and the runs with its value.
+/// The knowledge of a client from the store's answers alone: the answer to every submit, and the runs with its value.
 struct FaultLedger {
     enum Answer {
         case accepted, refused, unknown

@@ -143,7 +143,7 @@ final class FaultTrial {
     }
 
     private func submit(_ count: Int, by file: SQLiteFile) throws {
-        var calls: [any PendingCall] = []
+        var calls: [StoreCall] = []
         let answers = Guarded<[Int: Result<DurableReceipt, DurableError>]>([:])
         var submissions: [(value: Int, key: String, token: String?)] = []
         for _ in 0..<count {
@@ -154,12 +154,7 @@ final class FaultTrial {
         }
         for (value, key, token) in submissions {
             let submission = submission(key, value, token)
-            calls.append(
-                Call { transaction throws(DurableError) in
-                    try transaction.submit(submission)
-                } answer: { result, _ in
-                    answers.change { $0[value] = result }
-                })
+            calls.append(.submit(submission, .init { result, _ in answers.change { $0[value] = result } }))
         }
         file.write(calls)
         for (value, key, token) in submissions {

@@ -57,7 +57,7 @@ import Testing
             bench.disk.arm(.full, at: .write, after: write, lasts: true)
             let why = bench.refusal()
             #expect(why == nil || why == full)
-            // What opening writes last may fail only when something is submitted.
+            // The last write of an opening may fail only when something is submitted.
             if why == nil { #expect(throws: DurableError.refused(full)) { try bench.make() } }
             bench.disk.mend()
             #expect(throws: Never.self) { try bench.make() }

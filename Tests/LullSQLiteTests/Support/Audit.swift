@@ -7,29 +7,28 @@ extension SQLiteFile {
     /// Returns what is wrong with a file: what SQLite finds, and the violated rules of rows, ends and numbers.
     func audit(isComplete: Bool) throws(DurableError) -> [String] {
         try read { transaction throws(DurableError) in
-            let table = transaction.table
-            let verdict = try table.connection.text("PRAGMA integrity_check")
+            let verdict = try transaction.connection.text("PRAGMA integrity_check")
             if verdict != "ok" { return [verdict] }
             var broken: [String] = []
-            for namespace in try table.connection.namespaces() {
-                let rows = try table.connection[.rows]
+            for namespace in try transaction.connection.namespaces() {
+                let rows = try transaction.connection[.rows]
                 rows.bind(1, namespace.id)
-                for entry in try table.entries(rows) {
-                    let ends = try table.ends(of: entry.key, in: namespace)
+                for entry in try transaction.entries(rows) {
+                    let ends = try transaction.ends(of: entry.key, in: namespace)
                     broken += entry.checkInvariants(ends: ends, isComplete: isComplete, by: namespace.rules)
-                    if let run = entry.row.run, max(run.id, run.fence) > table.sequence {
-                        broken.append("run \(run.id) with fence \(run.fence) comes after \(table.sequence)")
+                    if let run = entry.row.run, max(run.id, run.fence) > transaction.sequence {
+                        broken.append("run \(run.id) with fence \(run.fence) comes after \(transaction.sequence)")
                     }
                 }
             }
-            broken += try table.generationsBeyondBase().map { "\($0) may be used again" }
-            broken += try table.strayValues().map { "\($0) is a value in no range" }
+            broken += try transaction.generationsBeyondBase().map { "\($0) may be used again" }
+            broken += try transaction.strayValues().map { "\($0) is a value in no range" }
             return broken
         }
     }
 }
 
-extension SQLiteTable {
+extension SQLiteTransaction {
     fileprivate func ends(
         of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) -> [ClosedRange<Int64>] {

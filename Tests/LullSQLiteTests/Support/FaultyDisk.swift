@@ -33,7 +33,7 @@ final class FaultyDisk: @unchecked Sendable {
         static let any = Files(rawValue: FAULT_ANY_FILE.rawValue)
     }
 
-    /// What a failing call does.
+    /// The effect of a failing call.
     enum Effect: CaseIterable {
         case cut, kill, error, errorAndLoss, full
 

@@ -1,9 +1,11 @@
 import Foundation
+import Lull
 import LullCore
 import LullDurable
-import LullSQLite
 import LullTesting
-import Lull
+import Testing
+
+@testable import LullSQLite
 
 /// A directory for one test.
 final class Place: Sendable {
@@ -87,6 +89,13 @@ func claim(_ limit: Int = 10, owner: Int64 = 1, maxAttempts: Int = 3, holding: [
 
 func report(_ run: DurableRun, owner: Int64 = 1, _ kind: DurableReport.Kind = .completed) -> DurableReport {
     DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: owner, kind)
+}
+
+extension StoreCall.Caller {
+    /// A caller that needs no answer but success.
+    static var expectingSuccess: Self {
+        Self { result, _ in #expect(throws: Never.self) { try result.get() } }
+    }
 }
 
 // The calls of a file, each in a transaction of its own.

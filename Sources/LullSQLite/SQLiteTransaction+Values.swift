@@ -1,15 +1,15 @@
 internal import LullCore
-internal import LullDurable
+package import LullDurable
 
-// The values of `collect`: each is a row of its own under the generation of its submit. So a submit costs the same however many values
-// there are, and values that become due, are claimed or die are a range of rows that need not move.
+// The values of `collect`: each is a row of its own under the generation of its submit. A submit therefore costs the same however many
+// values there are, and values that become due, are claimed or die are a range of rows that need not move.
 
 extension DurableNamespace {
     /// Whether values are rows of their own.
     var collects: Bool { rules.combination == .collect }
 }
 
-extension SQLiteTable {
+extension SQLiteTransaction {
     /// The most values that are deleted when a range ends, and in each later transaction until none is left: a large range must
     /// not delay other writers.
     static let mostDeleted = 256
@@ -43,7 +43,7 @@ extension SQLiteTable {
         return values
     }
 
-    mutating func generation(
+    package mutating func generation(
         ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) -> Int64? {
         let statement = try range(.generationOfValue, ready.submits, of: key, namespace.id)
@@ -53,7 +53,7 @@ extension SQLiteTable {
         return statement.integer(0)
     }
 
-    mutating func dropValues(
+    package mutating func dropValues(
         of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) {
         if namespace.collects { _ = try deleteValues(submits, of: key, namespace.id, limit: -1) }

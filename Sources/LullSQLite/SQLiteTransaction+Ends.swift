@@ -1,5 +1,5 @@
-internal import LullCore
-internal import LullDurable
+package import LullCore
+package import LullDurable
 
 // Ends, dead runs and tokens, and deleting old ones.
 
@@ -14,8 +14,8 @@ enum DeadColumn: Int32, Column {
         from: Self.firstSubmit, to: .lastSubmit, count: .count, first: .first, due: .due, edge: .edge)
 }
 
-extension SQLiteTable {
-    mutating func record(
+extension SQLiteTransaction {
+    package mutating func record(
         _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
         if ending.how == .dead, let run = ending.run { return try insertDead(run, of: entry, at: now, in: namespace) }
@@ -81,7 +81,7 @@ extension SQLiteTable {
 
     // MARK: - Queries
 
-    mutating func end(
+    package mutating func end(
         ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) -> DurableEnding.How? {
         if let dead = try findDead(run, in: namespace), dead.key == key { return .dead }
@@ -98,7 +98,7 @@ extension SQLiteTable {
         return nil
     }
 
-    mutating func end(
+    package mutating func end(
         ofSubmit generation: Int64, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) -> (how: DurableEnding.How, error: String?)? {
         let ended = try connection[.endOfSubmit]
@@ -121,7 +121,7 @@ extension SQLiteTable {
         return how
     }
 
-    mutating func newestEnd(of key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> Int64? {
+    package mutating func newestEnd(of key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> Int64? {
         let ended = try connection[.latestEnd]
         defer { ended.reset() }
         ended.bind(":namespace", namespace.id)
@@ -137,7 +137,7 @@ extension SQLiteTable {
 
     // MARK: - Dead runs
 
-    mutating func findDead(
+    package mutating func findDead(
         _ run: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run)? {
         let statement = try connection[.deadByRun]
@@ -149,7 +149,7 @@ extension SQLiteTable {
         return (key, dead)
     }
 
-    mutating func takeDead(
+    package mutating func takeDead(
         _ run: Int64, withValues: Bool, in namespace: DurableNamespace
     ) throws(DurableError) -> Bool {
         if withValues, namespace.collects, let dead = try findDead(run, in: namespace) {
@@ -181,7 +181,7 @@ extension SQLiteTable {
 
     // MARK: - Tokens, and deleting what is old
 
-    mutating func answer(
+    package mutating func answer(
         to token: String, in namespace: DurableNamespace
     ) throws(DurableError) -> DurableReceipt? {
         let statement = try connection[.answerToToken]
@@ -194,7 +194,7 @@ extension SQLiteTable {
             due: statement.integerOrNull(2))
     }
 
-    mutating func remember(
+    package mutating func remember(
         _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
         let statement = try connection[.insertToken]
@@ -211,7 +211,7 @@ extension SQLiteTable {
     ///
     /// An end that has to stay is recorded again, and checked again when it is old again: it covers absorbed submits that came later, or
     /// belongs to a key with a run that is dead or may still die.
-    mutating func forget(
+    package mutating func forget(
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
         let oldest = try connection[.oldEnds]

@@ -3,7 +3,7 @@ internal import LullDurable
 
 // Status, listings and dead runs. Of values, only those of dead runs are read.
 
-extension SQLiteTable {
+extension SQLiteTransaction {
     func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
         let rows = try connection[.rows]

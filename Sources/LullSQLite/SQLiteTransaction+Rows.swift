@@ -1,41 +1,12 @@
-internal import LullCore
-internal import LullDurable
+package import LullCore
+package import LullDurable
 
-/// The rows of a file within a transaction: the table on which the steps of ``DurableTable`` work.
-struct SQLiteTable: DurableTable {
-    let connection: Connection
-    /// The present instant: that of the transaction, or of the calls that came while it was open.
-    var now: CoreInstant {
-        didSet { if now != oldValue { submitMark = nil } }
-    }
-    var sequence: Int64
-    var base: Int64
-    /// The row that was written last, if a submit of the present instant has left something pending in it. It then shows that the
-    /// transaction was committed, and its instant, so that ``Meta`` need not.
-    private(set) var submitMark: CommitMark?
-    /// The earliest `wake` that was written in each namespace.
-    private var earliestWakes: [String: CoreInstant] = [:]
+// The rows of `work`.
 
-    init(_ connection: Connection, at now: CoreInstant, sequence: Int64, base: Int64) {
-        self.connection = connection
-        self.now = now
-        self.sequence = sequence
-        self.base = base
-    }
-
-    /// Removes and returns the earliest `wake` that was written in each namespace, for the store's wake signal.
-    mutating func takeEarliestWakes() -> [String: CoreInstant] {
-        defer { if !earliestWakes.isEmpty { earliestWakes = [:] } }
-        return earliestWakes
-    }
-
-    private mutating func recordWake(_ wake: CoreInstant, in namespace: DurableNamespace) {
-        earliestWakes[namespace.name] = min(wake, earliestWakes[namespace.name] ?? .farFuture)
-    }
-
+extension SQLiteTransaction {
     // MARK: - One row
 
-    mutating func find(_ key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> DurableEntry? {
+    package mutating func find(_ key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> DurableEntry? {
         let pending = try connection[.pendingByKey]
         defer { pending.reset() }
         pending.bind(":namespace", namespace.id)
@@ -48,7 +19,7 @@ struct SQLiteTable: DurableTable {
         return try whole.next() ? try whole.entry(key: key) : nil
     }
 
-    mutating func insert(
+    package mutating func insert(
         _ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) {
         // Most new rows have something pending and nothing else.
@@ -74,7 +45,7 @@ struct SQLiteTable: DurableTable {
         submitMark = isMark ? .submit(row: handle, generation: row.generation) : nil
     }
 
-    mutating func update(
+    package mutating func update(
         _ new: DurableEntry, from old: DurableEntry, in namespace: DurableNamespace
     ) throws(DurableError) {
         let (row, before) = (new.row, old.row)
@@ -108,7 +79,7 @@ struct SQLiteTable: DurableTable {
         if change.groups.contains(.wake) { recordWake(new.wake, in: namespace) }
     }
 
-    mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) throws(DurableError) {
+    package mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) throws(DurableError) {
         let statement = try connection[.deleteRow]
         statement.bind(":id", entry.handle)
         try statement.run()
@@ -140,7 +111,7 @@ struct SQLiteTable: DurableTable {
         return bytes
     }
 
-    mutating func values(
+    package mutating func values(
         ofRunIn entry: DurableEntry, in namespace: DurableNamespace
     ) throws(DurableError) -> [[UInt8]] {
         if namespace.collects, let run = entry.row.run {
@@ -155,7 +126,7 @@ struct SQLiteTable: DurableTable {
 
     // MARK: - Many rows
 
-    mutating func earliest(
+    package mutating func earliest(
         in namespace: DurableNamespace, through now: CoreInstant, limit: Int
     ) throws(DurableError) -> [DurableEntry] {
         let statement = try connection[.earliestRows]
@@ -165,7 +136,7 @@ struct SQLiteTable: DurableTable {
         return try entries(statement)
     }
 
-    mutating func nextWake(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant? {
+    package mutating func nextWake(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant? {
         let statement = try connection[.nextWake]
         defer { statement.reset() }
         statement.bind(":namespace", namespace.id)
@@ -173,18 +144,18 @@ struct SQLiteTable: DurableTable {
         return statement.integerOrNull(0).map(CoreInstant.init(nanoseconds:))
     }
 
-    mutating func held(by owner: Int64, in namespace: DurableNamespace) throws(DurableError) -> [DurableEntry] {
+    package mutating func held(by owner: Int64, in namespace: DurableNamespace) throws(DurableError) -> [DurableEntry] {
         let statement = try connection[.rowsOfWorker]
         statement.bind(":worker", owner)
         statement.bind(":namespace", namespace.id)
         return try entries(statement)
     }
 
-    mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
+    package mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
         try keys(try connection[.allKeys], in: namespace)
     }
 
-    mutating func keys(
+    package mutating func keys(
         submittedBy submitter: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> [[UInt8]] {
         let statement = try connection[.keysOfSubmitter]

@@ -1,0 +1,166 @@
+package import LullCore
+package import LullDurable
+
+// The calls of a store, by the names of namespaces.
+
+extension SQLiteTransaction {
+    // MARK: - Producers
+
+    /// See ``DurableStore/open(_:_:)``.
+    package mutating func open(_ name: String, _ rules: DurableRules?) throws(DurableError) -> DurableRules {
+        let stored = try self.rules(of: name)
+        let opened = try DurableNamespace.open(name, rules, stored: stored)
+        if opened != stored { try write(opened, of: name, isNew: stored == nil) }
+        return opened
+    }
+
+    /// See ``DurableStore/submit(_:)``.
+    package mutating func submit(_ submission: DurableSubmission) throws(DurableError) -> DurableReceipt {
+        guard submission.value.count <= limits.largestValue else {
+            throw .tooLarge(bytes: submission.value.count, limit: limits.largestValue)
+        }
+        let namespace = try namespace(submission.namespace)
+        try forgetOnce(in: namespace)
+        return try submit(submission, in: namespace, at: now)
+    }
+
+    /// See ``DurableStore/flush(_:in:)``.
+    package mutating func flush(_ key: [UInt8]?, in name: String) throws(DurableError) -> Int {
+        try flush(key, in: try namespace(name), at: now)
+    }
+
+    /// See ``DurableStore/cancel(_:in:)``.
+    package mutating func cancel(_ key: [UInt8]?, in name: String) throws(DurableError) -> Int {
+        try cancel(key, in: try namespace(name), at: now)
+    }
+
+    /// See ``DurableStore/flush(submittedBy:in:)``.
+    package mutating func flush(
+        submittedBy submitter: Int64, in name: String
+    ) throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
+        try flush(submittedBy: submitter, in: try namespace(name), at: now)
+    }
+
+    /// See ``DurableStore/cancel(submittedBy:in:)``.
+    package mutating func cancel(
+        submittedBy submitter: Int64, in name: String
+    ) throws(DurableError) -> (cancelled: Int, mixed: Int) {
+        try cancel(submittedBy: submitter, in: try namespace(name), at: now)
+    }
+
+    // MARK: - Workers
+
+    /// See ``DurableStore/claim(_:)``.
+    ///
+    /// - Returns: The runs, those that have died, and when there may be more.
+    package mutating func claim(
+        _ claim: DurableClaim
+    ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
+        let namespace = try namespace(claim.namespace)
+        try forgetOnce(in: namespace)
+        return try self.claim(claim, in: namespace, at: now)
+    }
+
+    /// See ``DurableStore/report(_:)``.
+    package mutating func report(_ report: DurableReport) throws(DurableError) -> DurableReport.Answer {
+        try self.report(report, in: try namespace(report.namespace), at: now)
+    }
+
+    /// Makes several calls of a worker, each with an answer of its own: see ``DurableStore/exchange(_:_:)``.
+    package mutating func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) -> Exchange {
+        Exchange(
+            reports: reports.map { report in
+                Result { () throws(DurableError) in try self.report(report) }
+            },
+            claim: claim.map { claim in
+                Result { () throws(DurableError) in try self.claim(claim) }
+            }, now: now)
+    }
+
+    /// The answers to an exchange.
+    package struct Exchange: Sendable {
+        let reports: [Result<DurableReport.Answer, DurableError>]
+        let claim: Result<(runs: [DurableRun], dead: [DurableRun], next: CoreInstant?), DurableError>?
+        /// The instant of the transaction.
+        package let now: CoreInstant
+
+        /// Returns the answers for the caller.
+        ///
+        /// - Parameter mark: Returns the mark for a claim's answer, from the instant at which there may be more.
+        package func answers(mark: (CoreInstant?) -> Int64) -> DurableExchange {
+            let claimed = claim.map { result in
+                result.map { runs, dead, next in
+                    DurableClaim.Answer(
+                        runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) },
+                        mark: mark(next))
+                }
+            }
+            return DurableExchange(reports: reports, claim: claimed)
+        }
+    }
+
+    /// See ``DurableStore/retry(_:in:)``.
+    package mutating func retry(_ run: Int64, in name: String) throws(DurableError) -> DurableRetry {
+        try retry(run, in: try namespace(name), at: now)
+    }
+
+    /// See ``DurableStore/discard(_:in:)``.
+    package mutating func discard(_ run: Int64, in name: String) throws(DurableError) -> Bool {
+        try discard(run, in: try namespace(name))
+    }
+
+    // MARK: - Queries
+
+    /// See ``DurableStore/state(of:)``.
+    package mutating func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
+        try state(of: receipt, in: try namespace(receipt.namespace), at: now)
+    }
+
+    /// See ``DurableStore/status()``.
+    package mutating func status() throws(DurableError) -> [DurableStatus] {
+        var all: [DurableStatus] = []
+        for namespace in try connection.namespaces() { all.append(try status(of: namespace)) }
+        return all
+    }
+
+    /// See ``DurableStore/list(in:prefix:limit:)``.
+    package mutating func list(
+        in name: String, prefix: [UInt8], limit: Int
+    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try list(prefix: prefix, limit: limit, in: try namespace(name))
+    }
+
+    /// See ``DurableStore/dead(in:limit:)``.
+    package mutating func dead(in name: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        try dead(limit: limit, in: try namespace(name))
+    }
+
+    // MARK: - Queries of the command line
+
+    /// Returns the names of all namespaces, in order.
+    package func names() throws(DurableError) -> [String] {
+        try connection.namespaces().map(\.name)
+    }
+
+    /// Returns the rules of a namespace; nil if it has never been opened.
+    package func rules(of name: String) throws(DurableError) -> DurableRules? {
+        try connection.namespace(named: name)?.rules
+    }
+
+    /// Returns the counts of one namespace.
+    package mutating func status(of name: String) throws(DurableError) -> DurableStatus {
+        try status(of: try namespace(name))
+    }
+
+    /// Returns a page of the keys that are not at rest, from `start` on, in the order of their bytes. A listing need not hold all keys.
+    package mutating func list(
+        in name: String, from start: [UInt8], limit: Int
+    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try list(prefix: [], from: start, limit: limit, in: try namespace(name))
+    }
+
+    /// Returns the earliest instant at which something of a namespace can be claimed; nil if there is none.
+    package mutating func nextWake(in name: String) throws(DurableError) -> CoreInstant? {
+        try nextWake(in: try namespace(name))
+    }
+}

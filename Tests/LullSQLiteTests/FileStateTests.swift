@@ -1,0 +1,44 @@
+import LullDurable
+import Testing
+
+@testable import LullSQLite
+
+/// The states of a file, and the transitions that are impossible: those stop the program before it answers a caller wrongly.
+@Suite struct FileStateTests {
+    @Test func aFailedCommitClosesTheFileUntilItIsRecovered() throws {
+        let place = try Place()
+        let options = SQLiteFile.Options()
+        var state = FileState.open(try Connection(place.path, creates: true, options))
+        state.commitFailed()
+        #expect(state.connection == nil)
+        let again = try Connection(place.path, creates: false, options)
+        state.recovered(again)
+        #expect(state.connection === again)
+    }
+
+    @Test func aCommitThatFailsTwiceStopsTheProgram() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var state = FileState.uncertain
+            state.commitFailed()
+        }
+        expect("a commit needs an open file", in: result)
+    }
+
+    @Test func recoveringAnOpenFileStopsTheProgram() async throws {
+        let place = try Place()
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [path = place.path as String] in
+            let connection = try Connection(path, creates: true, SQLiteFile.Options())
+            var state = FileState.open(connection)
+            state.recovered(connection)
+        }
+        expect("an open file needs no recovery", in: result)
+        withExtendedLifetime(place) {}
+    }
+
+    private func expect(_ message: String, in result: ExitTest.Result?) {
+        // An optimised program stops without a message.
+        guard _isDebugAssertConfiguration(), let result else { return }
+        #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains(message))
+    }
+}

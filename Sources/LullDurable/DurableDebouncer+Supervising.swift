@@ -24,7 +24,7 @@ extension DurableDebouncer {
 
     /// Returns runs that have used up their attempts, the oldest first. They stay until ``retry(_:)`` or ``discard(_:)``.
     ///
-    /// What to do with them: <doc:WorkThatSurvives>.
+    /// For ways to handle them, see <doc:WorkThatSurvives>.
     ///
     /// - Parameter limit: The largest number of runs to return.
     /// - Returns: The runs; a key is nil if no key of this type has its bytes.

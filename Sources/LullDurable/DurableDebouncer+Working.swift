@@ -11,8 +11,8 @@ extension DurableDebouncer {
     ///
     /// When the task is cancelled, the worker claims nothing more. Running handlers have the `grace` to end; then they are
     /// cancelled, and their runs go back to the store without having spent an attempt. The worker gives up a handler that
-    /// ignores its cancellation half-way between the end of the grace and the end of the lease. So the call returns when
-    /// all handlers have ended, and no later than a `lease` after the cancellation.
+    /// ignores its cancellation half-way between the end of the grace and the end of the lease. The call returns when
+    /// all handlers have ended, and therefore no later than a `lease` after the cancellation.
     ///
     /// A handler that throws has failed, and its run is tried again after a delay, under the rules of `retry`. While a
     /// handler runs, the worker renews its lease each time a third of it has passed. If that fails for so long that
@@ -43,10 +43,10 @@ extension DurableDebouncer {
         @_inheritActorContext
         handler: @escaping @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
     ) async throws(DurableError) {
-        let settings = WorkerStateMachine.Settings(
+        let configuration = WorkerStateMachine.Configuration(
             namespace: namespace, owner: .random(in: .min ... .max), maxConcurrent: maxConcurrent,
             lease: CoreDuration(lease), backoff: retry, grace: grace.map { CoreDuration($0) })
-        try await WorkerDriver(settings, store, clock, counts, onFailure, handler).run()
+        try await WorkerDriver(configuration, store, clock, counts, onFailure, handler).run()
     }
 
     /// The counts of the workers that were started from this debouncer and its copies.

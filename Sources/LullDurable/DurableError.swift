@@ -28,7 +28,7 @@ public enum DurableError: Error, Hashable, Sendable {
 }
 
 extension DurableError: CustomStringConvertible {
-    /// What happened, in one sentence without a full stop, for a log or a message.
+    /// The error in one sentence without a full stop, for a log or a message.
     public var description: String {
         switch self {
         case .refused(let why): "not recorded: \(why)"

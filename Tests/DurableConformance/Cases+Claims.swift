@@ -49,7 +49,7 @@ extension ConformanceCase {
             #expect(try await fixture.claim(by: 2, limit: 2).count == 2)
             #expect(try await fixture.claim(by: 3, limit: 2).count == 1)
         },
-        ConformanceCase("a worker that comes back when it is told to is never late") { fixture in
+        ConformanceCase("a worker that claims again at the announced time is never late") { fixture in
             try await fixture.open(.throttle(10))
             for key in ["a", "b", "c"] {
                 try await fixture.submit("1", key)
@@ -147,7 +147,8 @@ extension ConformanceCase {
             #expect(second.fence > first.fence && second.attempt == 2)
             #expect(second.due == first.due && second.edge == first.edge)
         },
-        ConformanceCase("who has lost a run is told so, whatever it says, and changes nothing") { fixture in
+        ConformanceCase("a worker that has lost a run gets that answer to every report, and changes nothing") {
+            fixture in
             try await fixture.open(.debounce(10))
             let receipt = try await fixture.submit("a")
             fixture.pass(10)

@@ -5,7 +5,7 @@ internal import Testing
 extension ConformanceCase {
     /// Waiting workers are woken.
     static let waking = [
-        ConformanceCase("a waiting worker is woken by a submit that is due earlier than it was told") { fixture in
+        ConformanceCase("a waiting worker is woken by a submit that is due earlier than was announced") { fixture in
             try await fixture.open(.debounce(10))
             try await fixture.submit("a", wait: 5000)
             let answer = try await fixture.answer()

@@ -19,7 +19,7 @@ public final class ManualTime: Sendable {
     /// A machine that has been running for a while.
     public init() {}
 
-    /// What the clocks show.
+    /// The present reading of the clocks.
     public var reading: StoreTime.Reading { state.change { $0.reading } }
 
     /// The machine's clocks as a store reads them, and waits by.

@@ -60,7 +60,9 @@ struct LeaseTests {
         try await worker.value
     }
 
-    @Test("a worker that was stopped past the end of its lease loses it: its handler is cancelled, and it is told")
+    @Test(
+        "a worker that was stopped past the end of its lease loses it: its handler is cancelled, and the loss is reported"
+    )
     func lost() async throws {
         let sync = try await fixture.debouncer()
         let cancelled = Record<Bool>()

@@ -142,7 +142,7 @@ struct SubmitTests {
 
     // MARK: - The state of a submit
 
-    @Test("the state of a submit is told from its beginning to its end, and forgotten with time")
+    @Test("the state of a submit is known from its beginning to its end, and forgotten with time")
     func states() async throws {
         let fixture = WorkerFixture(limits: DurableLimits(retention: .seconds(100)))
         let sync = try await fixture.debouncer()
@@ -208,7 +208,7 @@ struct SubmitTests {
 
     // MARK: - Status and listings
 
-    @Test("status and list tell what there is to do, as if all that is due had fallen due")
+    @Test("status and list show the work that is left, as if all that is due had fallen due")
     func supervising() async throws {
         let sync = try await fixture.debouncer()
         for key in ["a1", "a2", "b1"] { try await sync.submit(1, for: key) }

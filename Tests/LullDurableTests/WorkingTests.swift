@@ -4,7 +4,7 @@ import LullTesting
 import TestSupport
 import Testing
 
-/// What workers do with what falls due, in virtual time.
+/// Workers and the values that fall due, in virtual time.
 @Suite("Workers")
 struct WorkingTests {
     let fixture = WorkerFixture()

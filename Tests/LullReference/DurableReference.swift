@@ -41,7 +41,7 @@ public struct DurableReference: Sendable {
         public var key: String
         /// The numbers of the submits.
         public var numbers: ClosedRange<Int>
-        /// What a handler gets.
+        /// The values that a handler gets.
         public var values: [Int]
         /// The submits that the values come from.
         public var origins: [Int] = []
@@ -111,7 +111,7 @@ public struct DurableReference: Sendable {
     public let tokenLifetime: Int
     /// All ranges that there ever were, by the instant at which they began.
     public internal(set) var spans: [Span] = []
-    /// What the store has done and must not do.
+    /// The violations that the store has committed.
     public internal(set) var findings: [String] = []
 
     var keys: [KeyState] = []
@@ -197,162 +197,5 @@ public struct DurableReference: Sendable {
         case .first: older
         case .collect: older + newer
         }
-    }
-
-    // MARK: - Producers
-
-    /// Returns what is known of a token: nil, or the number and the due instant that its submit was answered with, and
-    /// whether the store may have forgotten it.
-    public func answer(to token: String, at now: Int) -> (number: Int, due: Int?, mayBeForgotten: Bool)? {
-        tokens.last { $0.token == token }.map { ($0.number, $0.due, now - $0.at > tokenLifetime) }
-    }
-
-    /// Records that a submit was accepted, with its number.
-    ///
-    /// - Returns: When the value is due, if it is not absorbed.
-    public mutating func submit(
-        _ key: String, value: Int, wait: Int?, token: String?, submitter: Int? = nil, at now: Int, number: Int
-    ) -> Int? {
-        settle(at: now)
-        if !keys.contains(where: { $0.key == key }) {
-            keys.append(KeyState(key: key, gate: ReferenceGate(setup.policy)))
-        }
-        guard let index = keys.firstIndex(where: { $0.key == key }) else { return nil }
-        let newest = keys[index].newest
-        if isAtRest(index) || keys[index].isReborn ? number <= newest : number != newest + 1 {
-            findings.append("#\(number) of \(key) follows #\(newest)")
-        }
-        keys[index].isReborn = false
-        keys[index].newest = number
-        keys[index].gate.policy = setup.policy
-        let due: Int?
-        switch keys[index].gate.submit(at: now, wait: wait) {
-        case .pending:
-            join(key, value, number, by: submitter ?? 0, at: now)
-            due = keys[index].gate.due
-        case .completes(let batch):
-            join(key, value, number, by: submitter ?? 0, at: now)
-            fallDue(key, batch, at: now)
-            due = now
-        case .leads(let batch):
-            makeReady(
-                Span(
-                    key: key, numbers: number...number, values: [value], origins: [number], count: 1, first: now,
-                    due: now, edge: batch.edge, place: .ready), at: now)
-            due = now
-        case .absorbed:
-            absorb(key, number, at: now)
-            due = nil
-        }
-        if let token { tokens.append(Token(token: token, number: number, due: due, at: now)) }
-        return due
-    }
-
-    private mutating func join(_ key: String, _ value: Int, _ number: Int, by submitter: Int, at now: Int) {
-        if let index = find(key, .pending) {
-            spans[index].values = combine(spans[index].values, [value])
-            spans[index].origins = combine(spans[index].origins, [number])
-            spans[index].numbers = spans[index].numbers.lowerBound...number
-            spans[index].count += 1
-            spans[index].submitters.insert(submitter)
-        } else {
-            spans.append(
-                Span(
-                    key: key, numbers: number...number, values: [value], origins: [number], count: 1, first: now,
-                    place: .pending, submitters: [submitter]))
-        }
-    }
-
-    /// Absorbs a submit. If the value that stands for it still waits for a worker, the submit shares its fate.
-    private mutating func absorb(_ key: String, _ number: Int, at now: Int) {
-        if let index = find(key, .ready) {
-            spans[index].numbers = spans[index].numbers.lowerBound...number
-        } else {
-            spans.append(
-                Span(
-                    key: key, numbers: number...number, values: [], count: 0, first: now, place: .ended(.absorbed),
-                    endedAt: now))
-        }
-    }
-
-    func isAtRest(_ index: Int) -> Bool {
-        let key = keys[index].key
-        return keys[index].gate.openUntil == nil && find(key, .pending, .ready, .claimed, .backoff) == nil
-    }
-
-    /// Flushes one key or all.
-    ///
-    /// - Returns: The number of keys that had something.
-    public mutating func flush(_ key: String?, at now: Int) -> Int {
-        settle(at: now)
-        var count = 0
-        for index in keys.indices where key == nil || keys[index].key == key {
-            var hadSomething = false
-            if let batch = keys[index].gate.flush(at: now) {
-                fallDue(keys[index].key, batch, at: now)
-                hadSomething = true
-            }
-            if let run = find(keys[index].key, .backoff), spans[run].until > now {
-                spans[run].until = now
-                hadSomething = true
-            }
-            if hadSomething { count += 1 }
-        }
-        return count
-    }
-
-    /// Flushes what is pending and comes from one submitter alone.
-    ///
-    /// - Returns: The keys, each with its newest number; and the number of others pending that several have submitted.
-    public mutating func flush(submittedBy submitter: Int, at now: Int) -> (flushed: [String: Int], mixed: Int) {
-        settle(at: now)
-        var flushed: [String: Int] = [:]
-        for index in keys.indices {
-            guard let span = find(keys[index].key, .pending), spans[span].submitters == [submitter] else { continue }
-            guard let batch = keys[index].gate.flush(at: now) else { continue }
-            fallDue(keys[index].key, batch, at: now)
-            flushed[keys[index].key] = keys[index].newest
-        }
-        return (flushed, mixed)
-    }
-
-    /// Cancels the same. What is dropped behind something ready shares its fate.
-    ///
-    /// - Returns: The number of submits behind it; and the number of others pending that several have submitted.
-    public mutating func cancel(submittedBy submitter: Int, at now: Int) -> (cancelled: Int, mixed: Int) {
-        settle(at: now)
-        var cancelled = 0
-        for index in keys.indices {
-            guard let dropped = find(keys[index].key, .pending), spans[dropped].submitters == [submitter] else {
-                continue
-            }
-            keys[index].gate.cancel()
-            cancelled += spans[dropped].count
-            if let ready = find(keys[index].key, .ready) {
-                spans[ready].numbers = spans[ready].numbers.lowerBound...spans[dropped].numbers.upperBound
-                spans.remove(at: dropped)
-            } else {
-                end(dropped, .cancelled, at: now)
-            }
-        }
-        return (cancelled, mixed)
-    }
-
-    private var mixed: Int { spans.count { $0.place == .pending && $0.submitters.count > 1 } }
-
-    /// Cancels one key or all.
-    ///
-    /// - Returns: The number of submits behind what was dropped.
-    public mutating func cancel(_ key: String?, at now: Int) -> Int {
-        settle(at: now)
-        var count = 0
-        for index in keys.indices where key == nil || keys[index].key == key {
-            keys[index].gate.cancel()
-            while let dropped = find(keys[index].key, .pending, .ready, .backoff) {
-                count += spans[dropped].count
-                end(dropped, .cancelled, at: now)
-            }
-        }
-        return count
     }
 }

@@ -75,7 +75,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         // Records that only wait in the output can go back to the store at once; commands get time to end.
         let grace = CoreDuration.nanoseconds(handler.writesOutput ? 0 : options.lease.nanoseconds / 2)
         worker = WorkerStateMachine(
-            WorkerStateMachine.Settings(
+            WorkerStateMachine.Configuration(
                 namespace: options.namespace, owner: .random(in: .min ... .max),
                 maxConcurrent: handler.writesOutput ? Self.mostUnwritten : options.jobs ?? CommandOptions.cores,
                 lease: options.lease, backoff: RetryPolicy(maxAttempts: options.maxAttempts), grace: grace,

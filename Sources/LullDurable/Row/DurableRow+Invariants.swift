@@ -1,6 +1,7 @@
 internal import LullCore
 
-// What holds for a row between any two steps. Tests of stores check it, as do tests of other implementations of the steps.
+// The rules that hold for a row between any two steps. Tests of stores check them, as do tests of other implementations of the
+// steps.
 
 extension DurableRow {
     /// Returns the rules of the row's own data that do not hold; empty unless there is a bug.

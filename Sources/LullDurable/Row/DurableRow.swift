@@ -34,8 +34,13 @@ public struct DurableRow: Hashable, Sendable {
     public var taken: Int64
     /// The state that determines when what is pending falls due.
     public var gate = Gate()
-    /// The longest wait of a debounce, or the interval of a throttle, at the latest submit: changed durations apply from the
-    /// next submit on.
+    /// The one duration of the policy that still matters after a submit, as it was at the latest submit: changed durations apply
+    /// from the next submit on.
+    ///
+    /// Its meaning depends on the kind of the policy, which never changes in a namespace:
+    /// - In a debounce, the longest wait (`maxWait`; infinite without one): a pending value falls due no later than this after the
+    ///   gate's anchor. The quiet period is not needed: the gate has the instant at which it ends.
+    /// - In a throttle, the interval: the length of the window that begins when a window ends with something pending.
     public var span = CoreDuration.infinite
     /// The value that is not due yet. Submits change only this one.
     public var pending: Pending?
@@ -214,75 +219,5 @@ public struct DurableRow: Hashable, Sendable {
     public func wake(by rules: DurableRules) -> CoreInstant {
         let change = gate.isOpen ? gate.nextChange(by: rules.policy(over: span)) : .farFuture
         return min(startable ?? .farFuture, change)
-    }
-}
-
-/// A value as a row holds it: its bytes, or a reference to the slot in which the store has them, so that a store need not load
-/// what does not move.
-///
-/// A store that holds the values of ``/LullCore/Combination/collect`` outside the row, each under its generation, need not move
-/// them either: the ranges of the pending value, the ready value and the run determine which values belong to which.
-public enum DurablePayload: Hashable, Sendable {
-    /// The bytes of one value, and the generation of its submit.
-    case bytes([UInt8], of: Int64)
-    /// All the values that the store has, before this step, in that slot of the row, in order.
-    case stored(Slot)
-
-    /// The slots of a row that can hold a value.
-    public enum Slot: Hashable, Sendable {
-        /// ``DurableRow/pending``.
-        case pending
-        /// ``DurableRow/ready``.
-        case ready
-        /// ``DurableRow/run``.
-        case run
-    }
-}
-
-/// The end of a range of submits: recorded once, in the step in which the range ends.
-public struct DurableEnding: Hashable, Sendable {
-    /// The generations that end.
-    public var submits: ClosedRange<Int64>
-    /// How the range ends.
-    public var how: How
-    /// The run, if the range had been claimed. The values of a dead run are retained, so that it can be retried.
-    public var run: DurableRow.Run?
-
-    /// How a range ends.
-    public enum How: Hashable, Sendable, CaseIterable {
-        /// The handler returned.
-        case completed
-        /// The handler threw, and a newer value of the key replaced the run.
-        case failed
-        /// It was cancelled before a worker claimed it.
-        case cancelled
-        /// It was submitted in a leading-only window that another value had opened.
-        case absorbed
-        /// All its attempts have failed.
-        case dead
-
-        /// The name of the end, as stores and reports write it.
-        public var name: StaticString {
-            switch self {
-            case .completed: "completed"
-            case .failed: "failed"
-            case .cancelled: "cancelled"
-            case .absorbed: "absorbed"
-            case .dead: "dead"
-            }
-        }
-    }
-
-    /// Creates the end of a range that had not been claimed.
-    init(_ submits: ClosedRange<Int64>, _ how: How) {
-        self.submits = submits
-        self.how = how
-    }
-
-    /// Creates the end of a run.
-    init(_ run: DurableRow.Run, _ how: How) {
-        submits = run.value.submits
-        self.how = how
-        self.run = run
     }
 }

@@ -34,7 +34,7 @@ public struct DurableRules: Hashable, Sendable {
         combination == .collect && ready.count > maxBatch ?? .max
     }
 
-    /// Returns the policy that applies to a row until its next submit: with the span of its latest one.
+    /// Returns the policy that applies to a row until its next submit: with the ``DurableRow/span`` of its latest one.
     func policy(over span: CoreDuration) -> Policy {
         policy.kind == .throttle ? policy.changed(wait: span) : policy.changed(longestWait: span)
     }

@@ -151,7 +151,7 @@ public struct DurableReport: Hashable, Sendable {
     public var fence: Int64
     /// The number of the worker.
     public var owner: Int64
-    /// What happened to the run.
+    /// The kind of report.
     public var kind: Kind
 
     /// Creates a report.

@@ -1,6 +1,6 @@
 internal import LullCore
 
-// What holds, between any two steps, for everything that a store has of a key. Tests of stores check it.
+// The rules that hold, between any two steps, for everything that a store has of a key. Tests of stores check them.
 
 extension DurableEntry {
     /// Returns the rules that do not hold; empty unless there is a bug.

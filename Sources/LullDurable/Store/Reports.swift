@@ -80,7 +80,7 @@ public struct DurableStatus: Hashable, Sendable {
     }
 }
 
-/// What a key has pending, ready or running at the moment: an answer of ``DurableDebouncer/list(prefix:limit:)``.
+/// The work of a key at the moment, pending, ready or running: an answer of ``DurableDebouncer/list(prefix:limit:)``.
 ///
 /// A store returns keys as bytes. A ``DurableDebouncer`` returns keys of its type, or nil if no key of the type has the
 /// bytes.

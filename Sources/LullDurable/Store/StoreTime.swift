@@ -4,8 +4,8 @@ public import LullCore
 ///
 /// Within one start of a machine (a *boot*) it follows a clock that counts through sleep and cannot be set. Under another
 /// boot, or when that clock has gone back (on a machine that was restored from a snapshot), it advances by the time that
-/// has passed on the wall clock. So it never runs back and never stands still. Setting the wall clock has no effect
-/// within a boot; across boots, a forward jump makes values due early by at most the jump.
+/// has passed on the wall clock. It never runs back and never stands still. Setting the wall clock has no effect within
+/// a boot; across boots, a forward jump makes values due early by at most the jump.
 public struct StoreTime: Hashable, Sendable {
     /// A reading of the clocks of a machine at one moment.
     public struct Reading: Hashable, Sendable {

@@ -14,7 +14,7 @@ public enum DurableFailure: Sendable {
 }
 
 extension DurableFailure: CustomStringConvertible {
-    /// What happened, in one sentence without a full stop, for a log or a message.
+    /// The failure in one sentence without a full stop, for a log or a message.
     public var description: String {
         switch self {
         case .threw(let error, let run, let retryIn?):
@@ -43,7 +43,7 @@ extension DurableRun {
 ///
 /// It is reported as ``DurableFailure/threw(_:_:retryIn:)``, and the run is tried again as after any other error.
 public struct UndecodableBytes: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What cannot be decoded, and why.
+    /// The bytes that cannot be decoded, and why.
     public let description: String
 }
 

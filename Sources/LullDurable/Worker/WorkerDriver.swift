@@ -7,8 +7,8 @@ internal import LullCore
 /// runs the worker may be cancelled, and its handlers still have their time.
 ///
 /// Handlers that end are not reported one by one. A task waits until all handlers that were decided on have been started, and
-/// until those that end at once have ended; then it hands their ends in together. So their reports, and one claim for all the
-/// slots that they free, go to the store in one call and can share a transaction.
+/// until those that end at once have ended; then it hands their ends in together. Their reports, and one claim for all the
+/// slots that they free, go to the store in one call and can therefore share a transaction.
 final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     typealias Handler = @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
     private typealias Completion = (continuation: CheckedContinuation<Void, Never>, work: Work?)
@@ -25,7 +25,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         var alarmInstant = CoreInstant.farFuture
         var alarm: Task<Void, any Error>?
         var waiting: Task<Void, any Error>?
-        /// What is resumed when the worker has finished.
+        /// The caller of `run()`, resumed when the worker has finished.
         var completion: Completion?
     }
 
@@ -45,7 +45,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// What a step leaves to be done outside the lock.
+    /// The effects of a step that are carried out without the lock.
     private struct Effects {
         var actions: [WorkerStateMachine.Action]
         var cancelled: [Task<Void, any Error>] = []
@@ -62,12 +62,12 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     private let handler: Handler
 
     init(
-        _ settings: WorkerStateMachine.Settings, _ store: any DurableStore, _ clock: WorkerClock,
+        _ configuration: WorkerStateMachine.Configuration, _ store: any DurableStore, _ clock: WorkerClock,
         _ counters: Guarded<DurableCounters>, _ onFailure: (@Sendable (DurableFailure) async -> Void)?,
         _ handler: @escaping Handler
     ) {
-        state = Guarded(State(worker: WorkerStateMachine(settings)))
-        namespace = settings.namespace
+        state = Guarded(State(worker: WorkerStateMachine(configuration)))
+        namespace = configuration.namespace
         self.store = store
         self.clock = clock
         self.counters = counters

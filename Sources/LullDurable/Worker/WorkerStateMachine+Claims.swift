@@ -44,7 +44,7 @@ extension WorkerStateMachine {
 
     /// Claims, or waits for something to claim, if a slot is free.
     mutating func claimIfPossible() {
-        guard phase == .working, usedSlots < settings.maxConcurrent else { return }
+        guard phase == .working, usedSlots < configuration.maxConcurrent else { return }
         switch claimState {
         case .claiming, .waiting:
             return
@@ -57,11 +57,12 @@ extension WorkerStateMachine {
             actions.append(
                 .claim(
                     DurableClaim(
-                        namespace: settings.namespace,
+                        namespace: configuration.namespace,
                         terms: DurableRow.Claim(
-                            owner: settings.owner, lease: settings.lease, maxAttempts: settings.backoff.maxAttempts),
+                            owner: configuration.owner, lease: configuration.lease,
+                            maxAttempts: configuration.backoff.maxAttempts),
                         holding: runs.values.filter(\.isLeased).map(\.run.id).sorted(),
-                        limit: settings.maxConcurrent - usedSlots)))
+                        limit: configuration.maxConcurrent - usedSlots)))
         }
     }
 
@@ -120,7 +121,7 @@ extension WorkerStateMachine {
 
     /// Returns how long to leave the store alone after that many failures.
     private mutating func pause(after failures: Int) -> CoreDuration {
-        let longest = min(Self.longestPause, .nanoseconds(settings.lease.nanoseconds / 3))
+        let longest = min(Self.longestPause, .nanoseconds(configuration.lease.nanoseconds / 3))
         let shortest = min(Self.shortestPause, longest)
         let backoff = RetryPolicy(initialDelay: Duration(shortest), maxDelay: Duration(longest))
         return jitter.shorten(backoff.delay(after: failures))

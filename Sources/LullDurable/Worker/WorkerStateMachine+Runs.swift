@@ -58,7 +58,7 @@ extension WorkerStateMachine {
         }
     }
 
-    private var heartbeatInterval: CoreDuration { .nanoseconds(settings.lease.nanoseconds / 3) }
+    private var heartbeatInterval: CoreDuration { .nanoseconds(configuration.lease.nanoseconds / 3) }
 
     // MARK: - Beginning
 
@@ -87,13 +87,13 @@ extension WorkerStateMachine {
 
     private func retained(_ run: DurableRun) -> DurableRun {
         var run = run
-        if !settings.keepsValues { run.values = [] }
+        if !configuration.keepsValues { run.values = [] }
         return run
     }
 
     /// Counts the lease from an instant on.
     private mutating func renew(_ held: inout HeldRun, _ since: CoreInstant) {
-        held.leaseEnd = since.advanced(by: settings.lease)
+        held.leaseEnd = since.advanced(by: configuration.lease)
         held.nextHeartbeat = since.advanced(by: heartbeatInterval)
         held.failedReports = 0
         wake(at: held.nextHeartbeat)
@@ -109,7 +109,7 @@ extension WorkerStateMachine {
         for held in runs.values.sorted(by: { $0.run.id < $1.run.id }) where canSend(held) && held.nextHeartbeat <= soon
         {
             runs[held.run.id]?.heartbeatSentAt = now
-            send(.heartbeat(lease: settings.lease), of: held.run)
+            send(.heartbeat(lease: configuration.lease), of: held.run)
         }
     }
 
@@ -143,8 +143,8 @@ extension WorkerStateMachine {
     }
 
     private mutating func failed(_ error: String, _ run: DurableRun) -> DurableReport.Kind {
-        guard run.attempt < settings.backoff.maxAttempts else { return .failed(error, retry: nil) }
-        return .failed(error, retry: jitter.shorten(settings.backoff.delay(after: run.attempt)))
+        guard run.attempt < configuration.backoff.maxAttempts else { return .failed(error, retry: nil) }
+        return .failed(error, retry: jitter.shorten(configuration.backoff.delay(after: run.attempt)))
     }
 
     /// Sends the final report of a run.
@@ -165,7 +165,8 @@ extension WorkerStateMachine {
         actions.append(
             .report(
                 DurableReport(
-                    namespace: settings.namespace, key: run.key, run: run.id, fence: run.fence, owner: settings.owner,
+                    namespace: configuration.namespace, key: run.key, run: run.id, fence: run.fence,
+                    owner: configuration.owner,
                     kind)))
     }
 

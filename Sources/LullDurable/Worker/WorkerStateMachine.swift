@@ -37,43 +37,7 @@ package import LullCore
 /// Instants are the worker's own, on any clock that does not run back; the store's time is never used. At most one claim and
 /// one `wait` are under way at a time, and at most one handler of a run.
 package struct WorkerStateMachine: Sendable {
-    /// The settings of a worker.
-    package struct Settings: Sendable {
-        package var namespace: String
-        /// Random, and new at each start.
-        package var owner: Int64
-        /// How many handlers run at most.
-        package var maxConcurrent: Int
-        package var lease: CoreDuration
-        package var backoff: RetryPolicy
-        /// How long handlers may go on after a stop; shorter than the lease.
-        package var grace: CoreDuration
-        /// Whether the values of a run are retained after its start, for failure reports that show them.
-        package var keepsValues: Bool
-
-        package init(
-            namespace: String, owner: Int64, maxConcurrent: Int = 8, lease: CoreDuration = .seconds(30),
-            backoff: RetryPolicy = RetryPolicy(), grace: CoreDuration? = nil,
-            keepsValues: Bool = true
-        ) {
-            require(maxConcurrent >= 1, "the maxConcurrent is \(maxConcurrent), but must be 1 or more")
-            require(lease > .zero, "the lease is \(lease), but must be more than zero")
-            // The other half is for handlers that ignore their cancellation.
-            let grace = grace ?? min(.seconds(10), .nanoseconds(lease.nanoseconds / 2))
-            require(
-                grace >= .zero && grace < lease,
-                "the grace is \(grace), but must be zero or more, and shorter than the lease of \(lease)")
-            self.namespace = namespace
-            self.owner = owner
-            self.maxConcurrent = maxConcurrent
-            self.lease = lease
-            self.backoff = backoff
-            self.grace = grace
-            self.keepsValues = keepsValues
-        }
-    }
-
-    /// What happens to a worker.
+    /// An event in the life of a worker.
     package enum Event: Sendable {
         /// It begins, or its alarm is due.
         case woke
@@ -93,7 +57,7 @@ package struct WorkerStateMachine: Sendable {
         case stop
     }
 
-    /// What a worker wants done.
+    /// An action that the driver carries out for a worker.
     package enum Action: Sendable, Hashable {
         /// Ask the store for runs.
         case claim(DurableClaim)
@@ -131,7 +95,7 @@ package struct WorkerStateMachine: Sendable {
         var end: CoreInstant
     }
 
-    let settings: Settings
+    let configuration: Configuration
     var jitter: Jitter
     var now = CoreInstant.farPast
     var phase = Phase.working
@@ -150,9 +114,9 @@ package struct WorkerStateMachine: Sendable {
     /// Whether it has nothing more to do, for ever.
     package var isFinished: Bool { phase == .finished }
 
-    package init(_ settings: Settings) {
-        self.settings = settings
-        jitter = Jitter(seed: UInt64(bitPattern: settings.owner))
+    package init(_ configuration: Configuration) {
+        self.configuration = configuration
+        jitter = Jitter(seed: UInt64(bitPattern: configuration.owner))
     }
 
     /// Handles an event, and returns what is to be done.
@@ -226,19 +190,19 @@ package struct WorkerStateMachine: Sendable {
         case .working, .draining: break
         case .stopping, .finished: return
         }
-        let half = (settings.lease.nanoseconds - settings.grace.nanoseconds) / 2
-        let cancel = now.advanced(by: settings.grace)
+        let half = (configuration.lease.nanoseconds - configuration.grace.nanoseconds) / 2
+        let cancel = now.advanced(by: configuration.grace)
         phase = .stopping(
             Deadlines(
                 cancelHandlers: cancel, releaseRuns: cancel.advanced(by: .nanoseconds(half)),
-                end: now.advanced(by: settings.lease)))
+                end: now.advanced(by: configuration.lease)))
         wake(at: cancel)
     }
 
     /// Stops because the store cannot be used any more. Nothing is reported to it.
     mutating func stop(because error: DurableError) {
         failure = error
-        let end = now.advanced(by: settings.grace)
+        let end = now.advanced(by: configuration.grace)
         phase = .stopping(Deadlines(cancelHandlers: now, releaseRuns: .farFuture, end: end))
         wake(at: end)
         runs = runs.filter { $0.value.isRunning }

@@ -151,15 +151,17 @@ extension SimulationRun {
         }
     }
 
-    /// A worker that comes back when it is told to must be neither late nor busy.
+    /// A worker that claims again at the announced time must be neither late nor busy.
     private func compare(_ answer: DurableClaim.Answer, _ isAll: Bool) {
         let next = model.nextStart(at: now)
-        guard let told = answer.next else {
+        guard let announced = answer.next else {
             if let next { fail("there is nothing to come back for, but something may start at \(next)") }
             return
         }
-        if let next, told > Duration(units: max(0, next - now)) { fail("\(told) is too late for \(next) at \(now)") }
-        if isAll, told <= .zero { fail("there is more at once, but it was not handed out") }
+        if let next, announced > Duration(units: max(0, next - now)) {
+            fail("\(announced) is too late for \(next) at \(now)")
+        }
+        if isAll, announced <= .zero { fail("there is more at once, but it was not handed out") }
     }
 
     private func report(
@@ -206,7 +208,7 @@ extension SimulationRun {
         return answer
     }
 
-    // MARK: - Those who look after it
+    // MARK: - Maintenance
 
     private func bury(_ number: Int, retrying: Bool) async throws {
         let dead = model.spans.filter { span in span.run != nil && span.place != .claimed }

@@ -2,7 +2,7 @@ internal import LullCore
 internal import LullDurable
 internal import LullReference
 
-/// A store, its producers and its workers, and the reference model that is told the same.
+/// A store, its producers and its workers, and the reference model that gets the same calls.
 ///
 /// Everything happens one step after the other, at instants of a time that only the simulation moves.
 final class SimulationRun {
@@ -36,7 +36,7 @@ final class SimulationRun {
     var model: DurableReference
     var books = Books()
     var figures = SimulationFigures()
-    /// What the store has done wrong.
+    /// The first mistake of the store.
     var finding: String?
 
     /// The instant of the store in units, and the nanoseconds that it counts from.
@@ -90,7 +90,7 @@ final class SimulationRun {
 
     /// The clocks do something that ties the store's time to them anew.
     func startAnew(_ mishap: (ManualTime) -> Void) async throws {
-        // What was written last is the latest instant that the store knows for certain.
+        // The last write has the latest instant that the store knows for certain.
         let before = units(try await probe())
         if before != now { fail("the store's time is \(before), not \(now)") }
         mishap(time)
@@ -127,7 +127,7 @@ final class SimulationRun {
         if state == .completed, !books.isCompleted(key, number) { fail("\(key) #\(number) was never completed") }
     }
 
-    /// What has to hold after every step.
+    /// Checks the rules that hold after every step.
     func check(_ step: Int) async throws {
         let broken = try await maker.brokenRules(of: store, isComplete: isComplete)
         fail(broken.first)

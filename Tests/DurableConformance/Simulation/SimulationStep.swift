@@ -43,7 +43,7 @@ enum SimulationStep: Sendable {
     case look
 }
 
-/// What a simulation was made with: all of it follows from a seed.
+/// The parameters of a simulation, all derived from a seed.
 struct SimulationTrial: Sendable {
     var setup: ReferenceSetup
     var maxBatch: Int?

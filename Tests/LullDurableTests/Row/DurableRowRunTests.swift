@@ -2,7 +2,7 @@ import LullDurable
 import LullCore
 import Testing
 
-/// What claims, reports and their absence do to a row.
+/// The effects of claims, reports and their absence on a row.
 @Suite("A durable row: workers")
 struct DurableRowRunTests {
     // MARK: - Claiming
@@ -29,7 +29,7 @@ struct DurableRowRunTests {
         #expect(rig.row.startable == RowRig.at(80))
         rig.fail(at: 51, retry: 4)
         #expect(rig.row.startable == RowRig.at(55))
-        // What is ready waits behind the run.
+        // The ready value waits behind the run.
         rig = try RowRig(combination: .collect)
         rig.submit(1, at: 0)
         rig.claim(at: 2)

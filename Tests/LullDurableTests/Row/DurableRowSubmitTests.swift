@@ -2,7 +2,7 @@ import LullCore
 import LullDurable
 import Testing
 
-/// What submits, flushes and cancels do to a row.
+/// The effects of submits, flushes and cancels on a row.
 @Suite("A durable row: producers")
 struct DurableRowSubmitTests {
     // MARK: - Falling due

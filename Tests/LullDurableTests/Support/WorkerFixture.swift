@@ -11,9 +11,9 @@ struct WorkerFixture: Sendable {
     let clock = ManualClock()
     let memory: MemoryStore
     let store: FlakyStore
-    /// What handlers have done.
+    /// The executions of handlers.
     let done = Record<String>()
-    /// What has gone wrong.
+    /// The failures that were reported.
     let failures = Record<String>()
 
     init(limits: DurableLimits = DurableLimits()) {

@@ -10,7 +10,7 @@ struct WorkerRig {
 
     init(maxConcurrent: Int = 2, maxAttempts: Int = 3, grace: CoreDuration = .seconds(10)) {
         worker = WorkerStateMachine(
-            WorkerStateMachine.Settings(
+            WorkerStateMachine.Configuration(
                 namespace: "n", owner: 7, maxConcurrent: maxConcurrent, lease: Self.lease,
                 backoff: RetryPolicy(initialDelay: .seconds(1), maxDelay: .seconds(8), maxAttempts: maxAttempts),
                 grace: grace))

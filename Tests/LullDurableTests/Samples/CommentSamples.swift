@@ -89,6 +89,6 @@ struct CommentSamples {
     func comments(module: String, count: Int) throws {
         let comments = try ArticleCode(commentsIn: "Sources/\(module)")
         #expect(comments.samples.count >= count)
-        #expect(try comments.missing(from: "Tests/LullDurableTests/CommentSamples.swift") == [])
+        #expect(try comments.missing(from: "Tests/LullDurableTests/Samples/CommentSamples.swift") == [])
     }
 }

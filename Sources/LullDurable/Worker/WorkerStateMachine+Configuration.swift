@@ -1,0 +1,40 @@
+internal import Lull
+package import LullCore
+
+extension WorkerStateMachine {
+    /// The configuration of a worker: its name in the store, and its limits.
+    package struct Configuration: Sendable {
+        package var namespace: String
+        /// Random, and new at each start.
+        package var owner: Int64
+        /// How many handlers run at most.
+        package var maxConcurrent: Int
+        package var lease: CoreDuration
+        package var backoff: RetryPolicy
+        /// How long handlers may go on after a stop; shorter than the lease.
+        package var grace: CoreDuration
+        /// Whether the values of a run are retained after its start, for failure reports that show them.
+        package var keepsValues: Bool
+
+        package init(
+            namespace: String, owner: Int64, maxConcurrent: Int = 8, lease: CoreDuration = .seconds(30),
+            backoff: RetryPolicy = RetryPolicy(), grace: CoreDuration? = nil,
+            keepsValues: Bool = true
+        ) {
+            require(maxConcurrent >= 1, "the maxConcurrent is \(maxConcurrent), but must be 1 or more")
+            require(lease > .zero, "the lease is \(lease), but must be more than zero")
+            // The other half is for handlers that ignore their cancellation.
+            let grace = grace ?? min(.seconds(10), .nanoseconds(lease.nanoseconds / 2))
+            require(
+                grace >= .zero && grace < lease,
+                "the grace is \(grace), but must be zero or more, and shorter than the lease of \(lease)")
+            self.namespace = namespace
+            self.owner = owner
+            self.maxConcurrent = maxConcurrent
+            self.lease = lease
+            self.backoff = backoff
+            self.grace = grace
+            self.keepsValues = keepsValues
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Lull
+import LullDurable
+import LullTesting
+import TestSupport
+import Testing
+
+// The code of the pages of LullDurable; that of its tutorials is in the files beside this one.
+
+struct Note: Codable, Sendable, Equatable {
+    var id: String
+    var text: String
+}
+
+/// A server that remembers the run ids that it has received.
+actor Server {
+    private(set) var notes: [Note] = []
+    private(set) var requests: [Int64] = []
+    var isDown = false
+
+    func put(_ note: Note, named run: Int64) throws {
+        if isDown { throw WorkerFixture.Refusal() }
+        if !requests.contains(run) { notes.append(note) }
+        requests.append(run)
+    }
+
+    func goDown(_ isDown: Bool) { self.isDown = isDown }
+}
+
+@Suite("The samples of LullDurable")
+struct DocumentationSamples {
+    let clock = ManualClock()
+    let server = Server()
+    let note = Note(id: "a", text: "b")
+
+    @Test("the first page")
+    func overview() async throws {
+        let (store, server, note) = (MemoryStore(), server, note)
+        let worker = Task {
+            let sync = try await DurableDebouncer<String, Note>(
+                for: .seconds(2), maxWait: .seconds(30), namespace: "notes", in: store)
+
+            try await sync.submit(note, for: note.id)
+
+            try await sync.run { execution in
+                try await server.put(execution.value, named: execution.runID)
+            }
+        }
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test("a user's own test")
+    func testing() async throws {
+        let (server, note) = (server, note)
+        let clock = ManualClock()
+        let store = MemoryStore(clock: StoreClock(clock))
+        let sync = try await DurableDebouncer<String, Note>(
+            for: .seconds(2), namespace: "notes", in: store, clock: clock)
+        let worker = clock.task {
+            try await sync.run { execution in try await server.put(execution.value, named: execution.runID) }
+        }
+
+        let receipt = try await sync.submit(note, for: note.id)
+        await clock.advance(by: .seconds(2))
+        #expect(try await sync.state(of: receipt) == .completed)
+
+        worker.cancel()
+        try await worker.value
+        #expect(await server.notes == [note])
+    }
+
+    @Test("monitoring dead and late runs")
+    func supervising() async throws {
+        let store = MemoryStore(clock: StoreClock(clock))
+        let sync = try await DurableDebouncer<String, Int>(for: .seconds(2), namespace: "n", in: store, clock: clock)
+        let worker = clock.task {
+            try await sync.run(retry: RetryPolicy(maxAttempts: 1), onFailure: { _ in }) { execution in
+                if execution.value < 0 { throw WorkerFixture.Refusal() }
+            }
+        }
+        for key in ["a", "b"] { try await sync.submit(-1, for: key) }
+        await clock.advance(by: .seconds(2))
+        worker.cancel()
+        try await worker.value
+        try await sync.submit(1, for: "b")
+        await clock.advance(by: .seconds(100))
+
+        var lines: [String] = []
+        func print(_ line: String) { lines.append(line) }
+        let status = try await sync.status()
+        if status.dead > 0 || status.oldestDue ?? .zero > .seconds(60) {
+            print("\(status.dead) dead, \(status.ready) ready, the oldest for \(status.oldestDue ?? .zero)")
+        }
+        for run in try await sync.dead() {
+            print("\(run.key.map { "\($0)" } ?? "unreadable"): \(run.error ?? "") after \(run.attempts) attempts")
+            if try await sync.retry(run.id) == .outdated {
+                try await sync.discard(run.id)
+            }
+        }
+        #expect(lines.first == "2 dead, 1 ready, the oldest for 98.0 seconds")
+        #expect(lines.dropFirst().sorted() == ["a: no after 1 attempts", "b: no after 1 attempts"])
+        #expect(try await sync.status().dead == 0)
+        #expect(try await sync.status().retrying == 1)
+    }
+
+    @Test("how much one execution gets")
+    func batches() async throws {
+        let clock = ManualClock()
+        let store = MemoryStore(clock: StoreClock(clock))
+        let sync = try await DurableDebouncer<String, Note>(
+            for: .seconds(2), combining: .collect, maxBatch: 100, namespace: "sync", in: store)
+        for number in 0..<250 { try await sync.submit(Note(id: "a", text: "\(number)"), for: "a") }
+        let sizes = Record<Int>()
+        let worker = clock.task {
+            let worked = try await DurableDebouncer<String, Note>(namespace: "sync", in: store, clock: clock)
+            try await worked.run { execution in sizes.add(execution.values.count) }
+        }
+        await clock.advance(by: .seconds(2))
+        #expect(sizes.all == [100, 100, 50])
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test(
+        "the code of the articles is the code above",
+        arguments: [
+            "LullDurable", "WorkThatSurvives",
+        ])
+    func articles(name: String) throws {
+        let article = try ArticleCode("Sources/LullDurable/LullDurable.docc/\(name).md")
+        #expect(article.samples.count >= 1)
+        #expect(try article.missing(from: "Tests/LullDurableTests/Samples/DocumentationSamples.swift") == [])
+    }
+}

@@ -39,7 +39,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],
-            resources: [.copy("scenarios.json")], swiftSettings: settings),
+            resources: [.copy("scenarios.json"), .copy("spacing.json")], swiftSettings: settings),
         .target(name: "TestSupport", dependencies: ["Lull"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "LullCoreTests", dependencies: ["LullCore", "LullReference", "TestSupport"], swiftSettings: settings),

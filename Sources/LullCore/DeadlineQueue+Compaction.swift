@@ -31,7 +31,7 @@ extension DeadlineQueue {
     /// redistributed meanwhile may be missed, which cannot happen more than 64 times in a row.
     mutating func beginPass() {
         uncompacted = .max
-        pass = pass == 127 ? 1 : pass + 1
+        pass = pass == 63 ? 1 : pass + 1
     }
 
     /// Removes and returns the next entry of a pass, or of what has been detached otherwise; nil if the pass has ended.

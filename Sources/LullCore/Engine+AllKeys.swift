@@ -38,9 +38,9 @@ extension Engine {
         for index in slotsByBurst() where slots.contains(index) { apply(kind, to: index, at: now, &actions) }
         startWaiting(&actions)
         guard kind != .dropUnreachable else { return actions }
-        // With no gate open any more, no entry is current.
+        // With no gate open any more, no entry is current but those of resting gates.
         deadlines.removeAll()
-        idleQueue.removeAll()
+        if setup.policy.spacing == .zero { idleQueue.removeAll() }
         nextAlarm = .farFuture
         return actions
     }
@@ -194,7 +194,7 @@ extension Engine {
         settle(index, at: now, &actions)
         let slot = slots[index]
         if isUnreachable(slot) {
-            slot.pointee.gate.close()
+            slot.pointee.gate.close(at: now, by: setup.policy)
             drop(takeBatch(slot), of: slot.pointee.key, .cancelled, &actions)
         }
         // Something pending has its entry in the queue already.

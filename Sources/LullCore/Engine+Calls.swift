@@ -14,7 +14,7 @@ extension Engine {
     mutating func flush(_ index: UInt32, at now: CoreInstant, _ actions: inout Actions<Key, Value>) {
         settle(index, at: now, &actions)
         let slot = slots[index]
-        if let due = slot.pointee.gate.flush(at: now) { fallDue(index, takeBatch(slot), due, &actions) }
+        if let due = slot.pointee.gate.flush(at: now, by: setup.policy) { fallDue(index, takeBatch(slot), due, &actions) }
         forgetWhenIdle(index, &actions)
     }
 
@@ -37,7 +37,7 @@ extension Engine {
     ) {
         settle(index, at: now, &actions)
         let slot = slots[index]
-        slot.pointee.gate.close()
+        slot.pointee.gate.close(at: now, by: setup.policy)
         if slot.pointee.batch != nil { drop(takeBatch(slot), of: slot.pointee.key, .cancelled, &actions) }
         if let executions = executions(of: slot) {
             dropWaiting(executions, &actions)
@@ -102,6 +102,11 @@ extension Engine {
     /// wake-up.
     @inlinable
     public var openKeyCount: Int { openCount }
+
+    /// The number of other keys that are remembered for their spacing alone (<doc:Semantics>, section 3); one whose spacing
+    /// has passed by now is included until the next wake-up. They count towards the capacity, too.
+    @inlinable
+    public var restingKeyCount: Int { restingCount }
 
     /// The number of keys that anything is kept for. A call for all keys visits each.
     @inlinable

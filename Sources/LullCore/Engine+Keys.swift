@@ -42,16 +42,19 @@ extension Engine {
         compactQueues()
     }
 
-    /// Forgets a key that has nothing pending: now if its gate is idle and nothing of it runs or waits, otherwise later.
+    /// Forgets a key that has nothing pending: now if its gate is idle and nothing of it runs or waits, otherwise when that is
+    /// so.
     @inlinable
     mutating func forgetWhenIdle(_ index: UInt32, _ actions: inout Actions<Key, Value>) {
-        updateOpenCount(index)
         let slot = slots[index]
-        if slot.pointee.gate.isOpen {
-            let quiet = slot.pointee.gate.quiet
-            slot.pointee.scheduled = quiet
+        // A call for all keys counts as of its own instant: the spacing may have passed since.
+        if slot.pointee.gate.phase == .resting { _ = slot.pointee.gate.settle(at: now, by: setup.policy) }
+        updateGauge(index)
+        if slot.pointee.gate.phase != .idle {
+            let change = slot.pointee.gate.nextChange(by: setup.policy)
+            slot.pointee.scheduled = change
             slot.pointee.compactionPass = 0
-            idleQueue.push(DeadlineQueue.Entry(at: quiet, slot: index, burst: slot.pointee.burst))
+            idleQueue.push(DeadlineQueue.Entry(at: change, slot: index, burst: slot.pointee.burst))
             compactQueues()
         } else if slot.pointee.executions == .max {
             forget(index, &actions)
@@ -72,7 +75,7 @@ extension Engine {
             }
             let slot = slots[entry.slot]
             _ = slot.pointee.gate.settle(at: now, by: setup.policy)
-            if !slot.pointee.gate.isOpen { budget -= Self.stepsPerKey - 1 }
+            if slot.pointee.gate.phase == .idle { budget -= Self.stepsPerKey - 1 }
             forgetWhenIdle(entry.slot, &actions)
         }
     }
@@ -82,7 +85,7 @@ extension Engine {
     /// Whether a key, perhaps a new one, may be open.
     @inlinable
     func hasRoom(for index: UInt32) -> Bool {
-        openCount < setup.capacity || (index != .max && slots[index].pointee.isCounted)
+        openCount + restingCount < setup.capacity || (index != .max && slots[index].pointee.gauge != .none)
     }
 
     /// Does what is due by now, which may make room: whether there is room must not depend on when a timer fires.
@@ -101,13 +104,28 @@ extension Engine {
         return slotIndex(of: key)
     }
 
-    /// Updates the number of keys that are open or have a value waiting.
+    /// Updates the numbers of keys after a change of a gate or of what waits.
     @inlinable
-    mutating func updateOpenCount(_ index: UInt32) {
+    mutating func updateGauge(_ index: UInt32) {
         let slot = slots[index]
-        let counts = slot.pointee.gate.isOpen || executions(of: slot)?.pointee.isWaiting == true
-        guard counts != slot.pointee.isCounted else { return }
-        slot.pointee.isCounted = counts
-        openCount += counts ? 1 : -1
+        let isOpen = slot.pointee.gate.isOpen || executions(of: slot)?.pointee.isWaiting == true
+        count(slot, as: isOpen ? .open : slot.pointee.gate.phase == .resting ? .resting : .none)
+    }
+
+    @inlinable
+    mutating func count(_ slot: UnsafeMutablePointer<Slot>, as gauge: Gauge) {
+        let before = slot.pointee.gauge
+        guard gauge != before else { return }
+        slot.pointee.gauge = gauge
+        switch before {
+        case .none: break
+        case .open: openCount -= 1
+        case .resting: restingCount -= 1
+        }
+        switch gauge {
+        case .none: break
+        case .open: openCount += 1
+        case .resting: restingCount += 1
+        }
     }
 }

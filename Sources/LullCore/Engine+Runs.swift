@@ -80,8 +80,8 @@ extension Engine {
         let slot = slots[slotIndex]
         keyExecutions.discard(index)
         slot.pointee.executions = .max
-        updateOpenCount(slotIndex)
-        if !slot.pointee.gate.isOpen { forget(slotIndex, &actions) }
+        updateGauge(slotIndex)
+        if slot.pointee.gate.phase == .idle { forget(slotIndex, &actions) }
     }
 
     /// Cancels the running executions of a key that are not being cancelled yet.

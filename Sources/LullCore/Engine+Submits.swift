@@ -49,6 +49,7 @@ extension Engine {
         // A copy decides, since the case may turn out not to be that simple.
         var gate = slot.pointee.gate
         let decision = gate.submit(at: now, wait: wait, by: setup.policy)
+        // Proof that the gate's next change is not before its entry: it was not before this submit, which has moved `quiet` alone.
         guard gate.quiet >= slot.pointee.scheduled else { return .needsSlowPath }
         let result: FastPathResult
         switch decision {
@@ -96,8 +97,8 @@ extension Engine {
             return actions
         }
         var index = found == .max || applyPendingSweeps(to: found, &actions) ? found : .max
-        if index == .max || slots[index].pointee.gate.nextChangeOrIdle(by: setup.policy) <= now {
-            index = beginBurst(key, index, now, &actions)
+        if index == .max || !slots[index].pointee.gate.isOpen(beyond: now, by: setup.policy) {
+            index = beginBurst(of: key, at: index, now, &actions)
             actions.dueBeforeCall = UInt32(clamping: actions.more.count)
             guard index != .max else {
                 reject(value, .overCapacity, &actions)
@@ -116,7 +117,7 @@ extension Engine {
     @inlinable
     @inline(never)
     mutating func beginBurst(
-        _ key: Key, _ found: UInt32, _ now: CoreInstant, _ actions: inout Actions<Key, Value>
+        of key: Key, at found: UInt32, _ now: CoreInstant, _ actions: inout Actions<Key, Value>
     ) -> UInt32 {
         var index = found
         if index != .max {
@@ -132,10 +133,7 @@ extension Engine {
         let slot = slots[index]
         burstCount += 1
         slot.pointee.burst = burstCount
-        if !slot.pointee.isCounted {
-            slot.pointee.isCounted = true
-            openCount += 1
-        }
+        count(slot, as: .open)
         return index
     }
 
@@ -146,15 +144,15 @@ extension Engine {
     ) {
         let slot = slots[index]
         switch decision {
-        case .join:
+        case .join, .fill:
             let isFirst = slot.pointee.batch == nil
             combine(value, into: slot, &actions)
-            if isFirst || slot.pointee.gate.quiet < slot.pointee.scheduled { schedule(index, &actions) }
+            if isFirst || changesEarlier(slot) { schedule(index, &actions) }
         case .absorb:
             tally.absorbed += 1
             actions.displaced = value
             actions.fate = .absorbed
-            if slot.pointee.gate.quiet < slot.pointee.scheduled { forgetWhenIdle(index, &actions) }
+            if changesEarlier(slot) { forgetWhenIdle(index, &actions) }
         case .lead:
             tally.pending += 1
             let due = Gate.Due(at: now, edge: .leading, count: 1, first: now)
@@ -165,6 +163,12 @@ extension Engine {
             fallDue(index, takeBatch(slot), due, &actions)
             forgetWhenIdle(index, &actions)
         }
+    }
+
+    /// Whether a gate changes before the instant of its entry.
+    @inlinable
+    func changesEarlier(_ slot: UnsafeMutablePointer<Slot>) -> Bool {
+        slot.pointee.gate.nextChange(by: setup.policy) < slot.pointee.scheduled
     }
 
     /// Combines a value with the pending ones, if there are any.

@@ -71,7 +71,7 @@ extension Engine {
         if let due = slot.pointee.gate.settle(at: now, by: setup.policy) {
             fallDue(index, takeBatch(slot), due, &actions)
         }
-        updateOpenCount(index)
+        updateGauge(index)
     }
 
     /// Removes and returns what is pending in a slot whose gate had a count.
@@ -91,7 +91,7 @@ extension Slab {
     where Element == Engine<Key, Value>.Slot {
         guard contains(entry.slot) else { return false }
         let slot = self[entry.slot]
-        return slot.pointee.gate.isOpen && (slot.pointee.batch != nil) == pending
+        return slot.pointee.gate.phase != .idle && (slot.pointee.batch != nil) == pending
             && slot.pointee.scheduled.nanoseconds == entry.at
             && UInt32(truncatingIfNeeded: slot.pointee.burst) == entry.burst
     }

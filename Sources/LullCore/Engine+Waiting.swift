@@ -82,7 +82,7 @@ extension Engine {
         let slot = executions.pointee.slot
         drop(waiting.takeAll(), of: slots[slot].pointee.key, .cancelled, &actions)
         noteEnd(for: waiters, &actions)
-        updateOpenCount(slot)
+        updateGauge(slot)
     }
 
     // MARK: - The queue of starts
@@ -162,7 +162,7 @@ extension Engine {
         }
         waitingSubmits -= waiting.size
         start(executions, waiting.batch, waiting.due, waiting.waiters.map { $0.id }, &actions)
-        updateOpenCount(executions.pointee.slot)
+        updateGauge(executions.pointee.slot)
     }
 
     // MARK: - Callers that wait

@@ -21,14 +21,14 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         /// What is pending, exactly if the gate's count is not zero.
         @usableFromInline var batch: Batch<Value>?
         @usableFromInline var gate: Gate
-        /// Both ``isCounted`` and ``compactionPass``: one byte more would make a slot eight bytes larger (row `memory`).
+        /// Both ``gauge`` and ``compactionPass``: one byte more would make a slot eight bytes larger (row `memory`).
         @usableFromInline var flags: UInt8
         /// The last call for all keys that has been applied to this one.
         @usableFromInline var sweep: UInt16
         /// The index of the key's executions; `UInt32.max` for none.
         @usableFromInline var executions: UInt32
-        /// The instant of an open gate's entry: in `deadlines` while something is pending, and in `idleQueue` otherwise. It
-        /// is never later than the gate's next change, and postponed only when it has come.
+        /// The instant of a gate's entry: in `deadlines` while something is pending, and in `idleQueue` otherwise, unless the
+        /// gate is idle. It is never later than the gate's next change, and postponed only when it has come.
         @usableFromInline var scheduled: CoreInstant
         /// The number of the burst, in the order in which bursts began.
         @usableFromInline var burst: UInt64
@@ -44,23 +44,34 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
             burst = 0
         }
 
-        /// Whether the key counts towards the capacity.
+        /// The number of keys that includes this one, which counts towards the capacity unless it is ``Gauge/none``.
         @inlinable
-        var isCounted: Bool {
-            get { flags & 1 != 0 }
-            set { flags = flags & ~1 | (newValue ? 1 : 0) }
+        var gauge: Gauge {
+            // Proof: only the setter changes these bits.
+            get { Gauge(rawValue: flags & 3).unsafelyUnwrapped }
+            set { flags = flags & ~3 | newValue.rawValue }
         }
 
         /// The number of the pass of compaction that has kept the key's entry, or 0: a second such entry is one too many.
         @inlinable
         var compactionPass: UInt8 {
-            get { flags >> 1 }
-            set { flags = flags & 1 | newValue << 1 }
+            get { flags >> 2 }
+            set { flags = flags & 3 | newValue << 2 }
         }
 
         /// Whether the gate is open and has certainly not changed by itself yet.
         @inlinable
         func isOpen(beyond now: CoreInstant) -> Bool { gate.isOpen && now < scheduled }
+    }
+
+    /// The numbers of keys that an engine reports.
+    @usableFromInline
+    enum Gauge: UInt8 {
+        case none
+        /// ``openKeyCount``.
+        case open
+        /// ``restingKeyCount``.
+        case resting
     }
 
     // What every submit writes comes first, and close together: a thread that submits after another one waits for these
@@ -102,6 +113,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @usableFromInline var burstCount: UInt64
     /// The number of keys with an open gate or a waiting value.
     @usableFromInline var openCount: Int
+    /// The number of the others whose gates are resting.
+    @usableFromInline var restingCount: Int
 
     @usableFromInline var keyExecutions: Slab<KeyExecutions<Value>>
     /// The number of submits that are due and wait to start.
@@ -137,6 +150,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         idleQueue = DeadlineQueue()
         burstCount = 0
         openCount = 0
+        restingCount = 0
         keyExecutions = Slab()
         waitingSubmits = 0
         runningCount = 0

@@ -1,40 +1,66 @@
 /// The state of one key: it decides when what was submitted falls due, and knows nothing of the values.
 ///
-/// It is a state machine with three states, by ``isOpen`` and ``count``:
-/// - *idle*: a submit opens it.
-/// - *open*, with nothing pending: it becomes idle at ``quiet``. A submit keeps it open, and with the trailing edge makes it
-///   pending.
-/// - *pending*: open, and ``count`` is not zero. When what is pending falls due or completes `maxCount`, the gate becomes
-///   open again, or idle if `quiet` has passed and in a debounce with the trailing edge alone. A flush makes it idle.
+/// It is a state machine. Its states are those of ``phase``, and *open* has two of them: nothing is pending while ``count`` is zero.
 ///
-/// ``close()`` makes it idle from any state.
+/// - *idle*: nothing is left of the key. A submit opens the gate.
+/// - *resting*: idle, but ``latest`` plus the spacing has not passed. Until then a submit opens the gate without a leading edge;
+///   then the gate becomes idle.
+/// - *open*, with nothing pending: a submit keeps it open, and with the trailing edge makes it pending. At ``quiet`` it becomes
+///   resting or idle.
+/// - *open*, pending: a submit joins what is pending. When that falls due or completes `maxCount`, the gate becomes open with
+///   nothing pending, or resting or idle if `quiet` has passed and in a debounce with the trailing edge alone.
+/// - *full*: what is pending has completed `maxCount` and falls due when the spacing has passed. A submit joins it.
+///
+/// ``flush(at:by:)`` and ``close(at:by:)`` make it resting or idle from any state.
 ///
 /// Each event is a mutating function that takes the instant and returns what is to be done with the value. Before any other
 /// event at `now`, ``settle(at:by:)`` does what was due by then: that makes the results a function of the timestamps alone
 /// (<doc:Semantics>, sections 2 to 5).
 @frozen
 public struct Gate: Hashable, Sendable {
-    /// The instant until which the gate is open: a debounce's `quiet`, the end of a throttle's window. Meaningless while idle.
+    /// The instant until which the gate is open: a debounce's `quiet`, the end of a throttle's window. Meaningless unless it is
+    /// open.
     public var quiet: CoreInstant
 
-    /// While something is pending, the instant of the oldest submit behind it. A debounce on the leading edge alone never
-    /// has anything pending and keeps its latest execution here.
-    public var anchor: CoreInstant
+    /// The instant of the oldest submit behind what is pending. Meaningless while nothing is.
+    public var first: CoreInstant
+
+    /// The latest due instant of the key, from which its spacing counts, and the `maxWait` of a debounce on the leading edge
+    /// alone; the far past while the gate is idle.
+    public var latest: CoreInstant
 
     /// The number of submits behind what is pending; zero when nothing is.
     public var count: Int
 
-    /// Whether the gate is open.
-    public var isOpen: Bool
+    /// The state, but for whether anything is pending.
+    public var phase: Phase
+
+    /// The states of a gate.
+    @frozen
+    public enum Phase: UInt8, Hashable, Sendable {
+        /// Nothing is kept.
+        case idle
+        /// Only the latest due instant is kept.
+        case resting
+        /// A burst or a window goes on.
+        case open
+        /// As many submits are pending as `maxCount` allows, and the spacing has not passed.
+        case full
+    }
 
     /// Creates an idle gate.
     @inlinable
     public init() {
         quiet = .origin
-        anchor = .origin
+        first = .origin
+        latest = .farPast
         count = 0
-        isOpen = false
+        phase = .idle
     }
+
+    /// Whether a burst or a window goes on.
+    @inlinable
+    public var isOpen: Bool { phase.rawValue >= Phase.open.rawValue }
 
     /// What is to be done with a submitted value.
     @frozen
@@ -45,6 +71,8 @@ public struct Gate: Hashable, Sendable {
         case lead
         /// Combine it with what is pending, and execute that at once: `maxCount` has been reached.
         case complete(Due)
+        /// Combine it with what is pending, which falls due when the spacing has passed: `maxCount` has been reached.
+        case fill
         /// Drop it: the burst belongs to another value.
         case absorb
     }
@@ -80,39 +108,62 @@ public struct Gate: Hashable, Sendable {
     /// When what is pending falls due. Something must be pending.
     @inlinable
     func pendingDue(by policy: Policy) -> CoreInstant {
-        policy.kind == .throttle ? quiet : min(quiet, anchor.advanced(by: policy.longestWait))
+        if policy.kind == .throttle { return quiet }
+        let spaced = next(by: policy)
+        return phase == .full ? spaced : max(spaced, min(quiet, first.advanced(by: policy.longestWait)))
     }
 
-    /// When the gate changes by itself: it executes what is pending, or becomes idle. It must be open.
+    /// The instant before which nothing but a flush is executed: the semantics' `next`.
+    @inlinable
+    func next(by policy: Policy) -> CoreInstant {
+        latest == .farPast ? .farPast : latest.advanced(by: policy.spacing)
+    }
+
+    /// When the gate changes by itself: it executes what is pending, stops being open, or stops resting. It must not be idle.
     @inlinable
     package func nextChange(by policy: Policy) -> CoreInstant {
-        count == 0 ? quiet : pendingDue(by: policy)
+        if phase == .resting { return next(by: policy) }
+        return count == 0 ? quiet : pendingDue(by: policy)
     }
 
-    /// When the gate changes by itself; the far past for a gate that is idle.
+    /// Whether the gate is open, and does not change by itself at `now` or before.
     @inlinable
-    func nextChangeOrIdle(by policy: Policy) -> CoreInstant {
-        isOpen ? nextChange(by: policy) : .farPast
-    }
+    func isOpen(beyond now: CoreInstant, by policy: Policy) -> Bool { isOpen && nextChange(by: policy) > now }
 
     /// Does what was due at `now` or before: at most one execution, recorded at its due instant.
     @inlinable
     public mutating func settle(at now: CoreInstant, by policy: Policy) -> Due? {
-        guard isOpen, nextChange(by: policy) <= now else { return nil }
+        guard phase != .idle, nextChange(by: policy) <= now else { return nil }
         guard count > 0 else {
-            isOpen = false
+            rest(at: now, by: policy)
             return nil
         }
         let instant = pendingDue(by: policy)
-        let due = Due(at: instant, edge: instant == quiet ? .trailing : .maxWait, count: count, first: anchor)
-        count = 0
-        if policy.kind == .throttle {
-            quiet = instant.advanced(by: policy.wait)
-        } else if !policy.edges.contains(.leading) {
-            isOpen = false
-        }
-        if quiet <= now { isOpen = false }
+        let edge: Edge = phase == .full ? .maxCount : instant >= quiet ? .trailing : .maxWait
+        let due = Due(at: instant, edge: edge, count: count, first: first)
+        fallDue(at: instant)
+        if policy.kind == .throttle { quiet = instant.advanced(by: policy.wait) }
+        if quiet <= now || policy.endsWithExecution { rest(at: now, by: policy) }
         return due
+    }
+
+    /// Begins what follows an execution: nothing is pending any more.
+    @inlinable
+    mutating func fallDue(at instant: CoreInstant) {
+        count = 0
+        latest = instant
+        phase = .open
+    }
+
+    /// Ends being open: the gate becomes idle, or resting until the spacing has passed. Nothing must be pending.
+    @inlinable
+    mutating func rest(at now: CoreInstant, by policy: Policy) {
+        if next(by: policy) > now {
+            phase = .resting
+        } else {
+            phase = .idle
+            latest = .farPast
+        }
     }
 
     // The path of a submit is always inlined: calls, with a copy of the policy for each, took as long as the work (row `hot`).
@@ -133,16 +184,18 @@ public struct Gate: Hashable, Sendable {
     @inline(__always)
     mutating func debounce(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) -> Decision {
         let wasOpen = isOpen
-        let next = now.advanced(by: wait.map { max($0, .zero) } ?? policy.wait)
-        quiet = wasOpen && policy.delayRule == .extend ? max(quiet, next) : next
-        isOpen = true
-        if !wasOpen, policy.edges.contains(.leading) {
-            anchor = now
-            return .lead
+        let end = now.advanced(by: wait.map { max($0, .zero) } ?? policy.wait)
+        quiet = wasOpen && policy.delayRule == .extend ? max(quiet, end) : end
+        if !wasOpen {
+            phase = .open
+            if policy.edges.contains(.leading), now >= next(by: policy) {
+                latest = now
+                return .lead
+            }
         }
         if policy.edges.contains(.trailing) { return join(at: now, by: policy) }
-        if policy.longestWait != .infinite, now >= anchor.advanced(by: policy.longestWait) {
-            anchor = now
+        if policy.longestWait != .infinite, now >= latest.advanced(by: policy.longestWait) {
+            latest = now
             return .lead
         }
         return .absorb
@@ -153,8 +206,11 @@ public struct Gate: Hashable, Sendable {
     mutating func throttle(at now: CoreInstant, by policy: Policy) -> Decision {
         if !isOpen {
             quiet = now.advanced(by: policy.wait)
-            isOpen = true
-            if policy.edges.contains(.leading) { return .lead }
+            phase = .open
+            if policy.edges.contains(.leading) {
+                latest = now
+                return .lead
+            }
         }
         return policy.edges.contains(.trailing) ? join(at: now, by: policy) : .absorb
     }
@@ -162,27 +218,39 @@ public struct Gate: Hashable, Sendable {
     @inlinable
     @inline(__always)
     mutating func join(at now: CoreInstant, by policy: Policy) -> Decision {
-        if count == 0 { anchor = now }
+        if count == 0 { first = now }
         count += 1
-        guard count >= policy.largestCount else { return .join }
-        let due = Due(at: now, edge: .maxCount, count: count, first: anchor)
-        count = 0
-        if policy.kind == .debounce, !policy.edges.contains(.leading) { isOpen = false }
+        guard count >= policy.largestCount, phase != .full else { return .join }
+        guard now >= next(by: policy) else {
+            phase = .full
+            return .fill
+        }
+        let due = Due(at: now, edge: .maxCount, count: count, first: first)
+        fallDue(at: now)
+        if policy.endsWithExecution { rest(at: now, by: policy) }
         return .complete(due)
     }
 
-    /// Makes the gate idle, after ``settle(at:by:)``; what was pending is to be executed on the edge `flush`.
+    /// Executes what is pending on the edge `flush`, after ``settle(at:by:)``; the gate stops being open.
     @inlinable
-    public mutating func flush(at now: CoreInstant) -> Due? {
-        let due = count == 0 ? nil : Due(at: now, edge: .flush, count: count, first: anchor)
-        close()
+    public mutating func flush(at now: CoreInstant, by policy: Policy) -> Due? {
+        guard phase != .idle else { return nil }
+        let due = count == 0 ? nil : Due(at: now, edge: .flush, count: count, first: first)
+        if due != nil { fallDue(at: now) }
+        rest(at: now, by: policy)
         return due
     }
 
-    /// Makes the gate idle and drops what was pending.
+    /// Drops what is pending; the gate stops being open.
     @inlinable
-    public mutating func close() {
-        isOpen = false
+    public mutating func close(at now: CoreInstant, by policy: Policy) {
         count = 0
+        rest(at: now, by: policy)
     }
+}
+
+extension Policy {
+    /// Whether a gate stops being open with an execution: there is no leading edge for which it would have to stay so.
+    @inlinable
+    var endsWithExecution: Bool { kind == .debounce && !edges.contains(.leading) }
 }

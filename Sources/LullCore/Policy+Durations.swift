@@ -30,14 +30,16 @@ extension Policy {
     ///   - edges: The ends of a burst at which values are executed.
     ///   - delayRule: Whether a shorter delay of a single call replaces a longer one that is running.
     ///   - maxCount: Executes at once when this many submits are pending; at least 1, and only with the trailing edge.
+    ///   - spacing: The least time between two due instants of a key, zero or more, and only with the trailing edge. Zero and
+    ///     nil mean that there is no limit.
     /// - Throws: ``PolicyError`` naming the value and the rule that it breaks.
     public static func debounce(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
-        maxCount: Int? = nil
+        maxCount: Int? = nil, spacing: Duration? = nil
     ) throws(PolicyError) -> Policy {
         try debounce(
             wait: CoreDuration(wait), maxWait: maxWait.map { CoreDuration($0) }, edges: edges, delayRule: delayRule,
-            maxCount: maxCount)
+            maxCount: maxCount, spacing: spacing.map { CoreDuration($0) })
     }
 
     /// Returns a throttle with these settings (<doc:Semantics>, section 4), or throws: checks settings that come from a file

@@ -25,6 +25,9 @@ public struct Policy: Hashable, Sendable {
     /// What the delay of a later submit does to one that is running. A throttle ignores it.
     public let delayRule: DelayRule
 
+    /// The least time between two due instants of a key; zero if there is no limit. A throttle has none.
+    public let spacing: CoreDuration
+
     // Stored so that the absence of a limit needs no branch in a submit.
     @usableFromInline package let longestWait: CoreDuration
     @usableFromInline let largestCount: Int
@@ -38,7 +41,8 @@ public struct Policy: Hashable, Sendable {
     public var maxCount: Int? { largestCount == .max ? nil : largestCount }
 
     private init(
-        kind: Kind, wait: CoreDuration, maxWait: CoreDuration?, edges: Edges, delayRule: DelayRule, maxCount: Int?
+        kind: Kind, wait: CoreDuration, maxWait: CoreDuration?, edges: Edges, delayRule: DelayRule, maxCount: Int?,
+        spacing: CoreDuration?
     ) throws(PolicyError) {
         guard wait >= .zero else { throw kind == .debounce ? .negativeWait(wait) : .negativeInterval(wait) }
         if let maxWait, maxWait < wait { throw .maxWaitBelowWait(maxWait: maxWait, wait: wait) }
@@ -47,31 +51,37 @@ public struct Policy: Hashable, Sendable {
             guard maxCount >= 1 else { throw .maxCountBelowOne(maxCount) }
             guard edges.contains(.trailing) else { throw .maxCountWithoutTrailing(maxCount) }
         }
+        if let spacing {
+            guard spacing >= .zero else { throw .negativeSpacing(spacing) }
+            guard edges.contains(.trailing) else { throw .spacingWithoutTrailing(spacing) }
+        }
         self.kind = kind
         self.wait = wait
         self.edges = edges.intersection([.leading, .trailing])
         self.delayRule = delayRule
         longestWait = maxWait ?? .infinite
         largestCount = maxCount ?? .max
+        self.spacing = spacing ?? .zero
     }
 
-    private init(_ other: Policy, wait: CoreDuration, longestWait: CoreDuration) {
+    /// Returns the same policy with other durations.
+    ///
+    /// - Parameters:
+    ///   - span: The interval of a throttle, or the longest wait of a debounce.
+    ///   - spacing: The spacing of a debounce.
+    package func changed(span: CoreDuration, spacing: CoreDuration) -> Policy {
+        Policy(self, span: span, spacing: spacing)
+    }
+
+    private init(_ other: Policy, span: CoreDuration, spacing: CoreDuration) {
+        let isThrottle = other.kind == .throttle
         kind = other.kind
-        self.wait = wait
+        wait = isThrottle ? span : other.wait
         edges = other.edges
         delayRule = other.delayRule
-        self.longestWait = longestWait
+        longestWait = isThrottle ? other.longestWait : span
         largestCount = other.largestCount
-    }
-
-    /// Returns the same throttle with another interval.
-    package func changed(wait: CoreDuration) -> Policy {
-        Policy(self, wait: wait, longestWait: longestWait)
-    }
-
-    /// Returns the same debounce with another longest wait.
-    package func changed(longestWait: CoreDuration) -> Policy {
-        Policy(self, wait: wait, longestWait: longestWait)
+        self.spacing = spacing
     }
 
     /// Returns a policy that executes the values of a key when no submit has come for `wait` (<doc:Semantics>, section 3).
@@ -82,13 +92,16 @@ public struct Policy: Hashable, Sendable {
     ///   - edges: The ends of a burst at which values are executed.
     ///   - delayRule: Whether a shorter delay of a single call replaces a longer one that is running.
     ///   - maxCount: Executes at once when this many submits are pending; at least 1, and only with the trailing edge.
+    ///   - spacing: The least time between two due instants of a key, zero or more, and only with the trailing edge. Zero and
+    ///     nil mean that there is no limit.
     /// - Throws: ``PolicyError`` naming the value and the rule that it breaks.
     public static func debounce(
         wait: CoreDuration, maxWait: CoreDuration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
-        maxCount: Int? = nil
+        maxCount: Int? = nil, spacing: CoreDuration? = nil
     ) throws(PolicyError) -> Policy {
         try Policy(
-            kind: .debounce, wait: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount)
+            kind: .debounce, wait: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount,
+            spacing: spacing)
     }
 
     /// Returns a policy that executes the values of a key at most once an interval (<doc:Semantics>, section 4).
@@ -102,7 +115,8 @@ public struct Policy: Hashable, Sendable {
         interval: CoreDuration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil
     ) throws(PolicyError) -> Policy {
         try Policy(
-            kind: .throttle, wait: interval, maxWait: nil, edges: edges, delayRule: .restart, maxCount: maxCount)
+            kind: .throttle, wait: interval, maxWait: nil, edges: edges, delayRule: .restart, maxCount: maxCount,
+            spacing: nil)
     }
 }
 

@@ -14,6 +14,10 @@ public enum PolicyError: Error, Hashable, Sendable {
     case maxCountBelowOne(Int)
     /// A `maxCount` is given, but not the trailing edge: nothing is ever pending.
     case maxCountWithoutTrailing(Int)
+    /// The spacing is negative.
+    case negativeSpacing(CoreDuration)
+    /// A spacing is given, but not the trailing edge: nothing could wait for it.
+    case spacingWithoutTrailing(CoreDuration)
     /// The `maxConcurrent` is less than 1.
     case maxConcurrentBelowOne(Int)
     /// The `capacity` is less than 1.
@@ -42,6 +46,10 @@ extension PolicyError: CustomStringConvertible {
             "the maxCount is \(count), but must be 1 or more"
         case .maxCountWithoutTrailing(let count):
             "the maxCount is \(count), but needs the trailing edge: without it nothing is ever pending"
+        case .negativeSpacing(let spacing):
+            "the spacing is \(spacing), but must be zero or more"
+        case .spacingWithoutTrailing(let spacing):
+            "the spacing is \(spacing), but needs the trailing edge: without it nothing can wait"
         case .maxConcurrentBelowOne(let count):
             "the maxConcurrent is \(count), but must be 1 or more"
         case .capacityBelowOne(let count):

@@ -17,9 +17,9 @@ extension Statement {
         var row = DurableRow(base: try number(Work.born))
         row.generation = try number(Work.generation)
         row.taken = try number(Work.taken)
-        row.gate.isOpen = integer(Work.isOpen) != 0
+        row.gate.phase = integer(Work.isOpen) != 0 ? .open : .idle
         row.gate.quiet = instant(Work.quiet)
-        row.gate.anchor = instant(Work.anchor)
+        row.gate.first = instant(Work.anchor)
         row.span = CoreDuration(nanoseconds: try number(Work.span, through: .max))
         row.gate.count = Int(try number(Work.pendingCount, through: row.generation))
         if row.gate.count > 0 {
@@ -86,7 +86,7 @@ extension Statement {
             bind(.generation, row.generation)
             bind(.isOpen, row.gate.isOpen ? 1 : 0)
             bind(.quiet, row.gate.quiet.nanoseconds)
-            bind(.anchor, row.gate.anchor.nanoseconds)
+            bind(.anchor, row.gate.first.nanoseconds)
             bind(.span, row.span.nanoseconds)
             bind(.pendingCount, Int64(row.gate.count))
             bind(.pendingLast, row.pending?.last.nanoseconds)

@@ -15,7 +15,7 @@ struct GateTests {
         var gate = Gate()
         #expect(gate.due(by: policy) == nil)
         #expect(gate.settle(at: .farFuture, by: policy) == nil)
-        #expect(gate.flush(at: .origin) == nil)
+        #expect(gate.flush(at: .origin, by: policy) == nil)
         #expect(gate == Gate())
     }
 
@@ -98,13 +98,13 @@ struct GateTests {
         let policy = try Policy.debounce(10, [.leading, .trailing])
         var gate = Gate()
         _ = gate.submit(at: CoreInstant(0), wait: nil, by: policy)
-        #expect(gate.flush(at: CoreInstant(1)) == nil)
+        #expect(gate.flush(at: CoreInstant(1), by: policy) == nil)
         #expect(!gate.isOpen)
         _ = gate.submit(at: CoreInstant(2), wait: nil, by: policy)
         _ = gate.submit(at: CoreInstant(3), wait: nil, by: policy)
-        #expect(gate.flush(at: CoreInstant(4)) == due(4, .flush, 1, first: 3))
+        #expect(gate.flush(at: CoreInstant(4), by: policy) == due(4, .flush, 1, first: 3))
         #expect(gate.submit(at: CoreInstant(4), wait: nil, by: policy) == .lead)
-        gate.close()
+        gate.close(at: CoreInstant(4), by: policy)
         #expect(!gate.isOpen && gate.count == 0)
     }
 
@@ -115,7 +115,7 @@ struct GateTests {
         _ = gate.submit(at: CoreInstant(0), wait: 50, by: policy)
         _ = gate.submit(at: CoreInstant(1), wait: nil, by: policy)
         #expect(gate.due(by: policy) == CoreInstant(50))
-        gate.close()
+        gate.close(at: CoreInstant(1), by: policy)
         _ = gate.submit(at: CoreInstant(2), wait: nil, by: policy)
         #expect(gate.due(by: policy) == CoreInstant(12))
     }
@@ -126,7 +126,7 @@ struct GateTests {
         var gate = Gate()
         _ = gate.submit(at: CoreInstant(5), wait: CoreDuration(nanoseconds: .min), by: policy)
         #expect(gate.due(by: policy) == CoreInstant(5))
-        gate.close()
+        gate.close(at: CoreInstant(5), by: policy)
         _ = gate.submit(at: CoreInstant(-5), wait: .infinite, by: policy)
         #expect(gate.due(by: policy) == .farFuture)
     }

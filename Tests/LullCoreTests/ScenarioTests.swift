@@ -10,7 +10,7 @@ struct ScenarioTests {
     @Test("the engine yields every scenario's executions")
     func engine() throws {
         let scenarios = try Scenario.all()
-        #expect(scenarios.count == 208)
+        #expect(scenarios.count == 288)
         for scenario in scenarios {
             let found = try simulate(scenario)
             #expect(found == scenario.expected, "\(scenario.id): \(scenario.source)")

@@ -28,12 +28,14 @@ struct SmallWorldTests {
         /// The gate, with instants relative to this one.
         var state: Gate {
             var state = gate
-            state.quiet = gate.isOpen ? CoreInstant(Int(gate.quiet.nanoseconds) - now) : .origin
-            // With neither a pending value nor a latest execution that counts, the anchor is meaningless.
-            let matters = gate.isOpen && (gate.count > 0 || !policy.edges.contains(.trailing))
-            state.anchor = matters ? CoreInstant(Int(gate.anchor.nanoseconds) - now) : .origin
+            state.quiet = gate.isOpen ? relative(gate.quiet) : .origin
+            state.first = gate.count > 0 ? relative(gate.first) : .origin
+            let countsLatest = gate.isOpen && !policy.edges.contains(.trailing) || gate.next(by: policy) > CoreInstant(now)
+            state.latest = countsLatest ? relative(gate.latest) : .origin
             return state
         }
+
+        private func relative(_ instant: CoreInstant) -> CoreInstant { CoreInstant(Int(instant.nanoseconds) - now) }
 
         /// - Returns: Whether both do the same.
         mutating func apply(_ call: Call) -> Bool {
@@ -50,9 +52,9 @@ struct SmallWorldTests {
                 let wait = call == .submit ? nil : 1
                 let decision = gate.submit(at: at, wait: wait.map { CoreDuration($0) }, by: policy)
                 return isSame(decision, reference.submit(at: now, wait: wait))
-            case .flush: return isSame(gate.flush(at: at), reference.flush(at: now))
+            case .flush: return isSame(gate.flush(at: at, by: policy), reference.flush(at: now))
             case .cancel:
-                gate.close()
+                gate.close(at: at, by: policy)
                 reference.cancel()
                 return true
             }
@@ -66,12 +68,13 @@ struct SmallWorldTests {
             }
             let due = gate.settle(at: CoreInstant(now), by: policy)
             return expected.count <= 1 && isSame(due, expected.first) && gate.isOpen == (reference.openUntil != nil)
+                && (gate.phase == .resting) == (reference.openUntil == nil && reference.next ?? .min > now)
                 && gate.due(by: policy).map { Int($0.nanoseconds) } == reference.due
         }
 
         private func isSame(_ decision: Gate.Decision, _ answer: ReferenceGate.Answer) -> Bool {
             switch (decision, answer) {
-            case (.join, .pending), (.absorb, .absorbed): true
+            case (.join, .pending), (.fill, .pending), (.absorb, .absorbed): true
             case (.lead, .leads(let due)): due == ReferenceGate.Due(at: now, edge: .leading, count: 1, first: now)
             case (.complete(let due), .completes(let expected)): isSame(due, expected)
             default: false
@@ -94,10 +97,12 @@ struct SmallWorldTests {
                         ReferencePolicy(
                             .throttle, wait: wait, leading: leading, trailing: trailing, maxCount: maxCount))
                     for (maxWait, extends) in [(nil, false), (nil, true), (wait, false), (wait + 2, true)] {
-                        policies.append(
-                            ReferencePolicy(
-                                .debounce, wait: wait, maxWait: maxWait, leading: leading, trailing: trailing,
-                                extends: extends, maxCount: maxCount))
+                        for spacing in trailing ? [nil, 2, 5] : [nil] as [Int?] {
+                            policies.append(
+                                ReferencePolicy(
+                                    .debounce, wait: wait, maxWait: maxWait, leading: leading, trailing: trailing,
+                                    extends: extends, maxCount: maxCount, spacing: spacing))
+                        }
                     }
                 }
             }

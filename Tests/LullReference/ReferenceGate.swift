@@ -41,17 +41,31 @@ public struct ReferenceGate: Hashable, Sendable {
     public private(set) var pending: [Int] = []
     /// The instant of the burst's latest execution on the leading edge.
     public private(set) var latest = 0
+    /// The latest due instant, never forgotten; nil if there was none.
+    public private(set) var latestDue: Int?
+    /// Whether what is pending has reached `maxCount` and waits for the spacing.
+    public private(set) var isFull = false
 
     /// Creates an idle gate.
     public init(_ policy: ReferencePolicy) {
         self.policy = policy
     }
 
+    /// The instant before which nothing is due but by a flush: the `next` of the semantics; nil for the far past.
+    public var next: Int? {
+        guard let spacing = policy.spacing, spacing > 0, let latestDue else { return nil }
+        return later(latestDue, by: spacing)
+    }
+
     /// When what is pending is due.
     public var due: Int? {
         guard let openUntil, let first = pending.first else { return nil }
-        if policy.kind == .debounce, let maxWait = policy.maxWait { return min(openUntil, later(first, by: maxWait)) }
-        return openUntil
+        if policy.kind == .throttle { return openUntil }
+        if isFull, let next { return next }
+        var due = openUntil
+        if let maxWait = policy.maxWait { due = min(due, later(first, by: maxWait)) }
+        if let next { due = max(due, next) }
+        return due
     }
 
     /// When the gate changes by itself.
@@ -63,12 +77,13 @@ public struct ReferenceGate: Hashable, Sendable {
             openUntil = nil
             return nil
         }
-        let edge: ReferenceEdge = at == openUntil ? .trailing : .maxWait
+        let isQuiet = at >= openUntil ?? .min
+        let edge: ReferenceEdge = isFull ? .maxCount : isQuiet ? .trailing : .maxWait
         if policy.kind == .throttle {
             // A new window begins at that instant.
             openUntil = later(at, by: policy.wait)
-        } else if !policy.leading {
-            // With trailing only, idle at any execution.
+        } else if !policy.leading || isQuiet {
+            // With trailing only, idle at any execution; otherwise at one that comes when it is quiet already.
             openUntil = nil
         }
         return take(at: at, edge)
@@ -84,11 +99,15 @@ public struct ReferenceGate: Hashable, Sendable {
         case .throttle:
             openUntil = openUntil ?? later(now, by: policy.wait)
         }
-        if wasIdle, policy.leading { return lead(at: now) }
+        if wasIdle, policy.leading, now >= next ?? .min { return lead(at: now) }
         if policy.trailing {
             pending.append(now)
             // After a change of the policy there may be more already.
-            guard let maxCount = policy.maxCount, pending.count >= maxCount else { return .pending }
+            guard let maxCount = policy.maxCount, pending.count >= maxCount, !isFull else { return .pending }
+            if let next, now < next {
+                isFull = true
+                return .pending
+            }
             if policy.kind == .debounce, !policy.leading { openUntil = nil }
             return .completes(take(at: now, .maxCount))
         }
@@ -108,15 +127,21 @@ public struct ReferenceGate: Hashable, Sendable {
     public mutating func cancel() {
         openUntil = nil
         pending = []
+        isFull = false
     }
 
     private mutating func lead(at now: Int) -> Answer {
         latest = now
+        latestDue = now
         return .leads(Due(at: now, edge: .leading, count: 1, first: now))
     }
 
     private mutating func take(at: Int, _ edge: ReferenceEdge) -> Due {
-        defer { pending = [] }
+        defer {
+            pending = []
+            isFull = false
+            latestDue = at
+        }
         return Due(at: at, edge: edge, count: pending.count, first: pending[0])
     }
 }

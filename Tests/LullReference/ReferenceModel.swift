@@ -110,8 +110,14 @@ public struct ReferenceModel: Sendable {
         return number
     }
 
-    /// Whether a key has an open gate or a waiting value: capacity limits the number of these.
-    func countsForCapacity(_ index: Int) -> Bool { isOpen(index) || keys[index].waiting != nil }
+    /// Whether a key has an open gate or a waiting value.
+    func isActive(_ index: Int) -> Bool { isOpen(index) || keys[index].waiting != nil }
+
+    /// Whether a key is remembered for its spacing alone.
+    func isResting(_ index: Int) -> Bool { !isActive(index) && keys[index].gate.next ?? .min > now }
+
+    /// Whether a key is one of those whose number the capacity limits.
+    func countsForCapacity(_ index: Int) -> Bool { isActive(index) || isResting(index) }
 
     mutating func add(_ key: String) -> Int {
         keys.append(KeyState(key: key, gate: ReferenceGate(setup.policy)))
@@ -209,7 +215,10 @@ public struct ReferenceModel: Sendable {
     public func isPending(_ key: String, at instant: Int) -> Bool { nextDue(key, at: instant) != nil }
 
     /// The number of keys with an open gate or a waiting value, after everything due by `now` has been done.
-    public var openKeys: Int { keys.indices.filter(countsForCapacity).count }
+    public var openKeys: Int { keys.indices.filter(isActive).count }
+
+    /// The number of other keys that are remembered for their spacing, after everything due by `now` has been done.
+    public var restingKeys: Int { keys.indices.filter(isResting).count }
 
     // MARK: - Section 6
 

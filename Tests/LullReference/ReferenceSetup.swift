@@ -24,11 +24,13 @@ public struct ReferencePolicy: Hashable, Sendable {
     public var extends: Bool
     /// This many pending submits are executed at once, if it is set.
     public var maxCount: Int?
+    /// The least time between two due instants of a key, if it is set.
+    public var spacing: Int?
 
     /// Creates a policy from its parts, unchecked.
     public init(
         _ kind: Kind, wait: Int, maxWait: Int? = nil, leading: Bool, trailing: Bool, extends: Bool = false,
-        maxCount: Int? = nil
+        maxCount: Int? = nil, spacing: Int? = nil
     ) {
         self.kind = kind
         self.wait = wait
@@ -37,6 +39,7 @@ public struct ReferencePolicy: Hashable, Sendable {
         self.trailing = trailing
         self.extends = extends
         self.maxCount = maxCount
+        self.spacing = spacing
     }
 }
 
@@ -100,6 +103,7 @@ extension ReferenceSetup: CustomStringConvertible {
         if policy.trailing { words.append("trailing") }
         if policy.extends { words.append("extend") }
         if let maxCount = policy.maxCount { words.append("maxCount \(maxCount)") }
+        if let spacing = policy.spacing { words.append("spacing \(spacing)") }
         words.append("\(combination)")
         words.append("\(whileRunning)")
         if let maxConcurrent { words.append("maxConcurrent \(maxConcurrent)") }

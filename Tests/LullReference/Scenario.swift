@@ -18,6 +18,8 @@ public struct Scenario: Codable, Hashable, Sendable {
         public var delayRule: String?
         /// The number of pending submits that are executed at once.
         public var maxCount: Int?
+        /// The least time between two due instants of a key.
+        public var spacing: Int?
     }
 
     /// What a caller does.
@@ -81,12 +83,14 @@ public struct Scenario: Codable, Hashable, Sendable {
     /// The executions, in order.
     public var expected: [Expectation]
 
-    /// All cases of `scenarios.json`.
+    /// All cases: those of `scenarios.json` and of `spacing.json`.
     public static func all() throws -> [Scenario] {
-        guard let file = Bundle.module.url(forResource: "scenarios", withExtension: "json") else {
-            throw CocoaError(.fileNoSuchFile)
+        try ["scenarios", "spacing"].flatMap { name in
+            guard let file = Bundle.module.url(forResource: name, withExtension: "json") else {
+                throw CocoaError(.fileNoSuchFile)
+            }
+            return try JSONDecoder().decode([Scenario].self, from: Data(contentsOf: file))
         }
-        return try JSONDecoder().decode([Scenario].self, from: Data(contentsOf: file))
     }
 
     /// The setup of the case for the reference model.
@@ -95,7 +99,7 @@ public struct Scenario: Codable, Hashable, Sendable {
             ReferencePolicy(
                 policy.kind, wait: policy.wait ?? policy.interval ?? 0, maxWait: policy.maxWait,
                 leading: policy.edges.contains("leading"), trailing: policy.edges.contains("trailing"),
-                extends: policy.delayRule == "extend", maxCount: policy.maxCount))
+                extends: policy.delayRule == "extend", maxCount: policy.maxCount, spacing: policy.spacing))
     }
 
     /// Returns the executions of the case by the reference model.

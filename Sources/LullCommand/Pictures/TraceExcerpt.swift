@@ -83,13 +83,13 @@ struct TraceExcerpt {
         for call in calls {
             add(gate.settle(at: call.at, by: policy))
             switch call.operation {
-            case .flush: add(gate.flush(at: call.at))
-            case .cancel: gate.close()
+            case .flush: add(gate.flush(at: call.at, by: policy))
+            case .cancel: gate.close(at: call.at, by: policy)
             case .submit:
                 switch gate.submit(at: call.at, wait: call.wait, by: policy) {
                 case .lead: marks.append(Mark(at: call.at, first: call.at))
                 case .complete(let due): add(due)
-                case .join, .absorb: break
+                case .join, .fill, .absorb: break
                 }
             }
         }

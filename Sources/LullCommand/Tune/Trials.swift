@@ -113,7 +113,7 @@ private struct Cell {
             lastsUntil = .farPast
         }
         switch gate.submit(at: now, wait: wait, by: candidate.policy) {
-        case .join, .absorb: break
+        case .join, .fill, .absorb: break
         case .lead: execute(Gate.Due(at: now, edge: .leading, count: 1, first: now), last: now, &candidate)
         case .complete(let due): execute(due, last: now, &candidate)
         }
@@ -121,12 +121,12 @@ private struct Cell {
 
     mutating func flush(at now: CoreInstant, last: CoreInstant, _ candidate: inout Candidate) {
         settle(at: now, last: last, &candidate)
-        if let due = gate.flush(at: now) { execute(due, last: last, &candidate) }
+        if let due = gate.flush(at: now, by: candidate.policy) { execute(due, last: last, &candidate) }
     }
 
     mutating func cancel(at now: CoreInstant, last: CoreInstant, _ candidate: inout Candidate) {
         settle(at: now, last: last, &candidate)
-        gate.close()
+        gate.close(at: now, by: candidate.policy)
     }
 
     private mutating func execute(_ due: Gate.Due, last: CoreInstant, _ candidate: inout Candidate) {

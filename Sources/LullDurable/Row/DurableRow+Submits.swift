@@ -31,7 +31,7 @@ extension DurableRow {
         let payload = DurablePayload.bytes(value, of: generation)
         span = rules.policy.kind == .throttle ? rules.policy.wait : rules.policy.longestWait
         switch gate.submit(at: now, wait: wait, by: rules.policy) {
-        case .join:
+        case .join, .fill:
             join(payload, at: now, submitter, by: rules)
             return due(by: rules)
         case .complete(let due):
@@ -74,7 +74,7 @@ extension DurableRow {
     ) -> Bool {
         settle(at: now, by: rules, &endings)
         let submits = pendingSubmits
-        guard let due = gate.flush(at: now) else { return false }
+        guard let due = gate.flush(at: now, by: rules.policy) else { return false }
         pendingFellDue(submits, due, by: rules, &endings)
         return true
     }
@@ -105,7 +105,7 @@ extension DurableRow {
             pending = nil
         }
         taken = generation
-        gate.close()
+        gate.close(at: now, by: rules.policy)
         return count
     }
 
@@ -122,7 +122,7 @@ extension DurableRow {
         settle(at: now, by: rules, &endings)
         guard let submits = pendingSubmits else { return 0 }
         pending = nil
-        gate.close()
+        gate.close(at: now, by: rules.policy)
         if let ready {
             self.ready?.submits = ready.submits.lowerBound...generation
         } else {

@@ -36,6 +36,6 @@ public struct DurableRules: Hashable, Sendable {
 
     /// Returns the policy that applies to a row until its next submit: with the ``DurableRow/span`` of its latest one.
     func policy(over span: CoreDuration) -> Policy {
-        policy.kind == .throttle ? policy.changed(wait: span) : policy.changed(longestWait: span)
+        policy.changed(span: span, spacing: policy.spacing)
     }
 }

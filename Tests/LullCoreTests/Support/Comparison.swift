@@ -84,6 +84,9 @@ final class Comparison {
             if limit == nil, engine.openKeyCount != model.openKeys {
                 return "\(engine.openKeyCount) open keys instead of \(model.openKeys)"
             }
+            if limit == nil, engine.restingKeyCount != model.restingKeys {
+                return "\(engine.restingKeyCount) resting keys instead of \(model.restingKeys)"
+            }
             return differences()
         case .ended(let number, let threw):
             // What falls due while a handler runs depends on when it ends, so the engine has to know the time. While a call for
@@ -225,6 +228,9 @@ final class Comparison {
         // An idle gate may be remembered until the next wake-up.
         if engine.openKeyCount < model.openKeys {
             return "\(engine.openKeyCount) open keys instead of \(model.openKeys)"
+        }
+        if engine.openKeyCount + engine.restingKeyCount < model.openKeys + model.restingKeys {
+            return "\(engine.restingKeyCount) resting keys instead of \(model.restingKeys)"
         }
         if let due = model.alarm, engine.alarm.nanoseconds > due {
             return "the alarm is set for \(engine.alarm.nanoseconds), but \(due) is due"

@@ -25,7 +25,8 @@ extension Policy {
         case .debounce:
             self = try .debounce(
                 wait: CoreDuration(policy.wait), maxWait: policy.maxWait.map { CoreDuration($0) }, edges: edges,
-                delayRule: policy.extends ? .extend : .restart, maxCount: policy.maxCount)
+                delayRule: policy.extends ? .extend : .restart, maxCount: policy.maxCount,
+                spacing: policy.spacing.map { CoreDuration($0) })
         case .throttle:
             self = try .throttle(interval: CoreDuration(policy.wait), edges: edges, maxCount: policy.maxCount)
         }

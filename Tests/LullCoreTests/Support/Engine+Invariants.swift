@@ -18,7 +18,7 @@ extension Engine {
 
     private func checkSlots(_ broken: inout Broken) {
         let (knownDeadlines, knownIdle) = (DeadlineQueue.Lookup(deadlines), DeadlineQueue.Lookup(idleQueue))
-        var open = 0
+        var (open, resting) = (0, 0)
         slots.forEach { index, slot in
             let slot = slot.pointee
             let gate = slot.gate
@@ -27,7 +27,10 @@ extension Engine {
                 (slot.batch != nil) == (gate.count > 0), "key \(index) has values exactly if its gate counts some")
             broken.unless(gate.count == 0 || gate.isOpen, "the gate of key \(index) is open when something is pending")
             broken.unless(
-                gate.isOpen || slot.executions != .max, "key \(index) is forgotten when nothing is left of it")
+                gate.phase != .idle || slot.executions != .max, "key \(index) is forgotten when nothing is left of it")
+            broken.unless(gate.phase != .full || gate.count > 0, "the gate of key \(index) is full of something")
+            broken.unless(
+                gate.phase != .resting || setup.policy.spacing > .zero, "key \(index) rests only for its spacing")
             let expected = setup.combination == .collect ? gate.count : 1
             broken.unless(
                 slot.batch.map { $0.size == expected } ?? true, "key \(index) keeps the right number of values")
@@ -38,15 +41,19 @@ extension Engine {
                 broken.unless(
                     slots.isCurrent(entry, pending: true) && knownDeadlines.contains(entry),
                     "the deadlines have key \(index)")
-            } else if gate.isOpen {
-                broken.unless(slot.scheduled <= gate.quiet, "key \(index) is forgotten in time")
+            } else if gate.phase != .idle {
+                broken.unless(slot.scheduled <= gate.nextChange(by: setup.policy), "key \(index) is forgotten in time")
                 broken.unless(
                     slots.isCurrent(entry, pending: false) && knownIdle.contains(entry),
                     "key \(index) will be forgotten")
             }
             let isWaiting = slot.executions != .max && keyExecutions[slot.executions].pointee.waiting != nil
-            broken.unless(slot.isCounted == (gate.isOpen || isWaiting), "key \(index) is counted exactly if it is open")
-            if slot.isCounted { open += 1 }
+            let isOpen = gate.isOpen || isWaiting
+            broken.unless((slot.gauge == .open) == isOpen, "key \(index) is counted as open exactly if it is")
+            let isResting = !isOpen && gate.phase == .resting
+            broken.unless((slot.gauge == .resting) == isResting, "key \(index) is counted as resting exactly if it is")
+            if isOpen { open += 1 }
+            if isResting { resting += 1 }
             broken.unless(slot.burst <= burstCount, "the burst of key \(index) has begun")
             broken.unless(
                 slot.executions == .max || keyExecutions[slot.executions].pointee.slot == index,
@@ -54,6 +61,7 @@ extension Engine {
         }
         broken.unless(keyIndex.count == slots.count, "the index has as many keys as there are")
         broken.unless(openCount == open, "\(open) keys are counted as open, not \(openCount)")
+        broken.unless(restingCount == resting, "\(resting) keys are counted as resting, not \(restingCount)")
         broken.unless(recentSlot == .max || slots.contains(recentSlot), "the most recent key is there")
         let bound = 2 * slots.count + 64
         broken.unless(deadlines.count <= bound || deadlines.isCompacted, "the deadlines are compacted")

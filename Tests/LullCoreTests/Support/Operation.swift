@@ -93,6 +93,9 @@ extension ReferenceSetup {
             policy.maxWait = random.oneIn(12) ? .max - 5 : wait + Int.random(in: 0...8, using: &random)
         }
         if policy.trailing, random.oneIn(3) { policy.maxCount = random.pick([1, 2, 3, 5]) }
+        if policy.kind == .debounce, policy.trailing, random.oneIn(2) {
+            policy.spacing = random.oneIn(12) ? random.pick([.max, .max - 5, 0]) : Int.random(in: 0...14, using: &random)
+        }
         self.init(
             policy, combination: random.pick(Combination.allCases), whileRunning: random.pick(WhileRunning.allCases),
             maxConcurrent: random.oneIn(2) ? random.pick([1, 1, 2, 3]) : nil,

@@ -86,6 +86,15 @@ struct PolicyTests {
         }
     }
 
+    @Test("a spacing that is negative, or without the trailing edge, is refused")
+    func spacing() throws {
+        #expect(throws: PolicyError.negativeSpacing(-1)) { try Policy.debounce(wait: 1, spacing: -1) }
+        #expect(throws: PolicyError.spacingWithoutTrailing(3)) {
+            try Policy.debounce(wait: 1, edges: .leading, spacing: 3)
+        }
+        #expect(try Policy.debounce(wait: 1, spacing: 0) == Policy.debounce(wait: 1))
+    }
+
     @Test("limits that would allow nothing are refused")
     func bounds() throws {
         let policy = try Policy.debounce(wait: 1)
@@ -115,6 +124,11 @@ struct PolicyTests {
             (
                 .maxCountWithoutTrailing(4),
                 "the maxCount is 4, but needs the trailing edge: without it nothing is ever pending"
+            ),
+            (.negativeSpacing(.seconds(-1)), "the spacing is -1s, but must be zero or more"),
+            (
+                .spacingWithoutTrailing(.seconds(2)),
+                "the spacing is 2s, but needs the trailing edge: without it nothing can wait"
             ),
             (.maxConcurrentBelowOne(-1), "the maxConcurrent is -1, but must be 1 or more"),
             (.capacityBelowOne(0), "the capacity is 0, but must be 1 or more"),

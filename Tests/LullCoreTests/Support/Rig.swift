@@ -131,11 +131,11 @@ extension Policy {
     /// A debounce in whole units.
     static func debounce(
         _ wait: Int, maxWait: Int? = nil, _ edges: Edges = .trailing, _ delayRule: DelayRule = .restart,
-        maxCount: Int? = nil
+        maxCount: Int? = nil, spacing: Int? = nil
     ) throws -> Policy {
         try .debounce(
             wait: CoreDuration(wait), maxWait: maxWait.map { CoreDuration($0) }, edges: edges, delayRule: delayRule,
-            maxCount: maxCount)
+            maxCount: maxCount, spacing: spacing.map { CoreDuration($0) })
     }
 
     /// A throttle in whole units.

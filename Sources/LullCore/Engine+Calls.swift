@@ -9,12 +9,15 @@ extension Engine {
         return actions
     }
 
-    /// Does what was due at `now` or before, makes the gate idle, and executes what is pending. The key may be forgotten then.
+    /// Does what was due at `now` or before, makes the gate idle, and executes what is pending. The key may be forgotten
+    /// then.
     @inlinable
     mutating func flush(_ index: UInt32, at now: CoreInstant, _ actions: inout Actions<Key, Value>) {
         settle(index, at: now, &actions)
         let slot = slots[index]
-        if let due = slot.pointee.gate.flush(at: now, by: setup.policy) { fallDue(index, takeBatch(slot), due, &actions) }
+        if let due = slot.pointee.gate.flush(at: now, by: setup.policy) {
+            fallDue(index, takeBatch(slot), due, &actions)
+        }
         forgetWhenIdle(index, &actions)
     }
 

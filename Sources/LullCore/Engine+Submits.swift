@@ -49,8 +49,10 @@ extension Engine {
         // A copy decides, since the case may turn out not to be that simple.
         var gate = slot.pointee.gate
         let decision = gate.submit(at: now, wait: wait, by: setup.policy)
-        // Proof that the gate's next change is not before its entry: it was not before this submit, which has moved `quiet` alone.
-        guard gate.quiet >= slot.pointee.scheduled else { return .needsSlowPath }
+        // The gate must not change before its entry. It would not have done so before this submit, which has moved `quiet`
+        // alone, and nothing falls due before `next`.
+        let scheduled = slot.pointee.scheduled
+        guard gate.quiet >= scheduled || gate.next(by: setup.policy) >= scheduled else { return .needsSlowPath }
         let result: FastPathResult
         switch decision {
         case .join where gate.count > 1 && setup.combination == .latest:

@@ -30,7 +30,8 @@ struct SmallWorldTests {
             var state = gate
             state.quiet = gate.isOpen ? relative(gate.quiet) : .origin
             state.first = gate.count > 0 ? relative(gate.first) : .origin
-            let countsLatest = gate.isOpen && !policy.edges.contains(.trailing) || gate.next(by: policy) > CoreInstant(now)
+            let countsLatest =
+                gate.isOpen && !policy.edges.contains(.trailing) || gate.next(by: policy) > CoreInstant(now)
             state.latest = countsLatest ? relative(gate.latest) : .origin
             return state
         }

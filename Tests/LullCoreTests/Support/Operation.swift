@@ -94,7 +94,8 @@ extension ReferenceSetup {
         }
         if policy.trailing, random.oneIn(3) { policy.maxCount = random.pick([1, 2, 3, 5]) }
         if policy.kind == .debounce, policy.trailing, random.oneIn(2) {
-            policy.spacing = random.oneIn(12) ? random.pick([.max, .max - 5, 0]) : Int.random(in: 0...14, using: &random)
+            policy.spacing =
+                random.oneIn(12) ? random.pick([.max, .max - 5, 0]) : Int.random(in: 0...14, using: &random)
         }
         self.init(
             policy, combination: random.pick(Combination.allCases), whileRunning: random.pick(WhileRunning.allCases),

@@ -57,7 +57,8 @@ struct Trial: Sendable {
         }
         let ends = Int.random(in: 1...12, using: &random)
         let restless = Int.random(in: 1...4, using: &random)
-        var now = random.oneIn(8) ? random.pick([.min, -8, Int.max - 40]) : 0
+        // Not the far past itself, before which nothing happens.
+        var now = random.oneIn(8) ? random.pick([.min + 1, -8, Int.max - 40]) : 0
         operations = []
         for _ in 0..<length {
             now = later(now, by: random.oneIn(restless) ? random.pick([1, 1, 2, 3, 5, 9]) : 0)

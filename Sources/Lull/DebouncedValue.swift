@@ -51,6 +51,7 @@ public final class DebouncedValue<Value: Sendable> {
     ///   - maxWait: The longest time for which it may change without settling; at least `wait`.
     ///   - edges: Whether it settles only when a burst of changes has come to rest, or at its beginning as well. The leading edge
     ///     alone stops the program: the last value would never settle.
+    ///   - spacing: The least time between two instants at which it settles, flushes included; nil for none.
     ///   - removingDuplicates: Whether two values are the same: if the value comes to rest where it last settled, it
     ///     does not settle again, and observers are not notified. For `Equatable` values, give `==`.
     ///   - clock: Measures the waits. For tests, `LullTesting` has `ManualClock` (<doc:Testing>).
@@ -58,8 +59,8 @@ public final class DebouncedValue<Value: Sendable> {
     ///     earlier. Zero or more.
     public init(
         _ value: Value, for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
-        removingDuplicates: ((Value, Value) -> Bool)? = nil, clock: any Clock<Duration> = ContinuousClock(),
-        tolerance: Duration = .zero
+        spacing: Duration? = nil, removingDuplicates: ((Value, Value) -> Bool)? = nil,
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) {
         require(edges.contains(.trailing), "a value settles when it has come to rest: its edges must include trailing")
         let rest = Rest()
@@ -68,8 +69,8 @@ public final class DebouncedValue<Value: Sendable> {
         self.value = value
         settled = value
         debouncer = Debouncer(
-            for: wait, maxWait: maxWait, edges: edges, options: .init(atEnd: .drop, tolerance: tolerance),
-            clock: clock
+            for: wait, maxWait: maxWait, edges: edges,
+            options: .init(spacing: spacing, atEnd: .drop, tolerance: tolerance), clock: clock
         ) {
             @MainActor value in
             rest.owner?.settle(value)
@@ -80,6 +81,8 @@ public final class DebouncedValue<Value: Sendable> {
     /// Settles the value before it returns: when a field is left, for example.
     public func flush() {
         guard isSettling else { return }
+        // The spacing counts from this instant, and the value settles now rather than when the handler gets to run.
+        debouncer.flush()
         debouncer.cancel(includingRunning: true)
         settle(value)
     }

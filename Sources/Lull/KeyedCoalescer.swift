@@ -90,12 +90,21 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         return runtime.lock.withLock { runtime.engine.nextDue(key, at: now) }.map { Duration(now.duration(to: $0)) }
     }
 
-    /// The number of keys with an open gate or a value that waits to start, which `capacity` bounds. Costs a lock.
+    /// The number of keys with an open gate or a value that waits to start. Together with ``restingKeyCount``, `capacity`
+    /// bounds it. Costs a lock.
     ///
     /// Like ``Coalescer/counters``, it reflects what has been handled so far.
     @inlinable
     public var openKeyCount: Int {
         runtime.lock.withLock { runtime.engine.openKeyCount }
+    }
+
+    /// The number of other keys that are remembered for their spacing alone (<doc:Semantics>, section 3). Costs a lock.
+    ///
+    /// They are forgotten with the next wake-up or, a few at a time, by later submits: none is made to forget them.
+    @inlinable
+    public var restingKeyCount: Int {
+        runtime.lock.withLock { runtime.engine.restingKeyCount }
     }
 }
 

@@ -14,14 +14,17 @@ public struct DebounceOptions: Sendable {
     /// As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge. It
     /// decides when to execute; ``maxBatch`` decides how much the handler gets. Nil for no limit.
     public var maxCount: Int?
+    /// The least time between two due instants of a key, zero or more, and only with the trailing edge: what comes to rest
+    /// earlier waits (<doc:WhenItRestsButNotTooOften>). Nil or zero for none.
+    public var spacing: Duration?
     /// The largest number of values that one execution gets, if values are merged or collected; at least 1. The rest
     /// follows in further executions (<doc:Semantics>, section 8). Nil for no limit.
     public var maxBatch: Int?
     /// The largest number of executions that run at once, of all keys; at least 1. What falls due meanwhile waits. Nil
     /// for no limit.
     public var maxConcurrent: Int?
-    /// The largest number of keys that are in a burst, or have a value that waits to start, at once; at least 1. A
-    /// submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
+    /// The largest number of keys that are in a burst, have a value that waits to start, or are remembered for their
+    /// ``spacing``, at once; at least 1. A submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
     public var capacity: Int?
     /// What happens to pending values when the debouncer is released.
     public var atEnd: AtEnd
@@ -31,11 +34,12 @@ public struct DebounceOptions: Sendable {
 
     /// Creates options with default values.
     public init(
-        delayRule: DelayRule? = nil, maxCount: Int? = nil, maxBatch: Int? = nil, maxConcurrent: Int? = nil,
-        capacity: Int? = nil, atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
+        delayRule: DelayRule? = nil, maxCount: Int? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
+        maxConcurrent: Int? = nil, capacity: Int? = nil, atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
     ) {
         self.delayRule = delayRule
         self.maxCount = maxCount
+        self.spacing = spacing
         self.maxBatch = maxBatch
         self.maxConcurrent = maxConcurrent
         self.capacity = capacity
@@ -124,15 +128,16 @@ extension DebounceOptions: ExecutionOptions {
     ) -> Settings {
         settings(combination, whileRunning) { () throws(PolicyError) in
             try .debounce(
-                for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule ?? .restart, maxCount: maxCount)
+                for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule ?? .restart, maxCount: maxCount,
+                spacing: spacing)
         }
     }
 
     func settings(_ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning) -> Settings {
         require(policy.kind == .debounce, "the policy is a throttle, which is what a throttler takes")
         require(
-            delayRule == nil && maxCount == nil,
-            "the policy has a delayRule and a maxCount of its own: leave them out of the options")
+            delayRule == nil && maxCount == nil && spacing == nil,
+            "the policy has a delayRule, a maxCount and a spacing of its own: leave them out of the options")
         return settings(combination, whileRunning) { policy }
     }
 }

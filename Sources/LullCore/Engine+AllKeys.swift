@@ -212,6 +212,12 @@ extension Engine {
         sweeps.contains { slots[index].pointee.isBehind($0.number) && $0.kind != .dropUnreachable }
     }
 
+    /// Whether a call that is under way drops what never falls due at a key.
+    @inlinable
+    func willDropUnreachable(_ index: UInt32) -> Bool {
+        sweeps.contains { slots[index].pointee.isBehind($0.number) && $0.kind == .dropUnreachable }
+    }
+
     /// Whether a call that is under way drops what is pending or waiting at a key.
     @inlinable
     func willBeCancelled(_ index: UInt32) -> Bool {

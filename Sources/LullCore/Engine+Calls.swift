@@ -94,7 +94,8 @@ extension Engine {
         if isAwaitingSweep(index), willBeIdle(index) { return nil }
         var gate = slots[index].pointee.gate
         _ = gate.settle(at: max(now, instant), by: setup.policy)
-        return gate.due(by: setup.policy)
+        let due = gate.due(by: setup.policy)
+        return due == .farFuture && willDropUnreachable(index) ? nil : due
     }
 
     /// The number of submits that are due and wait to start; ``counters`` has them in ``Counters/pending``.

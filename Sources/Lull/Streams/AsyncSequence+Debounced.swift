@@ -15,6 +15,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - maxWait: The longest that an element waits before it is due; at least `wait`.
     ///   - edges: Whether an element is delivered at the beginning of a burst, when it has come to rest, or both.
     ///   - maxCount: As soon as this many elements are pending, they are due; only with the trailing edge.
+    ///   - spacing: The least time between two due instants; only with the trailing edge. Nil for none.
     ///   - combining: How the elements of one delivery become the one that is delivered. With `merge`, the upstream is
     ///     not read while 1,024 elements wait to be merged.
     ///   - removingDuplicates: Whether two elements are the same: an element that is the same as the one delivered last
@@ -27,14 +28,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public func debounced(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
-        combining: Combining<Element> = .latest,
+        spacing: Duration? = nil, combining: Combining<Element> = .latest,
         removingDuplicates: (@Sendable (Element, Element) -> Bool)? = nil, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd, removingDuplicates: removingDuplicates) { handover in
             let debouncer = Debouncer(
                 for: wait, maxWait: maxWait, edges: edges, combining: combining,
-                options: .init(maxCount: maxCount, atEnd: .drop, tolerance: tolerance),
+                options: .init(maxCount: maxCount, spacing: spacing, atEnd: .drop, tolerance: tolerance),
                 clock: clock
             ) { (element: Element) in
                 await handover.deliver(element)
@@ -51,14 +52,15 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public func debounced<Key: Hashable & Sendable>(
         for wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
-        edges: Edges = .trailing, maxCount: Int? = nil, combining: Combining<Element> = .latest,
-        droppingAtEnd: Bool = false,
+        edges: Edges = .trailing, maxCount: Int? = nil, spacing: Duration? = nil,
+        combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = KeyedDebouncer(
                 for: wait, maxWait: maxWait, edges: edges, combining: combining,
-                options: .init(maxCount: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                options: .init(
+                    maxCount: maxCount, spacing: spacing, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
                 clock: clock
             ) { (_: Key, element: Element) in
                 await handover.deliver(element)
@@ -74,12 +76,13 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public func debounced(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int,
-        droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
+        spacing: Duration? = nil, droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock(),
+        tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = Debouncer(
                 collectingFor: wait, maxWait: maxWait, edges: edges,
-                options: .init(maxCount: maxCount, atEnd: .drop, tolerance: tolerance),
+                options: .init(maxCount: maxCount, spacing: spacing, atEnd: .drop, tolerance: tolerance),
                 clock: clock
             ) { (elements: [Element]) in
                 await handover.deliver(elements)
@@ -96,14 +99,15 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public func debounced<Key: Hashable & Sendable>(
         collectingFor wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
-        edges: Edges = .trailing, maxCount: Int, droppingAtEnd: Bool = false,
+        edges: Edges = .trailing, maxCount: Int, spacing: Duration? = nil, droppingAtEnd: Bool = false,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = KeyedDebouncer(
                 collectingFor: wait, maxWait: maxWait, edges: edges,
                 options: .init(
-                    maxCount: maxCount, maxBatch: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                    maxCount: maxCount, spacing: spacing, maxBatch: maxCount, maxConcurrent: 1, atEnd: .drop,
+                    tolerance: tolerance),
                 clock: clock
             ) { (_: Key, elements: [Element]) in
                 await handover.deliver(elements)

@@ -63,7 +63,7 @@ struct Timeline: CustomTestStringConvertible, Sendable {
         return try .debounce(
             wait: .seconds(number("wait") ?? -1), maxWait: number("maxWait").map { .seconds($0) },
             edges: edges.isEmpty ? .trailing : edges, delayRule: policy.contains("extend") ? .extend : .restart,
-            maxCount: count)
+            maxCount: count, spacing: number("spacing").map { .seconds($0) })
     }
 
     /// What the engine executes.
@@ -98,8 +98,8 @@ struct TimelineTests {
 
     @Test("are found")
     func found() {
-        #expect(Timeline.all(of: "Semantics").count == 10)
-        #expect(Timeline.all(of: "ChoosingAPolicy").count == 8)
+        #expect(Timeline.all(of: "Semantics").count == 12)
+        #expect(Timeline.all(of: "ChoosingAPolicy").count == 9)
         #expect(Timeline.all(of: "ComingFrom").count == 2)
         #expect(Timeline.all(of: "WorkInTheBackground", in: "LullDispatch/LullDispatch.docc").count == 3)
     }

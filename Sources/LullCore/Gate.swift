@@ -220,8 +220,9 @@ public struct Gate: Hashable, Sendable {
     mutating func join(at now: CoreInstant, by policy: Policy) -> Decision {
         if count == 0 { first = now }
         count += 1
-        guard count >= policy.largestCount, phase != .full else { return .join }
+        guard count >= policy.largestCount || phase == .full else { return .join }
         guard now >= next(by: policy) else {
+            if phase == .full { return .join }
             phase = .full
             return .fill
         }

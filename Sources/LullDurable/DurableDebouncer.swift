@@ -54,6 +54,7 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     ///   - edges: The edges of a burst at which values are executed.
     ///   - delayRule: The effect of a single call's shorter delay on a longer one that is running.
     ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
+    ///   - spacing: The least time between two due instants of a key; only with the trailing edge. Nil for none.
     ///   - combining: Which of the values behind one execution are retained. With `collect` all of them are: set
     ///     `maxCount` or `maxWait` if there may be many.
     ///   - maxBatch: With `collect`, the largest number of values in one execution (<doc:Semantics>, section 8); at
@@ -67,18 +68,19 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     ///   settings; or the error of the store.
     public init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, combining: Combination = .latest, maxBatch: Int? = nil, namespace: String,
-        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
+        maxCount: Int? = nil, spacing: Duration? = nil, combining: Combination = .latest, maxBatch: Int? = nil,
+        namespace: String, in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(DurableError) {
         let rules = DurableRules.checked(combining, maxBatch) { () throws(PolicyError) in
-            try .debounce(for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount)
+            try .debounce(
+                for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount, spacing: spacing)
         }
         try await self.init(rules, namespace, store, clock)
     }
 
     /// Opens a namespace whose keys are throttled (<doc:Semantics>, section 4), and creates it if it is new.
     ///
-    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:combining:maxBatch:namespace:in:clock:)``.
+    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:namespace:in:clock:)``.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
@@ -108,7 +110,7 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:combining:maxBatch:namespace:in:clock:)``.
+    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:namespace:in:clock:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.debounce` or `Policy.throttle`.

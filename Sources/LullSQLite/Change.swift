@@ -36,7 +36,10 @@ struct Change: Hashable {
     var run: Source?
 
     private static let columns: [(group: Groups, columns: [WorkColumn])] = [
-        (.gate, [.generation, .isOpen, .quiet, .anchor, .span, .pendingCount, .pendingLast]),
+        (
+            .gate,
+            [.generation, .phase, .quiet, .latest, .span, .spacing, .pendingCount, .pendingFirst, .pendingLast]
+        ),
         (.taken, [.taken]),
         (.ready, [.readyFrom, .readyTo, .readyCount, .readyFirst, .readyDue, .readyEdge, .readySince]),
         (

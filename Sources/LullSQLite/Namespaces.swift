@@ -5,7 +5,7 @@ internal import LullDurable
 
 /// The columns of a namespace, in the order in which they are read. Those after `name` are its rules.
 enum NamespaceColumn: Int32, Column, CaseIterable {
-    case id, name, kind, wait, maxWait, edges, delayRule, maxCount, combination, maxBatch
+    case id, name, kind, wait, maxWait, edges, delayRule, maxCount, combination, maxBatch, spacing
 
     /// The columns that are written when a namespace is opened.
     static let ofRules = allCases.filter { $0 != .id && $0 != .name }
@@ -23,6 +23,7 @@ enum NamespaceColumn: Int32, Column, CaseIterable {
         case .maxCount: "max_count"
         case .combination: "combination"
         case .maxBatch: "max_batch"
+        case .spacing: "spacing"
         }
     }
 }
@@ -78,6 +79,7 @@ extension Connection {
         statement.bind(":max_count", policy.maxCount.map { Int64($0) })
         statement.bind(":combination", text: rules.combination.name)
         statement.bind(":max_batch", rules.maxBatch.map { Int64($0) })
+        statement.bind(":spacing", policy.spacing == .zero ? nil : policy.spacing.nanoseconds)
         statement.bind(":name", text: name)
         try statement.run()
     }
@@ -114,8 +116,9 @@ extension Statement {
         case "debounce":
             return try .debounce(
                 wait: wait, maxWait: integerOrNull(NamespaceColumn.maxWait).map(CoreDuration.init(nanoseconds:)),
-                edges: edges,
-                delayRule: text(NamespaceColumn.delayRule) == "extend" ? .extend : .restart, maxCount: maxCount)
+                edges: edges, delayRule: text(NamespaceColumn.delayRule) == "extend" ? .extend : .restart,
+                maxCount: maxCount, spacing: integerOrNull(NamespaceColumn.spacing).map(CoreDuration.init(nanoseconds:))
+            )
         case "throttle": return try .throttle(interval: wait, edges: edges, maxCount: maxCount)
         case let kind: throw connection.damage("the policy '\(kind)'")
         }

@@ -82,7 +82,7 @@ enum Query: Int, CaseIterable {
         case .runValue: "SELECT run FROM work WHERE id = :id"
         case .rows: "SELECT \(Self.row) FROM work WHERE namespace = :namespace"
         case .listedRows:
-            "SELECT \(Self.row) FROM work WHERE namespace = :namespace AND key >= :start ORDER BY key LIMIT :limit"
+            "SELECT \(Self.row) FROM work WHERE namespace = :namespace AND key >= :start ORDER BY key"
 
         case .insertValue:
             "INSERT INTO collected (namespace, key, generation, value) VALUES (:namespace, :key, :generation, :value)"

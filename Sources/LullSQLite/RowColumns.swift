@@ -17,12 +17,14 @@ extension Statement {
         var row = DurableRow(base: try number(Work.born))
         row.generation = try number(Work.generation)
         row.taken = try number(Work.taken)
-        row.gate.phase = integer(Work.isOpen) != 0 ? .open : .idle
+        row.gate.phase = try phase(Work.phase)
         row.gate.quiet = instant(Work.quiet)
-        row.gate.first = instant(Work.anchor)
+        row.gate.latest = isNull(Work.latest) ? .farPast : instant(Work.latest)
         row.span = CoreDuration(nanoseconds: try number(Work.span, through: .max))
+        row.spacing = CoreDuration(nanoseconds: try number(Work.spacing, through: .max))
         row.gate.count = Int(try number(Work.pendingCount, through: row.generation))
         if row.gate.count > 0 {
+            row.gate.first = instant(Work.pendingFirst)
             row.pending = .init(
                 batch: Batch(.stored(.pending)), last: instant(Work.pendingLast),
                 submitter: .init(integerOrNull(Work.pendingBy)))
@@ -72,6 +74,12 @@ extension Statement {
         return first...last
     }
 
+    private func phase(_ column: some Column) throws(DurableError) -> Gate.Phase {
+        let name = text(column)
+        guard let phase = Gate.Phase(name) else { throw connection.damage("the phase '\(name)'") }
+        return phase
+    }
+
     private func edge(_ column: some Column) throws(DurableError) -> Edge {
         let name = text(column)
         guard let edge = Edge(name) else { throw connection.damage("the edge '\(name)'") }
@@ -84,11 +92,13 @@ extension Statement {
     func bind(_ row: DurableRow, wake: CoreInstant, _ groups: Change.Groups) {
         if groups.contains(.gate) {
             bind(.generation, row.generation)
-            bind(.isOpen, row.gate.isOpen ? 1 : 0)
+            bind(WorkColumn.phase.parameter, text: row.gate.phase.name)
             bind(.quiet, row.gate.quiet.nanoseconds)
-            bind(.anchor, row.gate.first.nanoseconds)
+            bind(.latest, row.gate.latest == .farPast ? nil : row.gate.latest.nanoseconds)
             bind(.span, row.span.nanoseconds)
+            bind(.spacing, row.spacing.nanoseconds)
             bind(.pendingCount, Int64(row.gate.count))
+            bind(.pendingFirst, row.gate.count > 0 ? row.gate.first.nanoseconds : nil)
             bind(.pendingLast, row.pending?.last.nanoseconds)
         }
         if groups.contains(.taken) { bind(.taken, row.taken) }
@@ -122,6 +132,29 @@ extension Statement {
     func bind(_ column: WorkColumn, _ value: Int64?) { bind(column.parameter, value) }
 
     func bind(_ column: WorkColumn, blob bytes: [UInt8]?) { bind(column.parameter, blob: bytes) }
+}
+
+extension Gate.Phase {
+    /// The name, as the file has it.
+    fileprivate var name: String {
+        switch self {
+        case .idle: "idle"
+        case .resting: "resting"
+        case .open: "open"
+        case .full: "full"
+        }
+    }
+
+    /// The phase of a name; nil if there is none.
+    fileprivate init?(_ name: String) {
+        switch name {
+        case "idle": self = .idle
+        case "resting": self = .resting
+        case "open": self = .open
+        case "full": self = .full
+        default: return nil
+        }
+    }
 }
 
 extension Edge {

@@ -27,10 +27,10 @@ extension SQLiteTransaction {
         defer { rows.reset() }
         rows.bind(":namespace", namespace.id)
         rows.bind(":start", blob: start.isEmpty ? prefix : start)
-        rows.bind(":limit", max(0, limit))
-        while try rows.next() {
+        while listings.count < limit, try rows.next() {
             let entry = try rows.entry()
             guard entry.key.starts(with: prefix) else { break }
+            guard entry.row.isListed(at: now, by: namespace.rules) else { continue }
             listings.append(DurableListing(key: entry.key, row: entry.row, rules: namespace.rules, at: now))
         }
         return listings

@@ -51,7 +51,7 @@ extension SQLiteTransaction {
         let (row, before) = (new.row, old.row)
         var change = Change()
         if row.generation != before.generation || row.gate != before.gate || row.span != before.span
-            || row.pending?.last != before.pending?.last
+            || row.spacing != before.spacing || row.pending?.last != before.pending?.last
         {
             change.groups.insert(.gate)
         }

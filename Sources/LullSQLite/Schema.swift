@@ -55,20 +55,23 @@ enum Schema {
         );
         """
 
-    // Adds `max_batch` to a namespace; to a row `ready_since`, the instant from which the rest of a batch may start, and
-    // `pending_by`, the number of the submitter, 0 for several. Values of `collect` become rows of `collected`: the ranges of generations say
+    // Adds `max_batch` and `spacing` to a namespace; to a row `ready_since`, the instant from which the rest of a batch may start,
+    // `pending_by`, the number of the submitter, 0 for several, and `spacing`. `phase` replaces `is_open`. `pending_first`, the
+    // oldest submit behind what is pending, and `latest`, the latest due instant, replace `anchor`, which was the one or the
+    // other. Values of `collect` become rows of `collected`: the ranges of generations say
     // which of them are pending, ready, in the run or dead. Those in a range of `spent` are to be deleted. Creates
     // tables again where new columns would come after the values; ``Connection/separateValues()`` does the rest.
     private static let version2 = """
         ALTER TABLE namespaces ADD COLUMN max_batch INTEGER;
+        ALTER TABLE namespaces ADD COLUMN spacing INTEGER;
         ALTER TABLE work RENAME TO old_work;
         DROP INDEX work_by_wake;
         DROP INDEX work_by_worker;
         CREATE TABLE work (
             id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, wake INTEGER NOT NULL,
             born INTEGER NOT NULL, generation INTEGER NOT NULL, taken INTEGER NOT NULL,
-            is_open INTEGER NOT NULL, quiet INTEGER NOT NULL, anchor INTEGER NOT NULL, span INTEGER NOT NULL,
-            pending_count INTEGER NOT NULL, pending_last INTEGER, pending_by INTEGER,
+            phase TEXT NOT NULL, quiet INTEGER NOT NULL, latest INTEGER, span INTEGER NOT NULL, spacing INTEGER NOT NULL,
+            pending_count INTEGER NOT NULL, pending_first INTEGER, pending_last INTEGER, pending_by INTEGER,
             ready_from INTEGER, ready_to INTEGER, ready_count INTEGER, ready_first INTEGER, ready_due INTEGER,
             ready_edge TEXT, ready_since INTEGER,
             run_id INTEGER, run_from INTEGER, run_to INTEGER, run_count INTEGER, run_first INTEGER, run_due INTEGER,
@@ -77,8 +80,9 @@ enum Schema {
             UNIQUE (namespace, key)
         );
         INSERT INTO work SELECT
-            id, namespace, key, wake, born, generation, taken, is_open, quiet, anchor, span, pending_count, pending_last,
-            NULL, ready_from, ready_to, ready_count, ready_first, ready_due, ready_edge, NULL,
+            id, namespace, key, wake, born, generation, taken, iif(is_open, 'open', 'idle'), quiet,
+            iif(is_open AND namespace IN (SELECT id FROM namespaces WHERE kind = 'debounce' AND edges = 'leading'), anchor, NULL),
+            span, 0, pending_count, iif(pending_count > 0, anchor, NULL), pending_last, NULL, ready_from, ready_to, ready_count, ready_first, ready_due, ready_edge, NULL,
             run_id, run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by,
             attempt, error, pending, ready, run
         FROM old_work;

@@ -3,8 +3,9 @@
 /// The cases are in the order in which a whole row is read: first the columns that matter while nothing is ready and there is no run,
 /// since reading a column takes time. The cases after `key` are written, and read by queries of their own.
 enum WorkColumn: Int32, Column, CaseIterable {
-    case id, wake, born, generation, taken, isOpen, quiet, anchor, span, pendingCount, pendingLast, readyFrom, runID,
-        pendingBy
+    case id, wake, born, generation, taken, phase, quiet, latest, span, spacing, pendingCount, pendingFirst,
+        pendingLast,
+        readyFrom, runID, pendingBy
     case readyTo, readyCount, readyFirst, readyDue, readyEdge, readySince
     case runFrom, runTo, runCount, runFirst, runDue, runEdge, runUntil, fence, owner, claimedBy, attempt, error
     case key
@@ -23,11 +24,13 @@ enum WorkColumn: Int32, Column, CaseIterable {
         case .born: "born"
         case .generation: "generation"
         case .taken: "taken"
-        case .isOpen: "is_open"
+        case .phase: "phase"
         case .quiet: "quiet"
-        case .anchor: "anchor"
+        case .latest: "latest"
         case .span: "span"
+        case .spacing: "spacing"
         case .pendingCount: "pending_count"
+        case .pendingFirst: "pending_first"
         case .pendingLast: "pending_last"
         case .readyFrom: "ready_from"
         case .runID: "run_id"

@@ -135,7 +135,7 @@ extension DurableRules {
         case .debounce:
             self = try .debounce(
                 policy.wait, maxWait: policy.maxWait, edges, policy.extends ? .extend : .restart,
-                maxCount: policy.maxCount)
+                maxCount: policy.maxCount, spacing: policy.spacing)
         case .throttle:
             self = try .throttle(policy.wait, edges, maxCount: policy.maxCount)
         }

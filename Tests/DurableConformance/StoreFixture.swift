@@ -173,12 +173,13 @@ extension DurableRules {
     /// A debounce in milliseconds.
     static func debounce(
         _ wait: Int, maxWait: Int? = nil, _ edges: Edges = .trailing, _ delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, _ combination: Combination = .latest, maxBatch: Int? = nil
+        maxCount: Int? = nil, spacing: Int? = nil, _ combination: Combination = .latest, maxBatch: Int? = nil
     ) throws -> DurableRules {
         try DurableRules(
             .debounce(
                 wait: .milliseconds(Int64(wait)), maxWait: maxWait.map { .milliseconds(Int64($0)) }, edges: edges,
-                delayRule: delayRule, maxCount: maxCount), combination: combination, maxBatch: maxBatch)
+                delayRule: delayRule, maxCount: maxCount, spacing: spacing.map { .milliseconds(Int64($0)) }),
+            combination: combination, maxBatch: maxBatch)
     }
 
     /// A throttle in milliseconds.

@@ -18,11 +18,12 @@ extension DurableReference {
         }
         guard let index = keys.firstIndex(where: { $0.key == key }) else { return nil }
         let newest = keys[index].newest
-        if isAtRest(index) || keys[index].isReborn ? number <= newest : number != newest + 1 {
+        if isAtRest(index, at: now) || keys[index].isReborn ? number <= newest : number != newest + 1 {
             findings.append("#\(number) of \(key) follows #\(newest)")
         }
         keys[index].isReborn = false
         keys[index].newest = number
+        keys[index].gate.forget(at: now)
         keys[index].gate.policy = setup.policy
         let due: Int?
         switch keys[index].gate.submit(at: now, wait: wait) {
@@ -74,9 +75,10 @@ extension DurableReference {
         }
     }
 
-    func isAtRest(_ index: Int) -> Bool {
+    func isAtRest(_ index: Int, at now: Int) -> Bool {
         let key = keys[index].key
-        return keys[index].gate.openUntil == nil && find(key, .pending, .ready, .claimed, .backoff) == nil
+        let gate = keys[index].gate
+        return gate.openUntil == nil && gate.next ?? .min <= now && find(key, .pending, .ready, .claimed, .backoff) == nil
     }
 
     /// Flushes one key or all.

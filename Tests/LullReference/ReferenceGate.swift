@@ -61,7 +61,7 @@ public struct ReferenceGate: Hashable, Sendable {
     public var due: Int? {
         guard let openUntil, let first = pending.first else { return nil }
         if policy.kind == .throttle { return openUntil }
-        if isFull, let next { return next }
+        if isFull { return next }
         var due = openUntil
         if let maxWait = policy.maxWait { due = min(due, later(first, by: maxWait)) }
         if let next { due = max(due, next) }
@@ -89,6 +89,11 @@ public struct ReferenceGate: Hashable, Sendable {
         return take(at: at, edge)
     }
 
+    /// Forgets the latest due instant of a gate that is idle and whose spacing has passed: a longer spacing does not count from it.
+    mutating func forget(at now: Int) {
+        if openUntil == nil, next ?? .min <= now { latestDue = nil }
+    }
+
     /// Takes a submit, after everything due by `now` has been done.
     public mutating func submit(at now: Int, wait: Int?) -> Answer {
         let wasIdle = openUntil == nil
@@ -103,7 +108,7 @@ public struct ReferenceGate: Hashable, Sendable {
         if policy.trailing {
             pending.append(now)
             // After a change of the policy there may be more already.
-            guard let maxCount = policy.maxCount, pending.count >= maxCount, !isFull else { return .pending }
+            guard isFull || pending.count >= policy.maxCount ?? .max else { return .pending }
             if let next, now < next {
                 isFull = true
                 return .pending

@@ -100,11 +100,11 @@ import Testing
     @Test func columnsWithInvalidValues() throws {
         let whole = try make()
         let columns = """
-            work wake born generation taken is_open quiet anchor span pending_count pending_last pending_by ready_from ready_to ready_count
+            work wake born generation taken phase quiet latest span spacing pending_count pending_first pending_last pending_by ready_from ready_to ready_count
             work ready_first ready_due ready_edge ready_since run_id run_from run_to run_count run_first run_due run_edge run_until fence
             work owner claimed_by attempt error pending ready run
             meta base sequence highest since_boot wall start
-            namespaces kind wait max_wait edges max_count combination max_batch
+            namespaces kind wait max_wait edges max_count combination max_batch spacing
             ended first last how at recorded
             collected namespace key generation value
             spent namespace key first last

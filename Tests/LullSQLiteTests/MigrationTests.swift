@@ -152,6 +152,17 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
+    @Test func aGateOfVersion1KeepsItsStateUnderItsNewColumns() throws {
+        try place.execute(Version1.dump)
+        _ = try SQLiteFile(place.path, options())
+        let gates = "SELECT count(*) FROM work WHERE (namespace, phase, latest, pending_first, spacing) IS "
+        // Something pending; the latest execution on the leading edge; the window of a throttle.
+        #expect(try place.number(gates + "(2, 'open', NULL, 240443935, 0)") == 1)
+        #expect(try place.number(gates + "(3, 'open', 548317478, NULL, 0)") == 1)
+        #expect(try place.number(gates + "(5, 'open', NULL, NULL, 0)") == 1)
+        #expect(try place.number("SELECT count(*) FROM namespaces WHERE spacing IS NULL") == 5)
+    }
+
     @Test func eachCollectedValueOfVersion1GetsARowOfItsOwn() throws {
         try place.execute(Version1.dump)
         _ = try SQLiteFile(place.path, options())

@@ -10,6 +10,9 @@ extension DurableRow {
         broken.unless(born <= taken && taken <= generation, "born \(born) ≤ taken \(taken) ≤ generation \(generation)")
         broken.unless((pending != nil) == (gate.count > 0), "something is pending exactly if the gate counts it")
         broken.unless(pending == nil || gate.isOpen, "the gate is open while something is pending")
+        broken.unless(pending != nil || gate.phase != .full, "a full gate has something pending")
+        broken.unless(gate.phase != .resting || gate.latest > .farPast, "a resting gate has a latest due instant")
+        broken.unless(gate.phase != .idle || gate.latest == .farPast, "an idle gate has no latest due instant")
         var next = taken
         if let ready {
             broken.unless(ready.submits.lowerBound == next + 1, "what is ready begins after \(next)")

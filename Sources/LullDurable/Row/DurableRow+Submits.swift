@@ -7,7 +7,7 @@ extension DurableRow {
     /// section 2).
     public mutating func settle(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         let submits = pendingSubmits
-        guard let due = gate.settle(at: now, by: rules.policy(over: span)) else { return }
+        guard let due = gate.settle(at: now, by: policy(by: rules)) else { return }
         pendingFellDue(submits, due, by: rules, &endings)
     }
 
@@ -30,6 +30,7 @@ extension DurableRow {
         generation += 1
         let payload = DurablePayload.bytes(value, of: generation)
         span = rules.policy.kind == .throttle ? rules.policy.wait : rules.policy.longestWait
+        spacing = rules.policy.spacing
         switch gate.submit(at: now, wait: wait, by: rules.policy) {
         case .join, .fill:
             join(payload, at: now, submitter, by: rules)
@@ -74,7 +75,7 @@ extension DurableRow {
     ) -> Bool {
         settle(at: now, by: rules, &endings)
         let submits = pendingSubmits
-        guard let due = gate.flush(at: now, by: rules.policy) else { return false }
+        guard let due = gate.flush(at: now, by: policy(by: rules)) else { return false }
         pendingFellDue(submits, due, by: rules, &endings)
         return true
     }
@@ -105,7 +106,7 @@ extension DurableRow {
             pending = nil
         }
         taken = generation
-        gate.close(at: now, by: rules.policy)
+        gate.close(at: now, by: policy(by: rules))
         return count
     }
 
@@ -122,7 +123,7 @@ extension DurableRow {
         settle(at: now, by: rules, &endings)
         guard let submits = pendingSubmits else { return 0 }
         pending = nil
-        gate.close(at: now, by: rules.policy)
+        gate.close(at: now, by: policy(by: rules))
         if let ready {
             self.ready?.submits = ready.submits.lowerBound...generation
         } else {

@@ -34,14 +34,13 @@ public struct DurableRow: Hashable, Sendable {
     public var taken: Int64
     /// The state that determines when what is pending falls due.
     public var gate = Gate()
-    /// The one duration of the policy that still matters after a submit, as it was at the latest submit: changed durations apply
-    /// from the next submit on.
+    /// The longest wait of a debounce, infinite without one, or the interval of a throttle; as it was at the latest submit.
     ///
-    /// Its meaning depends on the kind of the policy, which never changes in a namespace:
-    /// - In a debounce, the longest wait (`maxWait`; infinite without one): a pending value falls due no later than this after the
-    ///   gate's anchor. The quiet period is not needed: the gate has the instant at which it ends.
-    /// - In a throttle, the interval: the length of the window that begins when a window ends with something pending.
+    /// Changed durations apply from the next submit on. The quiet period is not needed: the gate has the instant at which it
+    /// ends.
     public var span = CoreDuration.infinite
+    /// The spacing of a debounce, zero without one; as it was at the latest submit.
+    public var spacing = CoreDuration.zero
     /// The value that is not due yet. Submits change only this one.
     public var pending: Pending?
     /// The value that has fallen due and that no worker has claimed: frozen.
@@ -204,11 +203,24 @@ public struct DurableRow: Hashable, Sendable {
     }
 
     /// Whether nothing is left of the key: the store deletes the row.
-    public var isAtRest: Bool { !gate.isOpen && pending == nil && ready == nil && run == nil }
+    public var isAtRest: Bool { gate.phase == .idle && !hasWork }
+
+    /// Returns whether the key has work or an open gate at `now`: a row that is kept for its spacing alone is not listed.
+    public func isListed(at now: CoreInstant, by rules: DurableRules) -> Bool {
+        var gate = gate
+        return hasWork || gate.settle(at: now, by: policy(by: rules)) != nil || gate.isOpen
+    }
+
+    private var hasWork: Bool { pending != nil || ready != nil || run != nil }
+
+    /// Returns the policy that applies to the row until its next submit.
+    func policy(by rules: DurableRules) -> Policy {
+        rules.policy.changed(span: span, spacing: spacing)
+    }
 
     /// Returns when the pending value falls due.
     public func due(by rules: DurableRules) -> CoreInstant? {
-        gate.due(by: rules.policy(over: span))
+        gate.due(by: policy(by: rules))
     }
 
     /// The instant from which a worker may claim something of this key in its present state: the end of a lease or a backoff,
@@ -217,7 +229,7 @@ public struct DurableRow: Hashable, Sendable {
 
     /// Returns the first instant at which the row changes by itself or something may be claimed.
     public func wake(by rules: DurableRules) -> CoreInstant {
-        let change = gate.isOpen ? gate.nextChange(by: rules.policy(over: span)) : .farFuture
+        let change = gate.phase == .idle ? .farFuture : gate.nextChange(by: policy(by: rules))
         return min(startable ?? .farFuture, change)
     }
 }

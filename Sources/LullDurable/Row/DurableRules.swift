@@ -33,9 +33,4 @@ public struct DurableRules: Hashable, Sendable {
     public func splits(_ ready: DurableRow.Ready) -> Bool {
         combination == .collect && ready.count > maxBatch ?? .max
     }
-
-    /// Returns the policy that applies to a row until its next submit: with the ``DurableRow/span`` of its latest one.
-    func policy(over span: CoreDuration) -> Policy {
-        policy.changed(span: span, spacing: policy.spacing)
-    }
 }

@@ -219,7 +219,8 @@ extension MemoryTable {
     func list(
         prefix: [UInt8], limit: Int, in namespace: DurableNamespace, at now: CoreInstant
     ) -> [DurableListing<[UInt8]>] {
-        self[namespace].rows.values.filter { $0.key.starts(with: prefix) }
+        self[namespace].rows.values
+            .filter { $0.key.starts(with: prefix) && $0.row.isListed(at: now, by: namespace.rules) }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(max(0, limit))
             .map { DurableListing(key: $0.key, row: $0.row, rules: namespace.rules, at: now) }
     }

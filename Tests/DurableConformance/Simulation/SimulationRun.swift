@@ -188,7 +188,9 @@ extension DurableRules {
             try self.init(
                 .debounce(
                     wait: wait, maxWait: maxWait, edges: edges, delayRule: policy.extends ? .extend : .restart,
-                    maxCount: policy.maxCount), combination: combination, maxBatch: maxBatch)
+                    maxCount: policy.maxCount,
+                    spacing: policy.spacing.map { CoreDuration(units: $0) }),
+                combination: combination, maxBatch: maxBatch)
         case .throttle:
             try self.init(
                 .throttle(interval: wait, edges: edges, maxCount: policy.maxCount), combination: combination,

@@ -63,6 +63,7 @@ struct SimulationTrial: Sendable {
             extends: random.oneIn(3))
         if policy.kind == .debounce, random.oneIn(2) { policy.maxWait = wait + Int.random(in: 0...8, using: &random) }
         if policy.trailing, random.oneIn(3) { policy.maxCount = random.pick([1, 2, 3, 5]) }
+        policy.spacing = Self.spacing(of: policy, using: &random)
         setup = ReferenceSetup(policy, combination: random.pick(ReferenceSetup.Combination.allCases))
         maxBatch = Self.maxBatch(of: setup.combination, using: &random)
         retention = random.oneIn(4) ? Int.random(in: 2...30, using: &random) : SimulationTrial.forEver
@@ -70,6 +71,10 @@ struct SimulationTrial: Sendable {
         steps = []
         let maker = StepMaker(policy: policy, combination: setup.combination, using: &random)
         for _ in 0..<length { steps.append(maker.step(using: &random)) }
+    }
+
+    fileprivate static func spacing(of policy: ReferencePolicy, using random: inout SplitMix) -> Int? {
+        policy.kind == .debounce && policy.trailing && random.oneIn(2) ? Int.random(in: 0...16, using: &random) : nil
     }
 
     fileprivate static func maxBatch(
@@ -175,6 +180,7 @@ private struct StepMaker {
         policy.maxWait =
             policy.kind == .debounce && random.oneIn(2) ? policy.wait + Int.random(in: 0...8, using: &random) : nil
         policy.maxCount = policy.trailing && random.oneIn(3) ? random.pick([1, 2, 3, 5]) : nil
+        policy.spacing = SimulationTrial.spacing(of: policy, using: &random)
         return policy
     }
 

@@ -16,9 +16,12 @@ struct DurableRowRandomTests {
             edges.contains(.trailing) && Bool.random(using: &random) ? Int.random(in: 1...4, using: &random) : nil
         if Bool.random(using: &random) { return try .throttle(interval: wait, edges: edges, maxCount: maxCount) }
         let longer = Bool.random(using: &random) ? CoreDuration.seconds(Int64.random(in: 4...8, using: &random)) : nil
+        let spacing =
+            edges.contains(.trailing) && Bool.random(using: &random)
+            ? CoreDuration.seconds(Int64.random(in: 0...9, using: &random)) : nil
         return try .debounce(
             wait: wait, maxWait: longer, edges: edges,
-            delayRule: Bool.random(using: &random) ? .extend : .restart, maxCount: maxCount)
+            delayRule: Bool.random(using: &random) ? .extend : .restart, maxCount: maxCount, spacing: spacing)
     }
 
     private func maxBatch(for combination: Combination, _ random: inout SplitMix) -> Int? {

@@ -33,7 +33,8 @@ public struct ConformanceCase: Sendable, CustomTestStringConvertible {
 
     /// The rules for every store.
     public static let all =
-        submits + combinations + submitters + batches + claims + leases + reports + attempts + deadRuns + ends + tokens
+        submits + spacing + combinations + submitters + batches + claims + leases + reports + attempts + deadRuns + ends
+        + tokens
         + keeping
         + namespaces + looking + waking + scenarios
 

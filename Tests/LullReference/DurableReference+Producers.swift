@@ -78,7 +78,8 @@ extension DurableReference {
     func isAtRest(_ index: Int, at now: Int) -> Bool {
         let key = keys[index].key
         let gate = keys[index].gate
-        return gate.openUntil == nil && gate.next ?? .min <= now && find(key, .pending, .ready, .claimed, .backoff) == nil
+        return gate.openUntil == nil && gate.next ?? .min <= now
+            && find(key, .pending, .ready, .claimed, .backoff) == nil
     }
 
     /// Flushes one key or all.

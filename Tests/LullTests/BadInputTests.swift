@@ -67,7 +67,23 @@ struct BadInputTests {
                 (_: Int, _: Int) in
             }
         }
-        #expect(message(twice).contains("Lull: the policy has a delayRule and a maxCount of its own"))
+        #expect(message(twice).contains("Lull: the policy has a delayRule, a maxCount and a spacing of its own"))
+    }
+
+    @Test("a spacing needs the trailing edge, and a place of its own beside a policy")
+    func spacing() async {
+        #expect(throws: PolicyError.spacingWithoutTrailing(.seconds(3))) {
+            try Policy.debounce(for: .seconds(2), edges: .leading, spacing: .seconds(3))
+        }
+        let edges = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Debouncer(for: .seconds(2), edges: .leading, options: .init(spacing: .seconds(3))) { (_: Int) in }
+        }
+        #expect(message(edges).contains("Lull: the spacing is 3s, but needs the trailing edge"))
+        let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let policy = try Policy.debounce(for: .seconds(2))
+            _ = Debouncer(policy: policy, options: .init(spacing: .seconds(3))) { (_: Int) in }
+        }
+        #expect(message(twice).contains("leave them out of the options"))
     }
 
     @Test("stops the program where a rule of the options contradicts the policy's, or a value would never settle")
@@ -76,7 +92,7 @@ struct BadInputTests {
             let policy = try Policy.debounce(for: .seconds(2), delayRule: .extend)
             _ = Debouncer(policy: policy, options: .init(delayRule: .restart)) { (_: Int) in }
         }
-        #expect(message(rule).contains("Lull: the policy has a delayRule and a maxCount of its own"))
+        #expect(message(rule).contains("Lull: the policy has a delayRule, a maxCount and a spacing of its own"))
         let edges = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = await DebouncedValue("", for: .seconds(2), edges: .leading)
         }

@@ -36,6 +36,19 @@ struct DebouncedValueTests {
         #expect(await values.next() == "b")
     }
 
+    @Test("settles at most as often as its spacing allows, flushes included")
+    func spacing() async {
+        let text = DebouncedValue("", for: .milliseconds(300), spacing: .seconds(2), clock: clock)
+        text.value = "a"
+        text.flush()
+        #expect(text.settled == "a")
+        text.value = "b"
+        await clock.advance(by: .milliseconds(1999))
+        #expect(text.settled == "a" && text.isSettling)
+        await clock.advance(by: .milliseconds(1))
+        #expect(text.settled == "b" && !text.isSettling)
+    }
+
     @Test("does not settle where it settled last, when asked to remove duplicates")
     func duplicates() async {
         let text = DebouncedValue("a", for: .milliseconds(300), removingDuplicates: ==, clock: clock)

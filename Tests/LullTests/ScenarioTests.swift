@@ -57,7 +57,9 @@ struct ScenarioTests {
         case .debounce:
             let it = KeyedDebouncer(
                 for: .milliseconds(policy.wait ?? 0), maxWait: policy.maxWait.map { .milliseconds($0) }, edges: edges,
-                options: .init(delayRule: policy.delayRule == "extend" ? .extend : .restart, maxCount: policy.maxCount),
+                options: .init(
+                    delayRule: policy.delayRule == "extend" ? .extend : .restart, maxCount: policy.maxCount,
+                    spacing: policy.spacing.map { .milliseconds($0) }),
                 clock: clock
             ) { (key: String, value: ScenarioValue) in handle(key, value) }
             starts = try await perform(scenario, on: it, clock) { value, key, wait in

@@ -48,6 +48,21 @@ struct StreamTests {
         _ = await task.result
     }
 
+    @Test("keeps due elements apart by the spacing")
+    func spacing() async {
+        let (queries, input) = AsyncStream.makeStream(of: String.self)
+        let task = consume(queries.debounced(for: .seconds(1), spacing: .seconds(5), clock: clock))
+        await settle()
+        for query in ["l", "lu", "lul"] {
+            input.yield(query)
+            await clock.advance(by: .seconds(2), until: .started)
+        }
+        // At 6 seconds, five after the first.
+        #expect(seen.all == ["l", "lul"])
+        input.finish()
+        _ = await task.result
+    }
+
     @Test("throttles")
     func throttle() async {
         let (positions, input) = AsyncStream.makeStream(of: Int.self)

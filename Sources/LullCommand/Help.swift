@@ -82,13 +82,14 @@ enum Help {
           --throttle D           throttle: execute at most once every D; not with --wait
           --max-wait D           with --wait: no value waits longer than D
           --max-count N          execute at once when N values are pending
+          --spacing D            with --wait: values of a key are due at least D apart
           --edges EDGES          execute at the leading edge of a burst, the trailing
                                  edge, or both. The default is trailing with --wait,
                                  and both with --throttle
           --delay-rule RULE      whether a shorter delay replaces a longer one (restart,
                                  the default) or not (extend); for values with delays
-                                 of their own, from lull submit --after or "wait" in a
-                                 trace
+                                 of their own, from --delay-field, --delay-json, lull
+                                 submit --after, or "wait" in a trace
           --combine RULE         what an execution gets of the values of a burst: the
                                  latest (default), the first, or all of them (collect)
           --max-batch N          with --combine collect: at most N values for one
@@ -102,13 +103,17 @@ enum Help {
         Records:
           --null                 records end in a NUL byte, not in a newline
           --key-field N          the key is the N-th field; blanks separate fields
-          --delimiter C          with --key-field: C separates fields (\\t is a tab)
           --key-json POINTER     records are JSON, and the key is the value at a JSON
                                  pointer, such as /device/id
+          --delay-field N        the N-th field is the delay of this record alone, such
+                                 as 500ms; a throttle ignores it
+          --delay-json POINTER   the same for JSON records: a string such as "500ms"
+          --delimiter C          C separates fields, not blanks (\\t is a tab)
           --max-keys N           skip records that would open more than N keys
           --strict               end with status 65 at a bad record; do not skip it
           --record FILE          write a trace of the input, for lull simulate and lull
-                                 tune. It has the times and keys. FILE must not exist
+                                 tune. It has the times, keys and delays. FILE must
+                                 not exist
           --record-values        with --record: write the values too
           --hash-keys            with --record: replace each key by a number
 
@@ -235,10 +240,10 @@ enum Help {
         Usage: lull tune [OPTION…] TRACE
 
         Replays a recorded trace (see lull simulate --help) with many waits at once. It
-        shows what each of them costs and saves, as debounce and as throttle, and
-        suggests one of each. Without a target it suggests the knee: up to that wait,
-        more waiting saves much; beyond it, little. For a trace of fewer than 20
-        submits, or with all submits at one instant, it suggests nothing.
+        shows what each of them costs and saves, as debounce and (without --spacing) as
+        throttle, and suggests one of each. Without a target it suggests the knee: up to
+        that wait, more waiting saves much; beyond it, little. For a trace of fewer than
+        20 submits, or with all submits at one instant, it suggests nothing.
 
           --waits RANGE|LIST     the waits to try: a range such as 50ms..5s (default),
                                  or a list such as 100ms,300ms,1s
@@ -248,7 +253,7 @@ enum Help {
                                  --target-saving: the shortest that meets both
           --by-key               name the keys that would save more with a wait of their
                                  own, by more than chance explains
-          --max-wait D, --max-count N, --edges EDGES, --delay-rule RULE
+          --max-wait D, --max-count N, --spacing D, --edges EDGES, --delay-rule RULE
                                  the rest of the policy, as for lull simulate
           --format FORMAT        summary (default), or json
           --diagram              add a marble diagram of a part of the trace, in text,
@@ -266,7 +271,8 @@ enum Help {
                                  not fit the terminal
           after first            the same delay from the first submit
           premature              executions that the next submit of the burst followed
-                                 within the wait, so that their value did not last
+                                 within the wait (or within --spacing), so that their
+                                 value did not last
           longest                the longest time from a first submit to its execution
 
         Examples:

@@ -8,7 +8,7 @@ struct ConformanceTests {
     private struct Case: Decodable {
         struct Policy: Decodable {
             let kind: String
-            let wait, interval, maxWait, maxCount: Int?
+            let wait, interval, maxWait, maxCount, spacing: Int?
             let edges: [String]
             let delayRule: String?
         }
@@ -51,6 +51,7 @@ struct ConformanceTests {
             if let interval = policy.interval { arguments += ["--throttle", "\(interval)ms"] }
             if let maxWait = policy.maxWait { arguments += ["--max-wait", "\(maxWait)ms"] }
             if let maxCount = policy.maxCount { arguments += ["--max-count", "\(maxCount)"] }
+            if let spacing = policy.spacing { arguments += ["--spacing", "\(spacing)ms"] }
             if let delayRule = policy.delayRule { arguments += ["--delay-rule", delayRule] }
             return arguments + ["-"]
         }
@@ -80,11 +81,12 @@ struct ConformanceTests {
         }
     }
 
-    @Test func theConformanceCasesPass() throws {
+    @Test(arguments: [("scenarios", 208), ("spacing", 80)])
+    func theConformanceCasesPass(_ name: String, _ count: Int) throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../LullReference/scenarios.json")
+            .appendingPathComponent("../LullReference/\(name).json")
         let cases = try JSONDecoder().decode([Case].self, from: Data(contentsOf: file))
-        #expect(cases.count == 208)
+        #expect(cases.count == count)
         for scenario in cases {
             let outcome = try lull(scenario.arguments, input: Array(scenario.trace.utf8))
             #expect(outcome.ending == 0, "\(scenario.id)")

@@ -21,6 +21,17 @@ struct PictureTests {
             ])
     }
 
+    @Test func aDiagramShowsValuesThatWaitForTheSpacing() throws {
+        let outcome = try lull(
+            ["simulate", "--wait", "100ms", "--spacing", "1s", "--diagram", "-"],
+            input: Array(submits(at: [0, 0.3, 0.5, 2]).utf8))
+        #expect(
+            outcome.lines.suffix(3).dropLast() == [
+                "submits         o........o.....o..........................................o.....",
+                "debounce 100ms  ---x.....-----------------------x.........................---x..",
+            ])
+    }
+
     @Test func aDiagramEndsShortlyAfterTheLastExecution() throws {
         let trace = submits(at: (0..<8).map { Double($0) / 7 })
         for options in [["--throttle", "500ms"], ["--wait", "1s"]] {
@@ -48,7 +59,7 @@ struct PictureTests {
     @Test func aPictureIsWrittenToAFile() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).svg")
         defer { try? FileManager.default.removeItem(at: path) }
-        for command in [["tune"], ["simulate", "--wait", "100ms"]] {
+        for command in [["tune"], ["tune", "--spacing", "1s"], ["simulate", "--wait", "100ms"]] {
             let outcome = try lull(command + ["--svg", path.path, "-"], input: Array(bursts.utf8))
             #expect(outcome.ending == 0)
             let picture = try String(contentsOf: path, encoding: .utf8)

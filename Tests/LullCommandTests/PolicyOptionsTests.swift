@@ -26,7 +26,8 @@ struct PolicyOptionsTests {
     @Test func areThoseThatGiveTheRulesOfANamespace() throws {
         let all = try rules(
             .debounce(
-                wait: Self.wait, maxWait: .seconds(60), edges: [.leading, .trailing], delayRule: .extend, maxCount: 9),
+                wait: Self.wait, maxWait: .seconds(60), edges: [.leading, .trailing], delayRule: .extend, maxCount: 9,
+                spacing: .seconds(30)),
             .collect, maxBatch: 4)
         let options = PolicyOptions(all)
         #expect(try options.policy(for: .submit) == all.policy)
@@ -46,6 +47,25 @@ struct PolicyOptionsTests {
         #expect(given.completed(by: PolicyOptions()) == given)
     }
 
+    @Test func aSpacingIsComparedWithThatOfTheNamespace() throws {
+        let stored = try rules(.debounce(wait: Self.wait, spacing: .seconds(60)))
+        func change(_ policy: PolicyOptions, changes: Bool = false) throws(Failure) -> DurableRules? {
+            var options = CommandOptions()
+            options.policy = policy
+            options.changesPolicy = changes
+            return try NamespacePolicy(options, .submit).rules(over: stored, of: "default")
+        }
+        #expect(try change(PolicyOptions(wait: Self.wait)) == nil)
+        #expect(try change(PolicyOptions(spacing: .seconds(60))) == nil)
+        #expect(
+            throws: Failure.usage(
+                "the namespace default has --wait 5s --spacing 1m, not --wait 5s --spacing 2m: leave the policy out, or "
+                    + "change it for all users with --change-policy", .submit)
+        ) { try change(PolicyOptions(spacing: .seconds(120))) }
+        #expect(try change(PolicyOptions(spacing: .seconds(120)), changes: true)?.policy.spacing == .seconds(120))
+        #expect(try change(PolicyOptions(spacing: .zero), changes: true)?.policy == .debounce(wait: Self.wait))
+    }
+
     @Test func areShownIfTheyDifferFromTheDefaultOrFromOtherRules() throws {
         let usual = try rules(.debounce(wait: Self.wait))
         let both = try rules(.debounce(wait: Self.wait, edges: [.leading, .trailing]))
@@ -53,6 +73,7 @@ struct PolicyOptionsTests {
         let collecting = try rules(.debounce(wait: Self.wait), .collect, maxBatch: 4)
         let throttle = try rules(.throttle(interval: .seconds(3600)))
         let leading = try rules(.throttle(interval: .seconds(90), edges: .leading), .first)
+        let spaced = try rules(.debounce(wait: Self.wait, maxCount: 9, spacing: .seconds(300)))
         for (shown, other, text) in [
             (usual, usual, "--wait 5s"), (usual, both, "--wait 5s --edges trailing"),
             (both, usual, "--wait 5s --edges leading,trailing"), (usual, throttle, "--wait 5s"),
@@ -63,7 +84,8 @@ struct PolicyOptionsTests {
             (throttle, extending, "--throttle 1h"),
             (throttle, leading, "--throttle 1h --edges leading,trailing --combine latest"),
             (leading, throttle, "--throttle 90s --edges leading --combine first"),
-            (usual, leading, "--wait 5s --combine latest"),
+            (usual, leading, "--wait 5s --combine latest"), (spaced, usual, "--wait 5s --max-count 9 --spacing 5m"),
+            (usual, spaced, "--wait 5s"),
         ] {
             #expect(PolicyOptions.text(shown, besides: other) == text)
         }

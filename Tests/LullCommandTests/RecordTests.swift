@@ -6,10 +6,10 @@ import Testing
 @Suite("Records")
 struct RecordTests {
     private func field(_ number: Int, _ delimiter: String? = nil, of record: String) throws -> String? {
-        let rule = KeyRule.field(number, delimiter: delimiter.map { Array($0.utf8) })
+        let rule = KeyRule.part(.field(number, delimiter: delimiter.map { Array($0.utf8) }))
         do {
             return String(decoding: try withBytes(record) { try rule.key(of: $0) }.bytes, as: UTF8.self)
-        } catch KeyRule.Fault.noField {
+        } catch RecordPart.Fault.noField {
             return nil
         }
     }
@@ -35,7 +35,7 @@ struct RecordTests {
     }
 
     @Test func jsonKeysAreComparedByContent() throws {
-        let rule = KeyRule.json(try #require(JSONPointer(Array("/k".utf8))))
+        let rule = KeyRule.part(.json(try #require(JSONPointer(Array("/k".utf8)))))
         let key = try withBytes(#"{"k":{"a": "\u0041"}}"#) { try rule.key(of: $0) }
         #expect(try withBytes(#"{"x":1, "k" : { "a":"A" } }"#) { try rule.key(of: $0) } == key)
         #expect(try withBytes(#"{"k":{"a":"a"}}"#) { try rule.key(of: $0) } != key)
@@ -43,8 +43,8 @@ struct RecordTests {
         #expect(rule.plain(string) == Array(#"a"b"#.utf8))
         let number = try withBytes(#"{"k":7}"#) { try rule.key(of: $0) }
         #expect(rule.plain(number) == Array("7".utf8))
-        #expect(throws: KeyRule.Fault.self) { try withBytes("{}") { try rule.key(of: $0) } }
-        #expect(throws: KeyRule.Fault.self) { try withBytes("") { try rule.key(of: $0) } }
+        #expect(throws: RecordPart.Fault.self) { try withBytes("{}") { try rule.key(of: $0) } }
+        #expect(throws: RecordPart.Fault.self) { try withBytes("") { try rule.key(of: $0) } }
     }
 
     /// Returns what a reader makes of bytes that arrive in pieces of the given sizes.

@@ -49,6 +49,33 @@ struct RecordingTests {
         #expect(outcome.output.hasPrefix("{\"submits\":3,\"keys\":1,"))
     }
 
+    @Test(arguments: [
+        "--delay-field 2", "--delay-field 2 --delay-rule extend --spacing 100ms",
+        "--delay-field 2 --edges both --combine collect --max-wait 50ms",
+    ])
+    func aRecordingWithDelaysIsReplayedExactly(_ options: String) throws {
+        let policy = "--wait 20ms \(options)".split(separator: " ").map(String.init)
+        let input = "a 70ms\nb 1ms\na 5ms\nc 0\nb 0.03s\nc 1500us\na 40ms\nd soon\nd 1ms\n"
+        let live = try record(
+            ["filter", "--key-field", "1", "--format", "jsonl", "--at-end", "wait", "--record-values"] + policy, input)
+        #expect(live.outcome.errorLines.count == 1)
+        let waits = try live.lines.map { try members($0)["wait"] }
+        #expect(waits == ["70ms", "1ms", "5ms", "0s", "30ms", "1500us", "40ms", "1ms"])
+        let rest = policy.filter { !$0.hasPrefix("--delay-field") && $0 != "2" }
+        let replayed = try lull(
+            ["simulate", "--format", "jsonl"] + rest + ["-"], input: Array(live.lines.joined(separator: "\n").utf8))
+        #expect(replayed.ending == 0)
+        #expect(replayed.lines == live.outcome.lines)
+        #expect(replayed.lines.count >= 4)
+    }
+
+    @Test func aDelayThatNeverEndsIsRecorded() throws {
+        let (_, lines) = try record(["filter", "--wait", "0", "--delay-field", "1"], "9999999h\n")
+        let replayed = try lull(
+            ["simulate", "--wait", "0", "--at-end", "flush", "--format", "jsonl", "-"], input: Array(lines[0].utf8))
+        #expect(replayed.output.contains(#""edge":"flush""#), "\(lines) \(replayed.errors)")
+    }
+
     @Test func aFailedRecordingDoesNotStopTheRest() throws {
         let outcome = try lull(["filter", "--wait", "1s", "--record", "/dev/full"], input: Array("a\n".utf8))
         #expect(outcome.output == "a\n")

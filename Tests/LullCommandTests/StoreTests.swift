@@ -20,6 +20,13 @@ struct StoreTests {
         #expect(try store.status() == [:])
     }
 
+    @Test func theDelayOfARecordIsThatOfItsSubmit() throws {
+        let outcome = try store.run(
+            "filter --wait 1h --key-field 1 --delay-field 2 --at-end wait", input: "lamp 300ms\nfan 0\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == ["fan 0", "lamp 300ms"])
+    }
+
     @Test func collectedRecordsComeTogether() throws {
         let outcome = try store.run(
             "filter --wait 1h --combine collect --format jsonl --at-end flush", input: "a\n\nb\n")

@@ -25,9 +25,13 @@ struct TuneTests {
                 }
             trace += "{\"at\":\(time),\(line)}\n"
         }
-        for options in ["", "--max-wait 300ms", "--edges leading", "--edges leading,trailing", "--max-count 4"] {
+        for options in [
+            "", "--max-wait 300ms", "--edges leading", "--edges leading,trailing", "--max-count 4", "--spacing 400ms",
+            "--spacing 400ms --edges both --max-count 4 --max-wait 300ms",
+        ] {
             let leading = options == "--edges leading"
             let found = try tuneReport("--waits 10ms,50ms,300ms \(options)", trace)
+            #expect(found.throttle.waits.isEmpty == options.contains("spacing"))
             for (kind, table) in [("--wait", found.debounce), ("--throttle", found.throttle)] {
                 // A throttle has no maximum wait.
                 let rest = kind == "--throttle" && options.contains("max-wait") ? "" : options
@@ -62,6 +66,26 @@ struct TuneTests {
         #expect(found.debounce.waits[0].premature == 1)
         // In a window of 100ms the first submit is executed; one that follows within it makes that execution premature.
         #expect(try tuneReport("--waits 100ms", submits(at: [0, 0.05, 1])).throttle.waits[0].premature == 1)
+    }
+
+    @Test func anExecutionIsPrematureIfTheKeyGoesOnWithinTheSpacing() throws {
+        // Executions at 0.1 and, held back by the spacing, at 1.1. Submits follow 0.3s and 0.9s after them.
+        let trace = submits(at: [0, 0.4, 2])
+        #expect(try tuneReport("--waits 100ms", trace).debounce.waits[0].premature == 0)
+        #expect(try tuneReport("--waits 100ms --spacing 1s", trace).debounce.waits[0].premature == 2)
+        // A submit at the end of the spacing comes too late to wait.
+        let late = submits(at: [0, 1.1])
+        #expect(try tuneReport("--waits 100ms --spacing 1s", late).debounce.waits[0].premature == 0)
+    }
+
+    @Test func withASpacingThereAreNoThrottles() throws {
+        let output = try tune("--waits 10ms..5s --spacing 2s --diagram", bursts).output
+        #expect(!output.contains("throttle"), "\(output)")
+        #expect(output.contains("\ndebounce "))
+        #expect(output.contains("--wait 60ms --spacing 2s: saves 90.0 %"), "\(output)")
+        let found = try tuneReport("--waits 10ms..5s --spacing 2s", bursts)
+        #expect(found.throttle.waits.isEmpty && found.throttle.suggested == nil)
+        #expect(found.debounce.suggested != nil)
     }
 
     @Test func theFiguresOfTheTypingTraceAreStable() throws {

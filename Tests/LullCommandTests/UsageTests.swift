@@ -21,9 +21,12 @@ struct UsageTests {
 
     @Test func everyOptionIsExplained() throws {
         let policy = [
-            "wait", "throttle", "max-wait", "max-count", "edges", "delay-rule", "combine", "max-batch", "at-end",
+            "wait", "throttle", "max-wait", "max-count", "spacing", "edges", "delay-rule", "combine", "max-batch",
+            "at-end",
         ]
-        let records = ["null", "key-field", "delimiter", "key-json", "strict", "max-keys", "stats"]
+        let records = [
+            "null", "key-field", "key-json", "delay-field", "delay-json", "delimiter", "strict", "max-keys", "stats",
+        ]
         let commands = ["while-running", "kill-after", "jobs", "fail-fast"]
         for (name, options) in [
             ("filter", policy + records + ["format"]), ("run", policy + records + commands),
@@ -115,6 +118,12 @@ struct UsageTests {
         ("filter --wait 2s --max-wait 1s", "--max-wait is 1s, but must be at least the --wait of 2s"),
         ("filter --wait 1s --edges leading --max-count 3", "--max-count needs the trailing edge"),
         ("filter --throttle 1s --edges leading --max-count 3", "--max-count needs the trailing edge"),
+        ("filter --throttle 1s --spacing 2s", "--spacing has no meaning with --throttle"),
+        ("filter --wait 1s --edges leading --spacing 3s", "--spacing needs the trailing edge"),
+        ("run --wait 1s --edges leading --spacing 3s -- true", "--spacing needs the trailing edge"),
+        ("simulate --wait 1s --spacing 5 -", "--spacing: \"5\" has no unit: write 5s or 5ms"),
+        ("tune --spacing 1s --edges leading -", "--spacing needs the trailing edge"),
+        ("tune --spacing 1s --max-wait 1ms -", "--max-wait is shorter than all waits of the table"),
         ("filter --wait 5", "--wait: \"5\" has no unit: write 5s or 5ms"),
         ("filter --wait=-1s", "--wait: \"-1s\" is negative"),
         ("filter --wait soon", "--wait: \"soon\" is not a duration"), ("filter --wait", "--wait needs a value"),
@@ -141,7 +150,12 @@ struct UsageTests {
         ("filter --wait 1s --format json", "--format must be lines or jsonl"),
         ("filter --wait 1s --at-end never", "--at-end must be"),
         ("filter --wait 1s --key-field 0", "--key-field must be a whole number of at least 1"),
-        ("filter --wait 1s --delimiter ,", "--delimiter needs --key-field"),
+        ("filter --wait 1s --delimiter ,", "--delimiter needs --key-field or --delay-field"),
+        ("filter --wait 1s --delay-json /a --delimiter ,", "--delimiter needs --key-field or --delay-field"),
+        ("filter --wait 1s --delay-field 1 --delay-json /a", "--delay-field and --delay-json exclude each other"),
+        ("filter --wait 1s --delay-field 0", "--delay-field must be a whole number of at least 1"),
+        ("run --wait 1s --delay-json a -- true", "--delay-json: \"a\" is not a JSON pointer"),
+        ("simulate --wait 1s --delay-field 1 -", "lull simulate has no option --delay-field; lull filter has one"),
         ("filter --wait 1s --key-field 1 --delimiter ab", "--delimiter must be one character"),
         ("filter --wait 1s --key-field 1 --key-json /a", "--key-field and --key-json exclude each other"),
         ("filter --wait 1s --key-json a", "is not a JSON pointer"), ("filter --wait 1s --max-keys 0", "--max-keys"),

@@ -29,9 +29,10 @@ extension DurableSession {
             switch input.next(at: now, &streams) {
             case .incomplete: break reading
             case .bad: isEnd = true
-            case .record(let record, let key):
+            case .record(let record, let key, let wait):
                 let submission = DurableSubmission(
-                    namespace: options.namespace, key: key.bytes, value: Array(record), submitter: submitter)
+                    namespace: options.namespace, key: key.bytes, value: Array(record), wait: wait,
+                    submitter: submitter)
                 submissions.append((input.line, submission))
             }
         }

@@ -41,9 +41,11 @@ struct CommandOptions {
 
     /// The byte that ends a record.
     var terminator = UInt8(ascii: "\n")
-    var field: Int?
+    var keyField: Int?
+    var keyPointer: JSONPointer?
+    var delayField: Int?
+    var delayPointer: JSONPointer?
     var delimiter: [UInt8]?
-    var pointer: JSONPointer?
     var isStrict = false
     var maxKeys: Int?
 
@@ -92,8 +94,17 @@ struct CommandOptions {
 
     /// How to find the key of a record.
     var keyRule: KeyRule {
+        part(keyField, keyPointer).map { .part($0) } ?? .same
+    }
+
+    /// How to find the delay of a record; nil if records have none of their own.
+    var delayRule: RecordDelayRule? {
+        part(delayField, delayPointer).map { RecordDelayRule(part: $0) }
+    }
+
+    private func part(_ field: Int?, _ pointer: JSONPointer?) -> RecordPart? {
         if let pointer { return .json(pointer) }
-        return field.map { .field($0, delimiter: delimiter) } ?? .same
+        return field.map { .field($0, delimiter: delimiter) }
     }
 
     /// Returns the engine's setup for a subcommand; throws if options contradict each other.
@@ -121,9 +132,16 @@ struct CommandOptions {
 
     /// Throws if options about records lack others that they need, or exclude each other.
     func checkRecords(for subcommand: Subcommand) throws(Failure) {
-        if delimiter != nil, field == nil { throw .usage("--delimiter needs --key-field", subcommand) }
+        if delimiter != nil, keyField == nil, delayField == nil {
+            throw .usage("--delimiter needs --key-field or --delay-field", subcommand)
+        }
         if recordsValues, recording == nil { throw .usage("--record-values needs --record", subcommand) }
         if hashesKeys, recording == nil { throw .usage("--hash-keys needs --record", subcommand) }
-        if field != nil, pointer != nil { throw .usage("--key-field and --key-json exclude each other", subcommand) }
+        if keyField != nil, keyPointer != nil {
+            throw .usage("--key-field and --key-json exclude each other", subcommand)
+        }
+        if delayField != nil, delayPointer != nil {
+            throw .usage("--delay-field and --delay-json exclude each other", subcommand)
+        }
     }
 }

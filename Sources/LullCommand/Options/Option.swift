@@ -2,8 +2,8 @@
 enum Option: Int32, CaseIterable {
     // The raw values are getopt_long's codes: they must differ from characters, which are the codes of short options.
     case help = 256
-    case wait, throttle, maxWait, maxCount, edges, delayRule, combine, maxBatch
-    case null, keyField, delimiter, keyJSON, strict, maxKeys
+    case wait, throttle, maxWait, maxCount, spacing, edges, delayRule, combine, maxBatch
+    case null, keyField, keyJSON, delayField, delayJSON, delimiter, strict, maxKeys
     case format, atEnd, stats
     case whileRunning, killAfter, jobs, failFast
     case waits, targetSaving, targetDelay, byKey
@@ -19,14 +19,17 @@ enum Option: Int32, CaseIterable {
         case .throttle: "throttle"
         case .maxWait: "max-wait"
         case .maxCount: "max-count"
+        case .spacing: "spacing"
         case .edges: "edges"
         case .delayRule: "delay-rule"
         case .combine: "combine"
         case .maxBatch: "max-batch"
         case .null: "null"
         case .keyField: "key-field"
-        case .delimiter: "delimiter"
         case .keyJSON: "key-json"
+        case .delayField: "delay-field"
+        case .delayJSON: "delay-json"
+        case .delimiter: "delimiter"
         case .strict: "strict"
         case .maxKeys: "max-keys"
         case .format: "format"
@@ -71,11 +74,13 @@ enum Option: Int32, CaseIterable {
     func belongs(to subcommand: Subcommand) -> Bool {
         switch self {
         case .help: true
-        case .maxWait, .maxCount, .edges, .delayRule: Self.policy.contains(subcommand) || subcommand == .tune
+        case .maxWait, .maxCount, .spacing, .edges, .delayRule:
+            Self.policy.contains(subcommand) || subcommand == .tune
         case .wait, .throttle, .combine, .maxBatch: Self.policy.contains(subcommand)
         case .atEnd: [.filter, .run, .simulate].contains(subcommand)
         case .null: [.filter, .run, .work].contains(subcommand)
-        case .keyField, .delimiter, .keyJSON, .strict, .maxKeys, .stats, .record, .recordValues, .hashKeys:
+        case .keyField, .keyJSON, .delayField, .delayJSON, .delimiter, .strict, .maxKeys, .stats, .record,
+            .recordValues, .hashKeys:
             subcommand == .filter || subcommand == .run
         case .format: [.filter, .simulate, .tune, .status].contains(subcommand)
         case .whileRunning: subcommand == .run

@@ -101,14 +101,17 @@ struct Invocation {
         case .throttle: options.policy.throttle = try duration(option, text)
         case .maxWait: options.policy.maxWait = try duration(option, text)
         case .maxCount: options.policy.maxCount = try number(option, text)
+        case .spacing: options.policy.spacing = try duration(option, text)
         case .edges: options.policy.edges = try edges(text)
         case .delayRule: options.policy.delayRule = try choice(option, text, OptionValues.delayRules)
         case .combine: options.policy.combination = try choice(option, text, OptionValues.combinations)
         case .maxBatch: options.policy.maxBatch = try number(option, text)
         case .null: options.terminator = 0
-        case .keyField: options.field = try number(option, text)
+        case .keyField: options.keyField = try number(option, text)
+        case .keyJSON: options.keyPointer = try pointer(option, argument)
+        case .delayField: options.delayField = try number(option, text)
+        case .delayJSON: options.delayPointer = try pointer(option, argument)
         case .delimiter: options.delimiter = try delimiter(argument)
-        case .keyJSON: options.pointer = try pointer(argument)
         case .strict: options.isStrict = true
         case .maxKeys: options.maxKeys = try number(option, text)
         case .format:
@@ -233,13 +236,13 @@ struct Invocation {
         return bytes
     }
 
-    private func pointer(_ argument: Argument?) throws(Failure) -> JSONPointer {
+    private func pointer(_ option: Option, _ argument: Argument?) throws(Failure) -> JSONPointer {
         let bytes = Self.bytes(argument)
         guard let pointer = JSONPointer(bytes) else {
             let text = String(decoding: bytes, as: UTF8.self)
             throw .usage(
-                "--key-json: \"\(text)\" is not a JSON pointer: write one such as /device/id, with ~0 for ~ and ~1 for /",
-                subcommand)
+                "--\(option.name): \"\(text)\" is not a JSON pointer: write one such as /device/id, with ~0 for ~ and ~1 "
+                    + "for /", subcommand)
         }
         return pointer
     }

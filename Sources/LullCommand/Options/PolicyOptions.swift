@@ -9,6 +9,7 @@ struct PolicyOptions: Equatable, Sendable {
     var throttle: CoreDuration?
     var maxWait: CoreDuration?
     var maxCount: Int?
+    var spacing: CoreDuration?
     var edges: Edges?
     var delayRule: DelayRule?
     var combination: Combination?
@@ -19,6 +20,7 @@ struct PolicyOptions: Equatable, Sendable {
         Field(.throttle, \.throttle, of: { $0.policy.kind == .throttle ? $0.policy.wait : nil }, DurationText.option),
         Field(.maxWait, \.maxWait, of: { $0.policy.maxWait }, DurationText.option),
         Field(.maxCount, \.maxCount, of: { $0.policy.maxCount }, { "\($0)" }),
+        Field(.spacing, \.spacing, of: { $0.policy.spacing > .zero ? $0.policy.spacing : nil }, DurationText.option),
         Field(.edges, \.edges, of: { $0.policy.edges }, default: { defaultEdges($0.policy.kind) }, { $0.option }),
         Field(
             .delayRule, \.delayRule, of: { $0.policy.kind == .debounce ? $0.policy.delayRule : nil },
@@ -50,11 +52,11 @@ struct PolicyOptions: Equatable, Sendable {
             case (let wait?, nil):
                 return try .debounce(
                     wait: wait, maxWait: maxWait, edges: edges ?? Self.defaultEdges(.debounce),
-                    delayRule: delayRule ?? .restart,
-                    maxCount: maxCount)
+                    delayRule: delayRule ?? .restart, maxCount: maxCount, spacing: spacing)
             case (nil, let interval?):
                 if maxWait != nil { throw Failure.usage("--max-wait has no meaning with --throttle", subcommand) }
                 if delayRule != nil { throw Failure.usage("--delay-rule has no meaning with --throttle", subcommand) }
+                if spacing != nil { throw Failure.usage("--spacing has no meaning with --throttle", subcommand) }
                 return try .throttle(
                     interval: interval, edges: edges ?? Self.defaultEdges(.throttle), maxCount: maxCount)
             }
@@ -64,6 +66,8 @@ struct PolicyOptions: Equatable, Sendable {
             throw .usage("--max-wait is \(maxWait), but must be at least the --wait of \(wait)", subcommand)
         } catch PolicyError.maxCountWithoutTrailing {
             throw .usage("--max-count needs the trailing edge: without it nothing is ever pending", subcommand)
+        } catch PolicyError.spacingWithoutTrailing {
+            throw .usage("--spacing needs the trailing edge: without it nothing can wait", subcommand)
         } catch {
             throw .usage("\(error)", subcommand)
         }

@@ -18,7 +18,9 @@ struct TraceExcerpt {
     private let calls: [Sampler.Call]
 
     /// The greatest length of an excerpt in waits of the policy: room for a few bursts with visible pauses.
-    private static let length: Int64 = 24
+    private static let waits: Int64 = 24
+    /// The length up to which a long spacing extends it: room for a few executions.
+    private static let spacings: Int64 = 4
 
     /// Creates the excerpt with the most to see, which starts with a burst and ends with the trace at the latest. Returns nil if
     /// nothing was submitted.
@@ -29,8 +31,7 @@ struct TraceExcerpt {
         self.key = key
         self.calls = calls
         let wait = max(policy.wait, .milliseconds(1))
-        let (longest, overflow) = wait.nanoseconds.multipliedReportingOverflow(by: Self.length)
-        let span = overflow ? CoreDuration.infinite : .nanoseconds(longest)
+        let span = max(Self.length(wait, Self.waits), Self.length(policy.spacing, Self.spacings))
         let submits = calls.filter { $0.operation == .submit }.map(\.at)
         let marks = Self.executions(of: calls, by: policy)
         var best = (score: -1, start: submits[0])
@@ -55,6 +56,11 @@ struct TraceExcerpt {
         // Leave a little room in front, so that the first submit is not at the edge.
         from = start.advanced(by: .nanoseconds(-(length.nanoseconds / 72)))
         to = from.advanced(by: length)
+    }
+
+    private static func length(_ step: CoreDuration, _ count: Int64) -> CoreDuration {
+        let (length, overflow) = step.nanoseconds.multipliedReportingOverflow(by: count)
+        return overflow ? .infinite : .nanoseconds(length)
     }
 
     /// The submits in the excerpt.
@@ -96,4 +102,9 @@ struct TraceExcerpt {
         add(gate.settle(at: .farFuture, by: policy))
         return marks
     }
+}
+
+extension Policy {
+    /// The spacing in the title of a picture; empty if there is none.
+    var spacingTitle: String { spacing > .zero ? " with spacing \(DurationText.exact(spacing))" : "" }
 }

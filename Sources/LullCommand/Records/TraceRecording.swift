@@ -33,7 +33,9 @@ struct TraceRecording {
     }
 
     /// Appends a record.
-    mutating func append(_ record: ByteSlice, _ key: Key, at instant: CoreInstant) throws(Failure) {
+    mutating func append(
+        _ record: ByteSlice, _ key: Key, wait: CoreDuration?, at instant: CoreInstant
+    ) throws(Failure) {
         buffer.bytes.append("{\"at\":")
         DecimalSeconds.append(instant.nanoseconds, to: &buffer.bytes)
         buffer.bytes.append(",\"key\":")
@@ -41,6 +43,11 @@ struct TraceRecording {
         if includesValues {
             buffer.bytes.append(",\"value\":")
             JSONText.append(Array(record), to: &buffer.bytes)
+        }
+        // The description of an infinite duration is a word, which a trace may not have.
+        if let wait {
+            let text = wait == .infinite ? "\(wait.nanoseconds)ns" : "\(wait)"
+            buffer.bytes.append(string: ",\"wait\":\"\(text)\"")
         }
         buffer.bytes.append("}\n")
         if buffer.bytes.count > Self.chunkSize { try write() }

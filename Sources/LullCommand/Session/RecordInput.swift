@@ -4,8 +4,8 @@ internal import LullCore
 /// The records of standard input with their keys, and the trace that `--record` writes of them.
 struct RecordInput: ~Copyable {
     enum Next {
-        /// A record with its key. The bytes are valid until the next ``fill()``.
-        case record(ByteSlice, Key)
+        /// A record with its key, and with its delay if it has one of its own. The bytes are valid until the next ``fill()``.
+        case record(ByteSlice, Key, wait: CoreDuration?)
         /// A bad record under `--strict`: the input ends here.
         case bad
         /// No complete record is left in the buffer: read more.
@@ -13,6 +13,7 @@ struct RecordInput: ~Copyable {
     }
 
     private let keyRule: KeyRule
+    private let delayRule: RecordDelayRule?
     private let isStrict: Bool
     private var reader: RecordReader
     private var recording: TraceRecording?
@@ -21,6 +22,7 @@ struct RecordInput: ~Copyable {
         var recording: TraceRecording?
         if let path = options.recording { recording = try TraceRecording(path, options) }
         keyRule = options.keyRule
+        delayRule = options.delayRule
         isStrict = options.isStrict
         reader = RecordReader(STDIN_FILENO, terminator: options.terminator)
         self.recording = recording
@@ -37,7 +39,7 @@ struct RecordInput: ~Copyable {
     /// Ends the input after the bytes that have been read.
     mutating func finish() { reader.finish() }
 
-    /// Returns the next record that has a key. Logs and skips bad records, or returns the first of them under `--strict`.
+    /// Returns the next record that has all it needs. Logs and skips bad records, or returns the first of them under `--strict`.
     mutating func next(at now: CoreInstant, _ streams: inout StandardStreams) -> Next {
         while true {
             switch reader.next() {
@@ -49,13 +51,22 @@ struct RecordInput: ~Copyable {
                 streams.setStatus(ExitStatus.badData)
                 if isEnd { return .bad }
             case .record(let record):
-                do throws(KeyRule.Fault) {
-                    let key = try keyRule.key(of: record)
-                    append(record, key, at: now, &streams)
-                    return .record(record, key)
+                let key: Key
+                do throws(RecordPart.Fault) {
+                    key = try keyRule.key(of: record)
                 } catch {
                     if refuse(line, "\(error)", kind: error.kind, at: now, &streams) { return .bad }
+                    continue
                 }
+                var wait: CoreDuration?
+                do throws(RecordDelayRule.Fault) {
+                    wait = try delayRule?.delay(of: record)
+                } catch {
+                    if refuse(line, "\(error)", kind: error.kind, at: now, &streams) { return .bad }
+                    continue
+                }
+                append(record, key, wait: wait, at: now, &streams)
+                return .record(record, key, wait: wait)
             }
         }
     }
@@ -74,9 +85,9 @@ struct RecordInput: ~Copyable {
     // MARK: - Recording
 
     private mutating func append(
-        _ record: ByteSlice, _ key: Key, at now: CoreInstant, _ streams: inout StandardStreams
+        _ record: ByteSlice, _ key: Key, wait: CoreDuration?, at now: CoreInstant, _ streams: inout StandardStreams
     ) {
-        do { try recording?.append(record, key, at: now) } catch { giveUpRecording(error, &streams) }
+        do { try recording?.append(record, key, wait: wait, at: now) } catch { giveUpRecording(error, &streams) }
     }
 
     /// Writes the part of the recording that is still in memory.

@@ -129,7 +129,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
     private mutating func takeRecords(at now: CoreInstant) {
         reading: while isReading {
             switch input.next(at: now, &streams) {
-            case .record(let record, let key): submit(record, key, at: now)
+            case .record(let record, let key, let wait): submit(record, key, wait: wait, at: now)
             case .bad: endInput(at: now)
             case .incomplete: break reading
             }
@@ -137,9 +137,9 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         input.writeRecording(&streams)
     }
 
-    private mutating func submit(_ record: ByteSlice, _ key: Key, at now: CoreInstant) {
+    private mutating func submit(_ record: ByteSlice, _ key: Key, wait: CoreDuration?, at now: CoreInstant) {
         advance(to: now)
-        let actions = engine.submit(Array(record), for: key, at: now)
+        let actions = engine.submit(Array(record), for: key, at: now, wait: wait)
         if case .rejected = actions.fate {
             streams.refuse(
                 input.line, "\(engine.setup.capacity) keys are open already", kind: "over --max-keys",

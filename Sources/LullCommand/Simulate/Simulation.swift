@@ -177,7 +177,8 @@ struct Simulation: ~Copyable {
             Diagram.append(excerpt, of: key, [(name, policy)], to: &output.bytes)
         }
         if let path = options.picture {
-            let timeline = Timeline(excerpt, of: key, title: "What \(name) does to a burst", [(name, policy, 0)])
+            let title = "What \(name)\(policy.spacingTitle) does to a burst"
+            let timeline = Timeline(excerpt, of: key, title: title, [(name, policy, 0)])
             try Picture(timeline).write(to: path)
         }
     }

@@ -5,7 +5,7 @@ struct Candidate {
     let policy: Policy
     /// The number of executions.
     private(set) var executions = 0
-    /// Executions whose burst went on within the wait: their values did not last.
+    /// Executions after which the next submit came within the wait or the spacing: their values did not last.
     var premature = 0
     /// The delay of an execution after the last submit behind it.
     private(set) var delayFromLast = Distribution(limit: 1 << 12, bucketBits: 8)
@@ -54,15 +54,18 @@ struct Outcome {
     }
 
     /// Creates the result for a single key, of which only executions are counted: the delay of a debounce is nearly always the
-    /// wait.
-    init(_ policy: Policy, _ executions: Int, of submits: Int) {
-        self.policy = policy
+    /// wait. With a spacing it is taken from all keys.
+    ///
+    /// - Parameter common: The result for all keys.
+    init(_ common: Outcome, _ executions: Int, of submits: Int) {
+        policy = common.policy
         self.executions = executions
         saved = submits == 0 ? 0 : Double(submits - executions) / Double(submits)
         premature = 0
-        delayFromLast = Self.percentages.map { _ in policy.wait.nanoseconds }
+        let wait = policy.wait.nanoseconds
+        delayFromLast = policy.spacing > .zero ? common.delayFromLast : Self.percentages.map { _ in wait }
         delayFromFirst = delayFromLast
-        starvation = policy.wait.nanoseconds
+        starvation = wait
     }
 
     /// The delay for targets and the knee: the 90th percentile, from the last submit behind an execution.

@@ -37,7 +37,7 @@ struct OutlierKey {
         let level = significance / Double(max(1, judged * debounces.count))
         var found: [(number: Int, suggestion: Outcome, common: Outcome)] = []
         for (number, tally) in tallies.enumerated() where tally.submits >= leastSubmits {
-            var own = debounces.map { Outcome(outcomes[$0].policy, Int(tally.executions[$0]), of: Int(tally.submits)) }
+            var own = debounces.map { Outcome(outcomes[$0], Int(tally.executions[$0]), of: Int(tally.submits)) }
             own.markEfficient(own.indices)
             guard let suggestion = targets.areGiven ? Suggestion.make(own, own.indices, targets)?.index : pool.best(own)
             else {

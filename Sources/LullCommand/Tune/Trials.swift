@@ -131,6 +131,6 @@ private struct Cell {
 
     private mutating func execute(_ due: Gate.Due, last: CoreInstant, _ candidate: inout Candidate) {
         candidate.add(at: due.at, first: due.first, last: last)
-        lastsUntil = due.at.advanced(by: candidate.policy.wait)
+        lastsUntil = due.at.advanced(by: max(candidate.policy.wait, candidate.policy.spacing))
     }
 }

@@ -29,6 +29,9 @@ struct TuneReport {
         }
     }
 
+    /// Whether the policies have a spacing, which is the same for all.
+    private var hasSpacing: Bool { outcomes.contains { $0.policy.spacing > .zero } }
+
     /// The size of the trace.
     var counts: String {
         "\(submits) \(submits == 1 ? "submit" : "submits") of \(keys) \(keys == 1 ? "key" : "keys")"
@@ -78,7 +81,8 @@ struct TuneReport {
         let (others, first) = detail.hasDelayFromFirst ? (", after first", " (first)") : ("", "")
         append("after last\(others): the delay to an execution from the last\(first) submit behind it", to: &text)
         if detail.hasAll {
-            append("premature: the burst went on within the same wait, so the value did not last", to: &text)
+            let spacing = hasSpacing ? " or the spacing" : ""
+            append("premature: the burst went on within the same wait\(spacing), so the value did not last", to: &text)
             append("longest: the longest time that submits went on without an execution", to: &text)
         }
         guard insufficiency == nil else { return }
@@ -120,7 +124,10 @@ struct TuneReport {
     private func appendSuggestion(_ table: PolicyTable, to text: inout [UInt8]) {
         guard let suggestion = table.suggestion else { return }
         let outcome = outcomes[suggestion.index]
-        let option = "\(table.option) \(DurationText.exact(outcome.policy.wait))"
+        let spacing = outcome.policy.spacing
+        let option =
+            "\(table.option) \(DurationText.exact(outcome.policy.wait))"
+            + (spacing > .zero ? " --spacing \(DurationText.option(spacing))" : "")
         let delay = DurationText.rounded(outcome.delay.nanoseconds)
         let gain = "\(option): saves \(Percent.shown(outcome.saved)), nine of ten within \(delay)"
         switch suggestion.reason {

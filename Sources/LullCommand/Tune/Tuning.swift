@@ -26,7 +26,8 @@ struct Tuning: ~Copyable {
             let chart = report.chart(source: "lull tune \(tuning.trace.name)")
             let timeline = excerpt.map { excerpt in
                 Timeline(
-                    excerpt, of: tuning.trace.keys.text(of: excerpt.key), title: "What a wait does to a burst",
+                    excerpt, of: tuning.trace.keys.text(of: excerpt.key),
+                    title: "What a wait\(report.policyToShow?.spacingTitle ?? "") does to a burst",
                     report.policiesToDraw)
             }
             try (timeline.map { Picture(chart, above: $0) } ?? Picture(chart)).write(to: path)
@@ -123,7 +124,7 @@ extension [Outcome] {
 }
 
 extension CommandOptions {
-    /// Returns the policies to compare.
+    /// Returns the policies to compare. With a spacing there are no throttles: it is a debounce already that limits the rate.
     fileprivate func candidates() throws(Failure) -> (debounces: [Policy], throttles: [Policy]) {
         var debounce = policy
         var throttle = policy
@@ -137,8 +138,13 @@ extension CommandOptions {
                 debounce.wait = wait
                 debounces.append(try debounce.policy(for: .tune))
             }
-            throttle.throttle = wait
-            throttles.append(try throttle.policy(for: .tune))
+            if policy.spacing == nil {
+                throttle.throttle = wait
+                throttles.append(try throttle.policy(for: .tune))
+            }
+        }
+        if debounces.isEmpty, throttles.isEmpty {
+            throw .usage("--max-wait is shorter than all waits of the table; give shorter ones with --waits", .tune)
         }
         return (debounces, throttles)
     }

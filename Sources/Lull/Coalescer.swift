@@ -15,10 +15,11 @@ public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendab
     @usableFromInline package final let runtime: Runtime<Key, Value, Output>
 
     init(
-        _ settings: Settings, _ clock: any Clock<Duration>, _ onFailure: FailureHandler<Key>?,
+        _ options: CheckedOptions, _ clock: any Clock<Duration>, _ onFailure: FailureHandler<Key>?,
         _ site: SourceSite, _ handler: Runtime<Key, Value, Output>.Handler
     ) {
-        runtime = Runtime(settings, clock: clock, onFailure: onFailure, madeAt: site, handler: handler)
+        let clock = makeWakingClock(for: clock, wakingOn: handler.queue, tolerance: options.tolerance)
+        runtime = Runtime(options, clock: clock, onFailure: onFailure, madeAt: site, handler: handler)
     }
 
     deinit {
@@ -109,24 +110,4 @@ extension Coalescer {
         let now = runtime.clock.now()
         return runtime.nextDue(at: now).map { Duration(now.duration(to: $0)) }
     }
-}
-
-/// What happens to pending values when their debouncer or throttler is released (<doc:Semantics>, section 5).
-public enum AtEnd: Hashable, Sendable {
-    /// They are executed when they are due, as if the debouncer still existed. What is due in the far future ends as
-    /// ``Outcome/cancelled``.
-    case executeWhenDue
-    /// They are executed at once, as by a flush.
-    case flush
-    /// They are dropped, and end as ``Outcome/cancelled``.
-    case drop
-}
-
-/// What is called when a handler throws, on the actor of the closure.
-@usableFromInline typealias FailureHandler<Key> = @Sendable @isolated(any) (any Error, Key) async -> Void
-
-/// Adapts a failure handler to a key that it does not take.
-func ignoringKey(_ onFailure: (@Sendable @isolated(any) (any Error) async -> Void)?) -> FailureHandler<NoKey>? {
-    guard let onFailure else { return nil }
-    return { error, _ in await onFailure(error) }
 }

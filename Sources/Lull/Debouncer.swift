@@ -74,7 +74,7 @@ extension Debouncer {
     ///     executed.
     ///   - edges: Whether a burst is executed at its beginning, when it has come to rest, or both.
     ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - whileRunning: What happens to a value that falls due while the handler is still running
+    ///   - whileRunning: The rule for a value that falls due while the handler is still running
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
@@ -94,7 +94,7 @@ extension Debouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
-            options.settings(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
+            options.checked(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
     }
@@ -111,7 +111,7 @@ extension Debouncer {
     /// - Parameters:
     ///   - policy: When values fall due, as made by `Policy.debounce`.
     ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - whileRunning: What happens to a value that falls due while the handler is still running
+    ///   - whileRunning: The rule for a value that falls due while the handler is still running
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
@@ -130,7 +130,7 @@ extension Debouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
-            options.settings(policy, combining.core, whileRunning), clock, ignoringKey(onFailure),
+            options.checked(policy, combining.core, whileRunning), clock, ignoringKey(onFailure),
             SourceSite(fileID, line),
             .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
     }
@@ -149,7 +149,7 @@ extension Debouncer {
         handler: @escaping @Sendable (Value) throws -> Output
     ) {
         self.init(
-            options.settings(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
+            options.checked(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, .one(combining.fold) { _, value in try handler(value) }))
     }
@@ -175,7 +175,7 @@ extension Debouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Output
     ) {
         self.init(
-            options.settings(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
+            options.checked(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, .all { _, values in try await handler(values) }))
     }
@@ -192,7 +192,7 @@ extension Debouncer {
         handler: @escaping @Sendable ([Value]) throws -> Output
     ) {
         self.init(
-            options.settings(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
+            options.checked(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, .all { _, values in try handler(values) }))
     }
@@ -210,7 +210,7 @@ extension Debouncer where Value == Void {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Output
     ) {
         self.init(
-            options.settings(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock,
+            options.checked(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, .one(nil) { _, _ in try await handler() }))
     }
@@ -227,7 +227,7 @@ extension Debouncer where Value == Void {
         handler: @escaping @Sendable () throws -> Output
     ) {
         self.init(
-            options.settings(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock,
+            options.checked(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, .one(nil) { _, _ in try handler() }))
     }

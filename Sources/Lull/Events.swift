@@ -24,7 +24,7 @@ public struct Event<Key: Sendable>: Sendable {
         case rejected(Rejection)
     }
 
-    /// What happened.
+    /// The kind of the event.
     public let kind: Kind
     /// The key under which it happened; ``NoKey`` for a debouncer or throttler without keys.
     public let key: Key
@@ -52,12 +52,12 @@ public struct Event<Key: Sendable>: Sendable {
 /// the events since the sequence was made, each further one those since its own beginning. An iteration ends when the
 /// debouncer has been released and has nothing left to do.
 public struct Events<Key: Sendable>: AsyncSequence, Sendable {
-    /// What an iteration delivers.
+    /// The element that an iteration delivers.
     public typealias Element = Event<Key>
     /// An iteration never throws.
     public typealias Failure = Never
 
-    /// What the first iteration takes.
+    /// The subscription that the first iteration takes.
     private let first: Guarded<Subscription<Key>?>
     private let subscribe: @Sendable () -> Subscription<Key>
 

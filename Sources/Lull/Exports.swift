@@ -1,4 +1,4 @@
-// What users of Lull name: its options, counters and errors, and not the engine.
+// The types of the core that users of Lull name: its options, counters and errors, and not the engine.
 @_exported public import struct LullCore.CoreDuration
 @_exported public import struct LullCore.Counters
 @_exported public import enum LullCore.DelayRule

@@ -79,7 +79,7 @@ extension KeyedDebouncer {
     ///     executed.
     ///   - edges: Whether a burst is executed at its beginning, when it has come to rest, or both.
     ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - whileRunning: What happens to a value that falls due while the handler is still running for its key
+    ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
@@ -100,7 +100,7 @@ extension KeyedDebouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
         self.init(
-            options.settings(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
+            options.checked(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
             .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
     }
@@ -112,7 +112,7 @@ extension KeyedDebouncer {
     /// - Parameters:
     ///   - policy: When values fall due, as made by `Policy.debounce`.
     ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - whileRunning: What happens to a value that falls due while the handler is still running for its key
+    ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
@@ -132,7 +132,7 @@ extension KeyedDebouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
         self.init(
-            options.settings(policy, combining.core, whileRunning), clock, onFailure, SourceSite(fileID, line),
+            options.checked(policy, combining.core, whileRunning), clock, onFailure, SourceSite(fileID, line),
             .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
     }
 
@@ -151,7 +151,7 @@ extension KeyedDebouncer {
         handler: @escaping @Sendable (Key, Value) throws -> Output
     ) {
         self.init(
-            options.settings(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
+            options.checked(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
             .queue(queue, .one(combining.fold) { key, value in try handler(key, value) }))
     }
@@ -172,7 +172,7 @@ extension KeyedDebouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Output
     ) {
         self.init(
-            options.settings(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
+            options.checked(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
             .task(on: handler.isolation, .all { key, values in try await handler(key, values) }))
     }
@@ -190,7 +190,7 @@ extension KeyedDebouncer {
         handler: @escaping @Sendable (Key, [Value]) throws -> Output
     ) {
         self.init(
-            options.settings(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
+            options.checked(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
             .queue(queue, .all { key, values in try handler(key, values) }))
     }

@@ -32,7 +32,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ///   - interval: The length of a window. Zero coalesces nothing.
     ///   - edges: Whether a window is executed at its beginning, at its end, or both.
     ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - whileRunning: What happens to a value that falls due while the handler is still running for its key
+    ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
@@ -53,7 +53,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
         self.init(
-            options.settings(every: interval, edges: edges, combining.core, whileRunning), clock,
+            options.checked(every: interval, edges: edges, combining.core, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
             .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
     }
@@ -65,7 +65,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     /// - Parameters:
     ///   - policy: When values fall due, as made by `Policy.throttle`.
     ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - whileRunning: What happens to a value that falls due while the handler is still running for its key
+    ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
@@ -85,7 +85,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
         self.init(
-            options.settings(policy, combining.core, whileRunning), clock, onFailure, SourceSite(fileID, line),
+            options.checked(policy, combining.core, whileRunning), clock, onFailure, SourceSite(fileID, line),
             .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
     }
 
@@ -104,7 +104,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         handler: @escaping @Sendable (Key, Value) throws -> Output
     ) {
         self.init(
-            options.settings(every: interval, edges: edges, combining.core, whileRunning), clock,
+            options.checked(every: interval, edges: edges, combining.core, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
             .queue(queue, .one(combining.fold) { key, value in try handler(key, value) }))
     }
@@ -125,7 +125,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Output
     ) {
         self.init(
-            options.settings(every: interval, edges: edges, .collect, whileRunning), clock,
+            options.checked(every: interval, edges: edges, .collect, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
             .task(on: handler.isolation, .all { key, values in try await handler(key, values) }))
     }
@@ -143,7 +143,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         handler: @escaping @Sendable (Key, [Value]) throws -> Output
     ) {
         self.init(
-            options.settings(every: interval, edges: edges, .collect, whileRunning), clock,
+            options.checked(every: interval, edges: edges, .collect, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
             .queue(queue, .all { key, values in try handler(key, values) }))
     }

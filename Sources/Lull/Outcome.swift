@@ -1,6 +1,6 @@
 public import LullCore
 
-/// What became of one submit. Every submit has exactly one outcome (<doc:Outcomes>; <doc:Semantics>, section 6).
+/// The result of one submit. Every submit has exactly one outcome (<doc:Outcomes>; <doc:Semantics>, section 6).
 ///
 /// A later version may add a case: give a `switch` an `@unknown default`.
 @nonexhaustive

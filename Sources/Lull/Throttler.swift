@@ -28,7 +28,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ///   - interval: The length of a window. Zero coalesces nothing.
     ///   - edges: Whether a window is executed at its beginning, at its end, or both.
     ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - whileRunning: What happens to a value that falls due while the handler is still running
+    ///   - whileRunning: The rule for a value that falls due while the handler is still running
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
@@ -48,7 +48,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
-            options.settings(every: interval, edges: edges, combining.core, whileRunning), clock,
+            options.checked(every: interval, edges: edges, combining.core, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
     }
@@ -65,7 +65,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     /// - Parameters:
     ///   - policy: When values fall due, as made by `Policy.throttle`.
     ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - whileRunning: What happens to a value that falls due while the handler is still running
+    ///   - whileRunning: The rule for a value that falls due while the handler is still running
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
@@ -84,7 +84,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
-            options.settings(policy, combining.core, whileRunning), clock, ignoringKey(onFailure),
+            options.checked(policy, combining.core, whileRunning), clock, ignoringKey(onFailure),
             SourceSite(fileID, line),
             .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
     }
@@ -103,7 +103,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         handler: @escaping @Sendable (Value) throws -> Output
     ) {
         self.init(
-            options.settings(every: interval, edges: edges, combining.core, whileRunning), clock,
+            options.checked(every: interval, edges: edges, combining.core, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, .one(combining.fold) { _, value in try handler(value) }))
     }
@@ -123,7 +123,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Output
     ) {
         self.init(
-            options.settings(every: interval, edges: edges, .collect, whileRunning), clock,
+            options.checked(every: interval, edges: edges, .collect, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, .all { _, values in try await handler(values) }))
     }
@@ -140,7 +140,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         handler: @escaping @Sendable ([Value]) throws -> Output
     ) {
         self.init(
-            options.settings(every: interval, edges: edges, .collect, whileRunning), clock,
+            options.checked(every: interval, edges: edges, .collect, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, .all { _, values in try handler(values) }))
     }
@@ -158,7 +158,7 @@ extension Throttler where Value == Void {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Output
     ) {
         self.init(
-            options.settings(every: interval, edges: edges, .latest, whileRunning), clock,
+            options.checked(every: interval, edges: edges, .latest, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .task(on: handler.isolation, .one(nil) { _, _ in try await handler() }))
     }
@@ -175,7 +175,7 @@ extension Throttler where Value == Void {
         handler: @escaping @Sendable () throws -> Output
     ) {
         self.init(
-            options.settings(every: interval, edges: edges, .latest, whileRunning), clock,
+            options.checked(every: interval, edges: edges, .latest, whileRunning), clock,
             ignoringKey(onFailure), SourceSite(fileID, line),
             .queue(queue, .one(nil) { _, _ in try handler() }))
     }

@@ -14,7 +14,7 @@ extension ManualClock {
     /// With `until: .started`, ``advance(by:until:)`` returns when the task has run until it had to wait; by default, when
     /// the task has ended or sleeps on the clock. Waiting for an execution on this clock counts as sleeping on it.
     ///
-    /// - Parameter body: What the task does, on the actor on which the closure was written.
+    /// - Parameter body: The operation of the task, on the actor on which the closure was written.
     /// - Returns: The task, whose `value` throws what `body` throws.
     public func task<R: Sendable>(
         @_inheritActorContext _ body: @escaping @Sendable @isolated(any) () async throws -> R

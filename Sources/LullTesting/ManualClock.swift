@@ -94,7 +94,7 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - duration: How far to advance; `.zero` waits for what is due already.
-    ///   - milestone: What to wait for at each due instant: by default, that every execution has ended or sleeps on the
+    ///   - milestone: The milestone to wait for at each due instant: by default, that every execution has ended or sleeps on the
     ///     clock.
     public func advance(by duration: Duration, until milestone: Milestone = .ended) async {
         await advance(to: now.advanced(by: duration), until: milestone)

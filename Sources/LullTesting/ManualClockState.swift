@@ -31,7 +31,7 @@ struct ManualClockState {
         var sleepingTasks = 0
     }
 
-    /// What an `advance` or a test waits for.
+    /// The goal for which an `advance` or a test waits.
     enum Goal {
         /// Every execution has reached a milestone.
         case executions(ManualClock.Milestone)

@@ -5,7 +5,7 @@
 /// ``description`` says which, and what to do. `onStall` in ``ManualClock/init(patience:onStall:)`` determines what
 /// happens then.
 public struct Stall: Error, CustomStringConvertible, Sendable {
-    /// What has stalled: one entry for each execution, with its key, or for each task of the test.
+    /// The stalled work: one entry for each execution, with its key, or for each task of the test.
     public let keys: [String]
     /// The milestone that executions did not reach; nil if the clock waited for sleeps.
     public let milestone: ManualClock.Milestone?
@@ -22,7 +22,7 @@ public struct Stall: Error, CustomStringConvertible, Sendable {
         self.goal = goal
     }
 
-    /// What has stalled, and the remedy.
+    /// A description of the stalled work, and the remedy.
     public var description: String {
         let names = keys.joined(separator: "; ")
         switch goal {

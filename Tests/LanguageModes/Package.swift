@@ -16,7 +16,7 @@ let modes: [(name: String, settings: [SwiftSetting])] = [
     ("Swift5", [.swiftLanguageMode(.v5)]),
 ]
 
-/// What reads the pages, or is about the inside of Lull.
+/// Files that read the pages, or test the inside of Lull.
 let others = [
     "Cookbook/CookbookTests.swift",
     "Documentation/ArchitectureTests.swift",

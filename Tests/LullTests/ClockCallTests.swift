@@ -5,10 +5,10 @@ import Testing
 
 @testable import Lull
 
-/// What a clock of the user's may do while it is called.
+/// The calls that a clock of the user's may make while it is called.
 @Suite("A clock that calls the debouncer back", .timeLimit(.minutes(1)))
 struct ClockCallTests {
-    /// What the clock does when it is called; not while it does that.
+    /// The code that the clock runs when it is called. Calls by this code do not run it again.
     final class CallBack: Sendable {
         private let body = Guarded<(@Sendable () -> Void)?>(nil)
         let calls = Guarded(0)

@@ -3,7 +3,7 @@
     import TestSupport
     import Testing
 
-    /// What the compiler says of a typo in the settings of a debouncer: the form of the initialisers was chosen for it.
+    /// The compiler's message about a typo in the settings of a debouncer: the form of the initialisers was chosen for it.
     @Suite("A typo in an initialiser", .ownThreads)
     struct DiagnosticsTests {
         @Test(

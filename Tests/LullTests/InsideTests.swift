@@ -3,7 +3,7 @@ import LullTesting
 import TestSupport
 import Testing
 
-/// What counts as inside a handler (semantics, section 5): there, the forms that wait do not.
+/// The code that counts as inside a handler (semantics, section 5): there, the forms that wait do not.
 @Suite("To wait for a debouncer")
 struct InsideTests {
     let clock = ManualClock()

@@ -3,7 +3,7 @@ import Lull
 import LullTesting
 import Testing
 
-/// What a handler does to its own debouncer and key (semantics, section 5).
+/// Calls that a handler makes to its own debouncer and key (semantics, section 5).
 @Suite("From inside its handler a debouncer")
 struct ReentrancyTests {
     let clock = ManualClock()

@@ -41,7 +41,7 @@ struct ScenarioTests {
         }
     }
 
-    /// What the handler has seen, and what the events tell of it.
+    /// The values that the handler has seen, and the events about them.
     private func run(_ scenario: Scenario) async throws -> ([Executed], [Started]) {
         let clock = ManualClock()
         let found = Record<Executed>()

@@ -13,17 +13,20 @@ import Testing
 struct SchedulerTests {
     typealias Plain = Runtime<Int, Int, Void>
 
-    /// A client with a tolerance, on a clock with a scheduler of its own.
+    /// A debouncer's runtime on a scheduler that only this test uses.
     static func runtime(
-        _ wait: Duration, tolerance: Duration = .zero, clock: ScheduledClock, on queue: DispatchQueue?,
+        _ wait: Duration, tolerance: CoreDuration = .zero, _ scheduler: Scheduler, on queue: DispatchQueue? = nil,
         _ body: @escaping @Sendable (Int) -> Void
     ) throws -> Plain {
         let handler: Plain.Handler =
             if let queue { .queue(queue, .one(nil) { _, value in body(value) }) } else {
                 .task(on: nil, .one(nil) { _, value in body(value) })
             }
-        let settings = try Settings(setup: Setup(.debounce(for: wait)), atEnd: .executeWhenDue, tolerance: tolerance)
-        return Plain(settings, clock: clock, onFailure: nil, madeAt: SourceSite(#fileID, #line), handler: handler)
+        let options = try CheckedOptions(
+            setup: Setup(.debounce(for: wait)), atEnd: .executeWhenDue, tolerance: .zero)
+        return Plain(
+            options, clock: SchedulerClient(scheduler, queue, tolerance), onFailure: nil,
+            madeAt: SourceSite(#fileID, #line), handler: handler)
     }
 
     static func wait(until condition: () -> Bool) async {
@@ -77,71 +80,76 @@ struct SchedulerTests {
         }
     #endif
 
-    @Test("keeps nothing of debouncers that are dropped with a day to wait", arguments: [true, false])
+    // The scheduler holds a client that has a deadline. A client that has been released has none.
+
+    @Test("retains no debouncer that is dropped with a day to wait", arguments: [true, false])
     func dropped(onQueue: Bool) {
         final class Value: Sendable {
             let released: Record<Int>
             init(_ released: Record<Int>) { self.released = released }
             deinit { released.add(1) }
         }
-        let clock = ScheduledClock()
         let released = Record<Int>()
         let queue = DispatchQueue(label: "handler")
-        weak var last: Runtime<NoKey, Int, Void>?
         for round in 0..<100 {
-            let value = Value(released)
-            let body = { @Sendable (_: Int) in withExtendedLifetime(value) {} }
-            let wait = Duration.seconds(86_400 + round)
-            let it =
-                onQueue
-                ? Debouncer(for: wait, on: queue, options: .init(atEnd: .drop), clock: clock, handler: body)
-                : Debouncer(for: wait, options: .init(atEnd: .drop), clock: clock, handler: body)
-            it(1)
-            #expect(clock.scheduler.clientCount == 1)
-            last = it.runtime
+            weak var client: SchedulerClient?
+            do {
+                let value = Value(released)
+                let body = { @Sendable (_: Int) in withExtendedLifetime(value) {} }
+                let wait = Duration.seconds(86_400 + round)
+                let it =
+                    onQueue
+                    ? Debouncer(for: wait, on: queue, options: .init(atEnd: .drop), handler: body)
+                    : Debouncer(for: wait, options: .init(atEnd: .drop), handler: body)
+                it(1)
+                client = it.runtime.clock as? SchedulerClient
+                #expect(client.map { $0.index >= 0 } == true)
+            }
+            #expect(client == nil)
         }
-        #expect(clock.scheduler.clientCount == 0)
-        #expect(last == nil)
         #expect(released.all.count == 100)
     }
 
-    @Test("keeps nothing of debouncers whose values were cancelled or flushed before they are dropped")
+    @Test("retains no debouncer whose values were cancelled or flushed before it is dropped")
     func emptied() async {
-        let clock = ScheduledClock()
         let queue = DispatchQueue(label: "handler")
         for round in 0..<100 {
-            let it = KeyedDebouncer(for: .seconds(86_400), on: queue, clock: clock) { (_: Int, _: Int) in }
-            for key in 0..<3 { it.submit(1, for: key) }
-            if round % 2 == 0 { it.cancel() } else { await it.flushAndWait() }
-            if round % 3 == 0 { it.submit(1, for: 5, after: .zero) }
+            weak var client: SchedulerClient?
+            do {
+                let it = KeyedDebouncer(for: .seconds(86_400), on: queue) { (_: Int, _: Int) in }
+                for key in 0..<3 { it.submit(1, for: key) }
+                if round % 2 == 0 { it.cancel() } else { await it.flushAndWait() }
+                if round % 3 == 0 { it.submit(1, for: 5, after: .zero) }
+                client = it.runtime.clock as? SchedulerClient
+            }
+            await Self.wait { client == nil }
         }
-        await Self.wait { clock.scheduler.clientCount == 0 }
     }
 
-    @Test("keeps a released debouncer until its values have been executed, and no longer")
-    func kept() async {
-        let clock = ScheduledClock()
+    @Test("retains a released debouncer until its values have been executed, and no longer")
+    func released() async {
         let seen = Record<Int>()
         weak var runtime: Runtime<NoKey, Int, Void>?
+        weak var client: SchedulerClient?
         do {
-            let it = Debouncer(for: .milliseconds(20), clock: clock) { (value: Int) in seen.add(value) }
+            let it = Debouncer(for: .milliseconds(20)) { (value: Int) in seen.add(value) }
             it(1)
             runtime = it.runtime
+            client = it.runtime.clock as? SchedulerClient
         }
         #expect(seen.all.isEmpty == (runtime != nil))
-        await Self.wait { runtime == nil }
+        await Self.wait { runtime == nil && client == nil }
         #expect(seen.all == [1])
-        #expect(clock.scheduler.clientCount == 0)
     }
 
     @Test("does what needs no handler while the queue of many handlers is blocked, and sends them one block each")
     func blocked() async throws {
-        let clock = ScheduledClock()
+        let scheduler = Scheduler()
         let queue = DispatchQueue(label: "suspended")
         queue.suspend()
         let seen = Record<Int>()
         let all = try (0..<200).map { number in
-            try Self.runtime(.milliseconds(1 + number % 5), clock: clock, on: queue) { seen.add($0) }
+            try Self.runtime(.milliseconds(1 + number % 5), scheduler, on: queue) { seen.add($0) }
         }
         for (number, one) in all.enumerated() { one.submit(number, for: 0) }
         await Self.wait { all.allSatisfy { one in one.lock.withLock { one.engine.counters.running == 1 } } }
@@ -153,69 +161,69 @@ struct SchedulerTests {
 
     @Test("wakes those together that tolerate it, and none of them early", arguments: [true, false])
     func tolerance(onQueue: Bool) async throws {
-        let clock = ScheduledClock()
+        let scheduler = Scheduler()
         let queue = onQueue ? DispatchQueue(label: "handler") : nil
-        let late = Record<Duration>()
+        let ends = Record<(late: Duration, at: ContinuousClock.Instant)>()
+        var lastDue = ContinuousClock.now
         let all = try (0..<50).map { number in
-            let wait = Duration.milliseconds(100 + 5 * number)
+            let wait = Duration.milliseconds(200 + 5 * number)
             let start = Guarded(ContinuousClock.now)
-            let one = try Self.runtime(wait, tolerance: .seconds(20), clock: clock, on: queue) { _ in
-                late.add(start.value.duration(to: .now) - wait)
+            let one = try Self.runtime(wait, tolerance: .seconds(20), scheduler, on: queue) { _ in
+                let now = ContinuousClock.now
+                ends.add((start.value.duration(to: now) - wait, now))
             }
             _ = start.exchange(.now)
+            lastDue = start.value + wait
             one.submit(1, for: 0)
             return one
         }
-        await Self.wait { late.all.count == all.count }
-        #expect(late.all.allSatisfy { $0 >= .zero })
-        // One, looks whether the blocks have begun, and the back-up. One for each of them would be fifty.
-        #expect(clock.scheduler.wakeUps <= 20)
+        await Self.wait { ends.all.count == all.count }
+        #expect(ends.all.allSatisfy { $0.late >= .zero })
+        // A back-up may wake the first ones early. All others are woken with the last one.
+        #expect(ends.all.count { $0.at < lastDue } <= 20)
     }
 
     @Test("wakes once for what falls due shortly one after the other", arguments: [false, true])
     func shortlyAfter(onQueue: Bool) async {
-        let clock = SystemClock(Scheduler(), onQueue ? DispatchQueue(label: "handler") : nil, .zero)
+        let clock = SchedulerClient(Scheduler(), onQueue ? DispatchQueue(label: "handler") : nil, .zero)
         let wakings = 20
         let left = Guarded(wakings)
         let first = clock.now()
         await withCheckedContinuation { (end: CheckedContinuation<Void, Never>) in
-            // Whatever was due when it was woken has been done; the next thing is due a microsecond after that.
-            // A task that a busy pool holds up arrives after bookkeeping has done its work, perhaps after the test.
+            // All that was due has been done when the client is woken; the next value is due a microsecond after that. A task that
+            // a busy pool holds up may arrive after bookkeeping has done its work, and after the end.
             clock.wake = { [weak clock] waking in
-                guard let clock else { return }
                 let number = left.change { left in
                     left -= 1
                     return left
                 }
-                if number == 0 { return end.resume() }
+                if number == 0 { end.resume() }
+                guard let clock, number > 0 else { return }
                 let next = clock.now().advanced(by: CoreDuration(nanoseconds: 1000))
                 clock.scheduleWakeUp(at: next, stamp: UInt64(wakings - number + 1), after: waking)
             }
             clock.scheduleWakeUp(at: first, stamp: 1, after: nil)
         }
         #expect(first.duration(to: clock.now()) >= CoreDuration(nanoseconds: Int64(wakings - 1) * 100_000))
-        clock.removeClient()
     }
 
-    @Test("does not wake at all when nothing is pending")
+    @Test("sets no timer and no back-up when nothing is pending")
     func idle() async throws {
-        let clock = ScheduledClock()
+        let scheduler = Scheduler()
         let seen = Record<Int>()
-        let all = (0..<20).map { _ in Debouncer(for: .milliseconds(120), clock: clock) { (_: Int) in seen.add(1) } }
-        for one in all { one(1) }
-        await Self.wait { seen.all.count == all.count && clock.scheduler.clientCount == 0 }
-        try await Task.sleep(for: .milliseconds(200))
-        let before = clock.scheduler.wakeUps
-        try await Task.sleep(for: .milliseconds(500))
-        #expect(clock.scheduler.wakeUps == before)
+        let all = try (0..<20).map { _ in try Self.runtime(.milliseconds(400), scheduler) { seen.add($0) } }
+        for one in all { one.submit(1, for: 0) }
+        #expect(scheduler.lock.withLock { scheduler.armed != .never && scheduler.backUp != .farFuture })
+        await Self.wait { seen.all.count == all.count }
+        await Self.wait { scheduler.lock.withLock { scheduler.armed == .never && scheduler.backUp == .farFuture } }
         withExtendedLifetime(all) {}
     }
 
     @Test("runs nothing of the user's on its queue", arguments: [true, false])
     func foreignCode(onQueue: Bool) async {
-        let clock = ScheduledClock()
         let mark = DispatchSpecificKey<Bool>()
-        clock.scheduler.queue.setSpecific(key: mark, value: true)
+        Scheduler.shared.queue.setSpecific(key: mark, value: true)
+        defer { Scheduler.shared.queue.setSpecific(key: mark, value: nil) }
         /// Records whether it was used, and released, on the scheduler's queue.
         struct Key: Hashable, Sendable {
             final class Name: Sendable {
@@ -235,8 +243,12 @@ struct SchedulerTests {
         }
         let looks = Record<Bool>()
         let look = { @Sendable in looks.add(DispatchQueue.getSpecific(key: mark) == true) }
+        struct WeakClient {
+            weak var client: SchedulerClient?
+        }
         let executed = Record<Int>()
         let rounds = 50
+        var clients: [WeakClient] = []
         for round in 0..<rounds {
             let handle = { @Sendable (_: Key, value: Key.Name) in
                 value.look()
@@ -249,14 +261,14 @@ struct SchedulerTests {
             let wait = Duration.milliseconds(1 + round % 7)
             let it =
                 onQueue
-                ? KeyedDebouncer(
-                    for: wait, on: .global(), combining: merge, clock: clock, handler: handle)
-                : KeyedDebouncer(for: wait, combining: merge, clock: clock, handler: handle)
+                ? KeyedDebouncer(for: wait, on: .global(), combining: merge, handler: handle)
+                : KeyedDebouncer(for: wait, combining: merge, handler: handle)
+            clients.append(WeakClient(client: it.runtime.clock as? SchedulerClient))
             let key = Key(name: Key.Name(look))
             for _ in 0..<2 { it.submit(Key.Name(look), for: key) }
         }
         // A machine that stands still between the two submits of a round makes two bursts of them.
-        await Self.wait { Set(executed.all).count == rounds && clock.scheduler.clientCount == 0 }
+        await Self.wait { Set(executed.all).count == rounds && clients.allSatisfy { $0.client == nil } }
         #expect(looks.all.count > 5 * rounds)
         #expect(!looks.all.contains(true))
     }
@@ -264,9 +276,8 @@ struct SchedulerTests {
     @Test(
         "a tolerance without end is one of a year: with it, and nothing else to wake for, nothing would ever be executed"
     )
-    func endless() throws {
-        let clock = ScheduledClock()
-        let it = try Self.runtime(.seconds(1), tolerance: .seconds(Int64.max), clock: clock, on: nil) { _ in }
-        #expect((it.clock as? SystemClock)?.tolerance == .seconds(365 * 24 * 3600))
+    func endless() {
+        let it = Debouncer(for: .seconds(1), options: .init(tolerance: .seconds(Int64.max))) { (_: Int) in }
+        #expect((it.runtime.clock as? SchedulerClient)?.tolerance == .seconds(365 * 24 * 3600))
     }
 }

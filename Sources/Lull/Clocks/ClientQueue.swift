@@ -6,17 +6,14 @@ internal import LullCore
 /// the number of clients.
 struct ClientQueue {
     /// The deadlines of clients without a tolerance.
-    private var strict = DeadlineHeap(isByLatest: false)
+    private(set) var strict = DeadlineHeap(isByLatest: false)
     /// The deadlines of clients with a tolerance.
-    private var tolerant = DeadlineHeap(isByLatest: false)
+    private(set) var tolerant = DeadlineHeap(isByLatest: false)
     /// The ends of their tolerances.
     private var latest = DeadlineHeap(isByLatest: true)
 
-    /// The number of deadlines.
-    var count: Int { strict.count + tolerant.count }
-
     /// Sets the deadline of a client, in place of an earlier one.
-    mutating func set(_ client: SystemClock, to deadline: CoreInstant, tolerance: CoreDuration) {
+    mutating func set(_ client: SchedulerClient, to deadline: CoreInstant, tolerance: CoreDuration) {
         remove(client)
         guard deadline != .farFuture else { return }
         client.isTolerant = tolerance > .zero
@@ -29,7 +26,7 @@ struct ClientQueue {
     }
 
     /// Removes a client's deadline, if it has one.
-    mutating func remove(_ client: SystemClock) {
+    mutating func remove(_ client: SchedulerClient) {
         guard client.index >= 0 else { return }
         if client.isTolerant {
             tolerant.remove(at: client.index)
@@ -40,7 +37,7 @@ struct ClientQueue {
     }
 
     /// Removes and returns a client whose deadline has passed, with the deadline.
-    mutating func pop(notAfter now: CoreInstant) -> (client: SystemClock, deadline: CoreInstant)? {
+    mutating func pop(notAfter now: CoreInstant) -> (client: SchedulerClient, deadline: CoreInstant)? {
         if let first = strict.first, first.at <= now {
             strict.remove(at: 0)
             return (first.client, first.at)
@@ -71,10 +68,10 @@ struct DeadlineHeap {
     /// A client and the instant by which it is ordered.
     struct Entry {
         let at: CoreInstant
-        let client: SystemClock
+        let client: SchedulerClient
     }
 
-    private var entries: [Entry] = []
+    private(set) var entries: [Entry] = []
     /// In which of its two fields a client stores the index.
     private let isByLatest: Bool
 
@@ -82,11 +79,9 @@ struct DeadlineHeap {
         self.isByLatest = isByLatest
     }
 
-    var count: Int { entries.count }
     var first: Entry? { entries.first }
-    var capacity: Int { entries.capacity }
 
-    mutating func insert(_ client: SystemClock, at instant: CoreInstant) {
+    mutating func insert(_ client: SchedulerClient, at instant: CoreInstant) {
         let entry = Entry(at: instant, client: client)
         entries.append(entry)
         raise(entry, from: entries.count - 1)
@@ -152,7 +147,7 @@ struct DeadlineHeap {
         store(index, in: entry.client)
     }
 
-    private func store(_ index: Int, in client: SystemClock) {
+    private func store(_ index: Int, in client: SchedulerClient) {
         if isByLatest { client.latestIndex = index } else { client.index = index }
     }
 

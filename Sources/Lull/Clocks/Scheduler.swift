@@ -8,27 +8,26 @@ internal import LullCore
 /// No code of the user's runs on the scheduler's queue.
 ///
 /// - The timer is a timer of Dispatch, which is precise and needs no thread of the cooperative pool.
-/// - The queue of a handler may be busy or suspended. That must not delay outcomes that need no handler. So if a block has not
-///   begun a little later, the engine is advanced on a queue for bookkeeping.
-/// - Such a timer stands still while the machine sleeps. So waits that are long enough for a machine to sleep in have a back-up:
-///   a sleep on the continuous clock, which goes on, but is late when the pool is busy.
+/// - The queue of a handler may be busy or suspended. That must not delay outcomes that need no handler. If a block has not begun
+///   a little later, the engine is therefore advanced on a queue for bookkeeping.
+/// - Such a timer stands still while the machine sleeps. Waits that are long enough for a machine to sleep in therefore have a
+///   back-up: a sleep on the continuous clock, which goes on, but is late when the pool is busy.
 ///
-/// A client is *idle* (no deadline), *scheduled*, *sent* (a block or task has been sent and has not begun), or *overdue* (bookkeeping
-/// has been sent as well). It is scheduled again by its next call of ``scheduleWakeUp(of:at:stamp:after:)``.
+/// ``ClientState`` is the state machine of a client. A client that has been woken is scheduled again by its next call of
+/// ``scheduleWakeUp(of:at:stamp:after:)``.
 final class Scheduler: @unchecked Sendable {
     // Proof of @unchecked Sendable: what varies is only touched while `lock` is held.
     static let shared = Scheduler()
 
-    private let lock = Lock()
+    let lock = Lock()
     let queue = DispatchQueue(label: "lull.scheduler")
     private let bookkeeping = DispatchQueue(label: "lull.bookkeeping")
     private var deadlines = ClientQueue()
     private var timer: (any DispatchSourceTimer)?
-    /// What the timer is set to.
-    private var armed = ClientQueue.WakeUp.never
+    /// The wake-up that the timer is set to.
+    private(set) var armed = ClientQueue.WakeUp.never
     /// The earliest end of a back-up sleep that is under way.
-    private var backUp = CoreInstant.farFuture
-    private var wakeUpCount = 0
+    private(set) var backUp = CoreInstant.farFuture
     /// The number of clients that are sent or overdue.
     private var sentCount: Int64 = 0
 
@@ -41,12 +40,6 @@ final class Scheduler: @unchecked Sendable {
     /// How many due clients are removed from the queue under one lock.
     private static let batchSize = 64
 
-    /// The number of clients that have a deadline.
-    var clientCount: Int { lock.withLock { deadlines.count } }
-
-    /// How often the timer or a back-up has woken the scheduler.
-    var wakeUps: Int { lock.withLock { wakeUpCount } }
-
     deinit {
         timer?.cancel()
     }
@@ -55,8 +48,8 @@ final class Scheduler: @unchecked Sendable {
 
     /// Schedules a client's wake-up, in place of its earlier one.
     ///
-    /// - Returns: Whether the client is due already, so that the caller has to call ``SystemClock/send()``.
-    func scheduleWakeUp(of client: SystemClock, at instant: CoreInstant, stamp: UInt64, after source: WakeSource?)
+    /// - Returns: Whether the client is due already, so that the caller has to call ``SchedulerClient/send()``.
+    func scheduleWakeUp(of client: SchedulerClient, at instant: CoreInstant, stamp: UInt64, after source: WakeSource?)
         -> Bool
     {
         lock.withLock {
@@ -64,10 +57,12 @@ final class Scheduler: @unchecked Sendable {
                 client.stamp = stamp
                 client.alarm = instant
             }
-            let now = SystemClock.now
+            let now = SchedulerClient.now
             switch source {
-            case .onQueue, .inTask: markBegun(client)
-            case .bookkeeping: (client.isOverdue, client.overdueAt) = (false, now.advanced(by: Self.patience))
+            case .onQueue, .inTask:
+                client.state.begin()
+                sentCount -= 1
+            case .bookkeeping: client.state.endBookkeeping(overdueAt: now.advanced(by: Self.patience))
             case .byClock, nil: break
             }
             // The rest of what was due at the last wake-up does not wait.
@@ -75,7 +70,7 @@ final class Scheduler: @unchecked Sendable {
             if source != nil, deadline > client.sentAt {
                 deadline = max(deadline, client.sentAt.advanced(by: Self.leastInterval))
             }
-            let isDue = deadline <= now && !client.isSent
+            let isDue = deadline <= now && !client.state.isSent
             if isDue { markSent(client, now) }
             schedule(client, deadline)
             arm(now)
@@ -83,40 +78,36 @@ final class Scheduler: @unchecked Sendable {
         }
     }
 
-    /// Removes a client.
-    func remove(_ client: SystemClock) {
+    /// Removes a client, which is not scheduled again.
+    func remove(_ client: SchedulerClient) {
         lock.withLock {
-            client.alarm = .farFuture
-            markBegun(client)
+            if client.state.isSent { sentCount -= 1 }
             deadlines.remove(client)
         }
     }
 
     // MARK: - Waking
 
-    private func markSent(_ client: SystemClock, _ now: CoreInstant) {
-        client.isSent = true
+    private func markSent(_ client: SchedulerClient, _ now: CoreInstant) {
         client.sentAt = now
         sentCount += 1
         // A queue that has many blocks to run is not blocked.
-        client.overdueAt = now.advanced(by: Self.patience).advanced(by: CoreDuration(nanoseconds: sentCount * 20_000))
+        let patience = CoreDuration(nanoseconds: Self.patience.nanoseconds + sentCount * 20_000)
+        client.state.send(overdueAt: now.advanced(by: patience))
     }
 
-    private func markBegun(_ client: SystemClock) {
-        if client.isSent { sentCount -= 1 }
-        client.isSent = false
-    }
-
-    /// Updates a client's place in the deadline queue. The caller holds the lock.
-    private func schedule(_ client: SystemClock, _ deadline: CoreInstant) {
-        if client.alarm == .farFuture || (client.isSent && client.isOverdue) {
-            deadlines.remove(client)
-        } else if client.isSent {
-            // This check need not be punctual: one wake-up checks many clients.
-            let tolerance = deadline > client.overdueAt ? client.tolerance : max(client.tolerance, Self.patience)
-            deadlines.set(client, to: max(deadline, client.overdueAt), tolerance: tolerance)
-        } else {
+    /// Updates a client's deadline in the queue: that of its alarm, or when its block is overdue. The caller holds the lock.
+    private func schedule(_ client: SchedulerClient, _ deadline: CoreInstant) {
+        guard client.alarm != .farFuture else { return deadlines.remove(client) }
+        switch client.state {
+        case .waiting, .begun:
             deadlines.set(client, to: deadline, tolerance: client.tolerance)
+        case .sent(let overdueAt):
+            // This check need not be punctual: one wake-up checks many clients.
+            let tolerance = deadline > overdueAt ? client.tolerance : max(client.tolerance, Self.patience)
+            deadlines.set(client, to: max(deadline, overdueAt), tolerance: tolerance)
+        case .overdue:
+            deadlines.remove(client)
         }
     }
 
@@ -125,13 +116,12 @@ final class Scheduler: @unchecked Sendable {
     /// - Parameter instant: The end of the sleep, if a back-up calls this.
     private func wakeClients(backUp instant: CoreInstant? = nil) {
         lock.withLock {
-            wakeUpCount += 1
             if backUp == instant { backUp = .farFuture }
             // After a sleep of the machine the timer would be late.
             armed = .never
         }
-        var due: [SystemClock] = []
-        var overdue: [SystemClock] = []
+        var due: [SchedulerClient] = []
+        var overdue: [SchedulerClient] = []
         due.reserveCapacity(8)
         var isBehind = true
         while isBehind {
@@ -140,30 +130,31 @@ final class Scheduler: @unchecked Sendable {
             due.removeAll(keepingCapacity: true)
         }
         if !overdue.isEmpty { sendBookkeeping(for: overdue) }
-        lock.withLock { arm(SystemClock.now) }
+        lock.withLock { arm(SchedulerClient.now) }
     }
 
     /// Removes some due clients from the deadline queue. The caller holds the lock.
     ///
     /// - Returns: Whether more may be due.
-    private func removeDue(_ due: inout [SystemClock], _ overdue: inout [SystemClock]) -> Bool {
-        let now = SystemClock.now
+    private func removeDue(_ due: inout [SchedulerClient], _ overdue: inout [SchedulerClient]) -> Bool {
+        let now = SchedulerClient.now
         for _ in 0..<Self.batchSize {
             guard let (client, deadline) = deadlines.pop(notAfter: now) else { return false }
-            if client.isSent {
-                client.isOverdue = true
-                overdue.append(client)
-            } else {
+            switch client.state {
+            case .waiting, .begun:
                 markSent(client, now)
                 schedule(client, deadline)
                 due.append(client)
+            case .sent, .overdue:
+                client.state.expire()
+                overdue.append(client)
             }
         }
         return true
     }
 
     /// Advances engines whose queues are blocked, one after the other. None of the user's code runs here.
-    private func sendBookkeeping(for clients: [SystemClock]) {
+    private func sendBookkeeping(for clients: [SchedulerClient]) {
         bookkeeping.async {
             for client in clients { client.wake(.bookkeeping) }
         }
@@ -180,8 +171,10 @@ final class Scheduler: @unchecked Sendable {
         let timer = timer ?? makeTimer()
         let leeway = next.at.duration(to: next.latest).nanoseconds
         // The clock is read last: making a timer takes noticeable time.
-        let wait = max(0, min(SystemClock.now.duration(to: next.at), longestSleep).nanoseconds)
-        timer.schedule(deadline: .now() + Self.interval(wait), leeway: Self.interval(leeway))
+        let wait = max(0, min(SchedulerClient.now.duration(to: next.at), longestSleep).nanoseconds)
+        // In an unsigned number of 64 bits: an interval is an `Int`, which has 32 bits on a watch. A shorter leeway does no harm.
+        let deadline = DispatchTime(uptimeNanoseconds: DispatchTime.now().uptimeNanoseconds + UInt64(wait))
+        timer.schedule(deadline: deadline, leeway: .nanoseconds(Int(clamping: leeway)))
         if wait >= Self.shortWait.nanoseconds { startBackUp(next.at, CoreDuration(nanoseconds: wait)) }
     }
 
@@ -193,16 +186,6 @@ final class Scheduler: @unchecked Sendable {
         timer.activate()
         self.timer = timer
         return timer
-    }
-
-    /// Converts nanoseconds for Dispatch, which counts in an `Int`. On a watch that has 32 bits.
-    ///
-    /// What does not fit is rounded down to the next larger unit. The timer then fires a little early, and is set again.
-    static func interval(_ nanoseconds: Int64, largest: Int64 = Int64(Int.max)) -> DispatchTimeInterval {
-        if nanoseconds <= largest { return .nanoseconds(Int(nanoseconds)) }
-        if nanoseconds / 1000 <= largest { return .microseconds(Int(nanoseconds / 1000)) }
-        if nanoseconds / 1_000_000 <= largest { return .milliseconds(Int(nanoseconds / 1_000_000)) }
-        return .seconds(Int(min(nanoseconds / 1_000_000_000, largest)))
     }
 
     /// Starts a back-up sleep unless one ends at the instant or shortly after. The caller holds the lock.

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import LullCore
 
-/// A clock with its type erased, for one client, a runtime: tells the time in the core's instants, and wakes the client.
+/// A clock with its type erased, for one client, a runtime: reads the time in the core's instants, and wakes the client.
 ///
 /// A client has one wake-up at a time, whatever the number of its keys. A wake-up may be early and is never left out: the
 /// client looks at the time itself and schedules the next one. A clock does not keep its client alive.
@@ -66,11 +66,11 @@ enum WakeSource: Sendable {
 ///   - queue: The queue of the client's handler, if it has one.
 ///   - tolerance: How much later than asked for a wake-up may come.
 func makeWakingClock(
-    for clock: any Clock<Duration>, wakingOn queue: DispatchQueue?, tolerance: CoreDuration
+    for clock: any Clock<Duration>, wakingOn queue: DispatchQueue?, tolerance: Duration
 ) -> any WakingClock {
-    switch clock {
-    case is ContinuousClock: SystemClock(.shared, queue, tolerance)
-    case let clock as ScheduledClock: SystemClock(clock.scheduler, queue, tolerance)
+    let tolerance = min(CoreDuration(tolerance), longestSleep)
+    return switch clock {
+    case is ContinuousClock: SchedulerClient(.shared, queue, tolerance)
     case let clock as any WorkTrackingClock<Duration>: makeTrackingClock(clock)
     default: makeSleepingClock(clock, tolerance)
     }

@@ -1,6 +1,6 @@
 /// The newest events, for one observer.
 ///
-/// Events are added while the runtime's lock is held. So adding takes the same short time whatever the limit is, and releases
+/// Events are added while the runtime's lock is held. Adding therefore takes the same short time whatever the limit is, and releases
 /// no key: a key's `deinit` may call the debouncer.
 final class EventBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.

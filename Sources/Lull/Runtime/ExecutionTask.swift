@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import LullCore
 
-/// What a task does, on the actor on which it is called.
+/// The operation of a task, which runs on the actor on which it is called.
 @usableFromInline package typealias TaskOperation<R> = nonisolated(nonsending) @Sendable () async throws -> R
 
 /// Starts a task for an execution or other tracked work.

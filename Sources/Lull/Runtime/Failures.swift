@@ -7,23 +7,13 @@
 #endif
 public import LullCore
 
-/// The key type of a debouncer or throttler without keys, in its events and recordings. No call takes one.
-@frozen
-public struct NoKey: Hashable, Sendable {
-    @inlinable
-    init() {}
-}
+/// A function that is called when a handler throws, on the actor of the closure.
+@usableFromInline typealias FailureHandler<Key> = @Sendable @isolated(any) (any Error, Key) async -> Void
 
-/// Returns what a message calls a key.
-@usableFromInline
-func describe(_ key: some Any, of value: Any.Type) -> String {
-    key is NoKey ? "the only key, of values of type \(value)" : "key \(key)"
-}
-
-/// Makes the work of an execution, for a clock that tracks it.
-@usableFromInline
-func makeWork<Key: Sendable>(of value: any Sendable.Type, run: RunID, debouncer: UInt64, key: Key) -> Work {
-    Work(handling: run, of: debouncer) { describe(key, of: value) }
+/// Adapts a failure handler to a key that it does not take.
+func ignoringKey(_ onFailure: (@Sendable @isolated(any) (any Error) async -> Void)?) -> FailureHandler<NoKey>? {
+    guard let onFailure else { return nil }
+    return { error, _ in await onFailure(error) }
 }
 
 /// The place in the program where a debouncer or throttler is made.

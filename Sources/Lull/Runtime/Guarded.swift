@@ -1,4 +1,4 @@
-/// A value behind a lock. What it held before is returned, so that it is released without the lock.
+/// A value behind a lock. An exchange returns the old value, so that it is released without the lock.
 package final class Guarded<Value: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: `held` is only touched while `lock` is held.
     private let lock = Lock()

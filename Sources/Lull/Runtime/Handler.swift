@@ -9,6 +9,11 @@ extension Runtime {
         case task(on: (any Actor)?, TaskBody)
         /// On a queue.
         case queue(DispatchQueue, QueueBody)
+
+        /// The queue, if it runs on one.
+        var queue: DispatchQueue? {
+            if case .queue(let queue, _) = self { queue } else { nil }
+        }
     }
 
     /// An asynchronous handler.

@@ -105,7 +105,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
 
     private func cancel() {
         let old = lock.withLock { () -> State in
-            // What has been delivered counts as taken, and is about to be.
+            // A delivered value counts as taken, and is about to be.
             if case .delivered = state { return .over }
             let old = state
             state = .over

@@ -38,7 +38,7 @@ extension Runtime {
     /// Makes the work of an execution, and reports to a tracking clock that it begins.
     @inlinable
     func beginWork(of run: RunID, key: Key) -> Work {
-        let work = makeWork(of: Value.self, run: run, debouncer: number, key: key)
+        let work = makeWork(of: Value.self, run: run, runtime: number, key: key)
         workObserver?.began(work)
         return work
     }

@@ -1,7 +1,7 @@
 public import LullCore
 
-// Events and recordings. What happens is recorded where the engine answers, with the lock held, so that it stays in order. The
-// observers are woken afterwards, without the lock; what buffers have dropped is released then.
+// Events and recordings. They are recorded where the engine answers, with the lock held, so that they stay in order. The observers
+// are woken afterwards, without the lock; what buffers have dropped is released then.
 extension Runtime {
     func observe(with buffer: EventBuffer<Key>) {
         changeObservers { $0.eventBuffers.append(buffer) }

@@ -41,7 +41,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     @exclusivity(unchecked) @usableFromInline var hasObservers = false
 
     /// Identifies the runtime for the life of the process.
-    @usableFromInline let number = DebouncerNumber.next()
+    @usableFromInline let number = RuntimeNumber.next()
     /// The stamp of the wake-up that was scheduled last.
     @exclusivity(unchecked) @usableFromInline var wakeUpStamp: UInt64 = 0
     /// Whether the debouncer or throttler has been released.
@@ -63,21 +63,17 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     let site: SourceSite
 
     init(
-        _ settings: Settings, clock: any Clock<Duration>, onFailure: FailureHandler<Key>?,
-        madeAt site: SourceSite, handler: Handler
+        _ options: CheckedOptions, clock: any WakingClock, onFailure: FailureHandler<Key>?, madeAt site: SourceSite,
+        handler: Handler
     ) {
-        require(settings.tolerance >= .zero, "the tolerance is \(settings.tolerance), but must be zero or more")
-        engine = Engine(settings.setup)
-        kind = settings.setup.policy.kind
-        atEnd = settings.atEnd
+        engine = Engine(options.setup)
+        kind = options.setup.policy.kind
+        atEnd = options.atEnd
         self.site = site
-        var queue: DispatchQueue?
-        if case .queue(let handlerQueue, _) = handler { queue = handlerQueue }
-        self.clock = makeWakingClock(
-            for: clock, wakingOn: queue, tolerance: min(CoreDuration(settings.tolerance), longestSleep))
-        workObserver = self.clock.workObserver
+        self.clock = clock
+        workObserver = clock.workObserver
         tracksWork = workObserver != nil
-        origin = self.clock.now()
+        origin = clock.now()
         self.handler = handler
         self.onFailure = onFailure
     }
@@ -112,7 +108,7 @@ extension Runtime {
         let now = clock.now()
         lock.lock()
         let slot = engine.slotIndex(of: key)
-        // What observers are to see is noted on the long way.
+        // The slow path records submits for observers.
         switch hasObservers ? .needsSlowPath : engine.submitFastPath(&item, at: slot, at: now, wait: wait) {
         case .displaced(let fate):
             lock.unlock()
@@ -216,7 +212,7 @@ extension Runtime {
         var left = source.limit
         while isBehind, left > 0 {
             let now = clock.now()
-            // So many executions for one taking of the lock that it is cheap, and so few that submits are not held up.
+            // Enough executions for one taking of the lock to be cheap, and few enough not to hold up submits.
             lock.lock()
             var actions = engine.advance(to: now, limit: 64)
             hadObservers = hasObservers

@@ -12,8 +12,8 @@ package final class Work: Sendable {
     /// Names the work in messages, by its key.
     package var name: String { describe() }
 
-    /// The run of the handler, and the number of its debouncer. Nil for other work: callbacks, and tasks of a test.
-    private let handled: (debouncer: UInt64, run: RunID)?
+    /// The run of the handler, and the number of its runtime. Nil for other work: callbacks, and tasks of a test.
+    private let handled: (runtime: UInt64, run: RunID)?
     private let describe: @Sendable () -> String
 
     /// Makes work that is no run of a handler.
@@ -22,20 +22,26 @@ package final class Work: Sendable {
         self.describe = describe
     }
 
-    init(handling run: RunID, of debouncer: UInt64, describe: @escaping @Sendable () -> String) {
-        handled = (debouncer, run)
+    init(handling run: RunID, of runtime: UInt64, describe: @escaping @Sendable () -> String) {
+        handled = (runtime, run)
         self.describe = describe
     }
 
-    /// Returns the run, if it is one of that debouncer's handler. It may have ended.
-    func run(of debouncer: UInt64) -> RunID? {
-        guard let handled, handled.debouncer == debouncer else { return nil }
+    /// Returns the run, if it is one of the handler of the runtime with that number. It may have ended.
+    func run(of runtime: UInt64) -> RunID? {
+        guard let handled, handled.runtime == runtime else { return nil }
         return handled.run
     }
 }
 
-/// Numbers debouncers and throttlers. Unlike an address, a number is never used again.
-enum DebouncerNumber {
+/// Makes the work of an execution, for a clock that tracks it.
+@usableFromInline
+func makeWork<Key: Sendable>(of value: any Sendable.Type, run: RunID, runtime number: UInt64, key: Key) -> Work {
+    Work(handling: run, of: number) { describe(key, of: value) }
+}
+
+/// Numbers runtimes. Unlike an address, a number is never used again.
+enum RuntimeNumber {
     private static let last = Atomic<UInt64>(0)
 
     static func next() -> UInt64 {

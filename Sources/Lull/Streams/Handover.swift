@@ -1,12 +1,12 @@
 /// The meeting point of a sequence's executions and its consumer.
 ///
-/// An execution delivers its element and lasts until the consumer asks for the next one. So what falls due while the consumer is
-/// busy waits as it does for any handler: at most one element (of each key), the newest (<doc:Semantics>, section 7).
+/// An execution delivers its element and lasts until the consumer asks for the next one. A value that falls due while the consumer
+/// is busy therefore waits as it does for any handler: at most one element (of each key), the newest (<doc:Semantics>, section 7).
 ///
 /// This is the driver of ``HandoverState``: it resumes continuations without the lock.
 @usableFromInline
 final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
-    /// What a consumer gets: an element, nil at the end, or an error.
+    /// The result that a consumer gets: an element, nil at the end, or an error.
     @usableFromInline typealias Delivery = Swift.Result<Element?, Failure>
 
     // Proof of @unchecked Sendable: the fields are only touched while `lock` is held. Proof of the unchecked continuations, which
@@ -65,7 +65,7 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
     @usableFromInline
     var count: Int { lock.withLock { deliveries } }
 
-    /// Waits until there have been more deliveries than `count`, or the consumer has gone.
+    /// Waits until there have been more deliveries than `count`, or the consumer was cancelled or released.
     @usableFromInline
     nonisolated(nonsending) func delivery(after count: Int) async {
         await withUnsafeContinuation { (reader: UnsafeContinuation<Void, Never>) in

@@ -22,7 +22,7 @@ struct HandoverState<Element: Sendable, Failure: Error> {
         case delivered(Execution)
         /// The upstream has ended, and the consumer has not asked since.
         case ended(Swift.Result<Element?, Failure>)
-        /// The consumer has got the end, or has gone.
+        /// The consumer has got the end, or was cancelled or released.
         case over
     }
 
@@ -56,7 +56,7 @@ struct HandoverState<Element: Sendable, Failure: Error> {
         }
     }
 
-    /// What becomes of an element.
+    /// The fate of a delivered element.
     enum DeliveryAction {
         /// The execution waits for the consumer.
         case offered
@@ -100,7 +100,7 @@ struct HandoverState<Element: Sendable, Failure: Error> {
         }
     }
 
-    /// The consumer has gone.
+    /// The consumer was cancelled or released.
     ///
     /// - Returns: The consumer's continuation and that of the execution that waits for it.
     mutating func abandon() -> (Consumer?, Execution?) {

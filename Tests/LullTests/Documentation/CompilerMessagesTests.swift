@@ -7,7 +7,7 @@
     /// half is not.
     @Suite("The messages of the compiler", .ownThreads)
     struct CompilerMessagesTests {
-        /// What is refused, the message, and what to write instead.
+        /// The code that is refused, the message, and what to write instead.
         struct Entry {
             var title: String
             var refused: String

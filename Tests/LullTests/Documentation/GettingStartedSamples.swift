@@ -135,7 +135,7 @@ struct GettingStartedSamples {
         let search = Search(index: Index())
         search.typed("ca")
         search.typed("cat")
-        await search.settle()
+        await search.finish()
         #expect(search.hits == ["cat"])
     }
 
@@ -208,7 +208,7 @@ struct GettingStartedSamples {
 }
 
 extension GettingStartedSamples.Search {
-    fileprivate func settle() async {
+    fileprivate func finish() async {
         await search.flushAndWait()
     }
 }

@@ -1,7 +1,7 @@
 import TestSupport
 import Lull
 
-// What the samples of the documentation talk to. What is not an actor says that it is not isolated, for the mode in
+// The services that the samples of the documentation call. A type that is not an actor says that it is not isolated, for the mode in
 // which types belong to the main actor unless they say otherwise.
 
 nonisolated struct Draft: Equatable, Sendable {

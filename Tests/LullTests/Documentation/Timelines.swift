@@ -66,7 +66,7 @@ struct Timeline: CustomTestStringConvertible, Sendable {
             maxCount: count, spacing: number("spacing").map { .seconds($0) })
     }
 
-    /// What the engine executes.
+    /// The executions of the engine.
     func play() throws -> [String] {
         var engine = Engine<Int, Character>(try Setup(try makePolicy()))
         var executed: [String] = []

@@ -3,7 +3,7 @@ import LullTesting
 import TestSupport
 import Testing
 
-/// What a debounced sequence keeps, counted in elements.
+/// The memory of a debounced sequence, counted in elements.
 @Suite("The memory of a debounced sequence", .ownThreads)
 struct StreamMemoryTests {
     let clock = ManualClock()

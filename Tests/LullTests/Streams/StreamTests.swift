@@ -25,8 +25,8 @@ struct StreamTests {
         }
     }
 
-    /// Lets everything happen that is due now.
-    func settle() async {
+    /// Runs everything that is due now.
+    func runAllDue() async {
         await clock.advance(by: .zero, until: .started)
     }
 
@@ -34,7 +34,7 @@ struct StreamTests {
     func debounce() async {
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         let task = consume(queries.debounced(for: .seconds(1), clock: clock))
-        await settle()
+        await runAllDue()
         for query in ["l", "lu", "lul"] {
             input.yield(query)
             await clock.advance(by: .milliseconds(400), until: .started)
@@ -43,7 +43,7 @@ struct StreamTests {
         await clock.advance(by: .milliseconds(600), until: .started)
         #expect(seen.all == ["lul"])
         input.finish()
-        await settle()
+        await runAllDue()
         #expect(seen.all == ["lul", "end"])
         _ = await task.result
     }
@@ -67,7 +67,7 @@ struct StreamTests {
     func throttle() async {
         let (positions, input) = AsyncStream.makeStream(of: Int.self)
         let task = consume(positions.throttled(every: .seconds(1), clock: clock))
-        await settle()
+        await runAllDue()
         for position in 0..<7 {
             input.yield(position)
             await clock.advance(by: .milliseconds(300), until: .started)
@@ -75,7 +75,7 @@ struct StreamTests {
         await clock.advance(by: .seconds(1), until: .started)
         #expect(seen.all == ["0", "3", "6"])
         input.finish()
-        await settle()
+        await runAllDue()
         _ = await task.result
     }
 
@@ -85,17 +85,17 @@ struct StreamTests {
         @Sendable func isSame(_ one: String, _ other: String) -> Bool { one == other }
         let task = consume(
             queries.debounced(for: .seconds(1), removingDuplicates: removed ? isSame : nil, clock: clock))
-        await settle()
+        await runAllDue()
         // Typed and taken back: at rest it is what it was.
         for query in ["lull", "lul", "lull", "lullaby"] {
             input.yield(query)
-            await settle()
+            await runAllDue()
             if query == "lul" { continue }
             await clock.advance(by: .seconds(1), until: .started)
         }
         input.yield("lullaby")
         input.finish()
-        await settle()
+        await runAllDue()
         let all = ["lull", "lull", "lullaby", "lullaby", "end"]
         #expect(seen.all == (removed ? ["lull", "lullaby", "end"] : all))
         _ = await task.result
@@ -105,14 +105,14 @@ struct StreamTests {
     func duplicatesByOperator() async {
         let (positions, input) = AsyncStream.makeStream(of: Int.self)
         let task = consume(positions.throttled(every: .seconds(1), removingDuplicates: ==, clock: clock))
-        await settle()
+        await runAllDue()
         for position in [1, 1, 2, 2, 2] {
             input.yield(position)
             await clock.advance(by: .seconds(1), until: .started)
         }
         #expect(seen.all == ["1", "2"])
         input.finish()
-        await settle()
+        await runAllDue()
         _ = await task.result
     }
 
@@ -120,13 +120,13 @@ struct StreamTests {
     func keyed() async {
         let (levels, input) = AsyncStream.makeStream(of: String.self)
         let task = consume(levels.debounced(for: .seconds(1), by: { $0.first }, clock: clock))
-        await settle()
+        await runAllDue()
         for level in ["a1", "b1", "a2", "b2"] { input.yield(level) }
-        await settle()
+        await runAllDue()
         await clock.advance(by: .seconds(1), until: .started)
         #expect(seen.all == ["a2", "b2"])
         input.finish()
-        await settle()
+        await runAllDue()
         _ = await task.result
     }
 
@@ -134,10 +134,10 @@ struct StreamTests {
     func pendingAtEnd(drops: Bool) async {
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         let task = consume(queries.debounced(for: .seconds(1), droppingAtEnd: drops, clock: clock))
-        await settle()
+        await runAllDue()
         input.yield("last")
         input.finish()
-        await settle()
+        await runAllDue()
         #expect(seen.all == (drops ? ["end"] : ["last", "end"]))
         _ = await task.result
     }
@@ -146,10 +146,10 @@ struct StreamTests {
     func failure() async {
         let (queries, input) = AsyncThrowingStream.makeStream(of: String.self)
         let task = consume(queries.debounced(for: .seconds(1), clock: clock))
-        await settle()
+        await runAllDue()
         input.yield("last")
         input.finish(throwing: Refusal())
-        await settle()
+        await runAllDue()
         #expect(seen.all == ["last", "Refusal(reason: \"no\")"])
         _ = await task.result
         func keepsFailure<S: AsyncSequence>(_: S) where S.Failure == Never {}
@@ -174,7 +174,7 @@ struct StreamTests {
         let task = consume(queries.debounced(for: .seconds(1), clock: clock)) { [clock] _ in
             try await clock.sleep(for: .seconds(100))
         }
-        await settle()
+        await runAllDue()
         for query in 0..<10 {
             input.yield(query)
             await clock.advance(by: .seconds(2), until: .started)
@@ -208,7 +208,7 @@ struct StreamTests {
         let task = consume(numbers.debounced(collectingFor: .seconds(1), maxCount: 10, clock: clock)) { [clock] _ in
             try await clock.sleep(for: .seconds(1))
         }
-        await settle()
+        await runAllDue()
         #expect(seen.all == ["\(Array(1...10))"])
         #expect(asked.all.count == 20)
         await clock.advance(by: .seconds(1), until: .started)
@@ -225,11 +225,11 @@ struct StreamTests {
         let ended = Record<String>()
         input.onTermination = { ended.add("\($0)") }
         let task = consume(queries.debounced(for: .seconds(1), clock: clock))
-        await settle()
+        await runAllDue()
         input.yield(1)
-        await settle()
+        await runAllDue()
         task.cancel()
-        await settle()
+        await runAllDue()
         #expect(seen.all == ["end"])
         #expect(ended.all == ["cancelled"])
         _ = await task.result
@@ -247,10 +247,10 @@ struct StreamTests {
                 break
             }
         }
-        await settle()
+        await runAllDue()
         input.yield(1)
         await clock.advance(by: .seconds(1), until: .started)
-        await settle()
+        await runAllDue()
         #expect(seen.all == ["1"])
         #expect(ended.all == ["cancelled"])
         _ = await task.result
@@ -260,13 +260,13 @@ struct StreamTests {
     func merges() async {
         let (numbers, input) = AsyncStream.makeStream(of: Int.self)
         let task = consume(numbers.debounced(for: .seconds(1), combining: .merge(+=), clock: clock))
-        await settle()
+        await runAllDue()
         for number in 1...4 { input.yield(number) }
-        await settle()
+        await runAllDue()
         await clock.advance(by: .seconds(1), until: .started)
         #expect(seen.all == ["10"])
         input.finish()
-        await settle()
+        await runAllDue()
         _ = await task.result
     }
 

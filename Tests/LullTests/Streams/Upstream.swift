@@ -5,7 +5,7 @@ import TestSupport
 struct Numbers: AsyncSequence, Sendable {
     let asked = Record<Int>()
     var count = 1000
-    /// What is thrown after the last number, if anything.
+    /// The error that is thrown after the last number, if any.
     var error: Refusal?
     /// Where the numbers wait before they come, if anywhere.
     var door: Door?

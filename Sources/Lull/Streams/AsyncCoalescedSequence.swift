@@ -10,7 +10,7 @@
 /// costs an execution. See <doc:Sequences>.
 public struct AsyncCoalescedSequence<Base: AsyncSequence & Sendable, Element: Sendable>: AsyncSequence, Sendable
 where Base.Element: Sendable {
-    /// What the upstream throws.
+    /// The error that the upstream throws.
     public typealias Failure = Base.Failure
 
     @usableFromInline typealias MakeStage = @Sendable (Handover<Element, Failure>) -> Stage

@@ -2,8 +2,10 @@ internal import CLullSystem
 internal import Dispatch
 internal import LullCore
 
-/// The system's continuous clock, which goes on while the machine sleeps and cannot be set: one client of the scheduler.
-final class SystemClock: WakingClock, @unchecked Sendable {
+/// A client of the scheduler, which wakes one runtime on the system's continuous clock.
+///
+/// That clock goes on while the machine sleeps, and cannot be set.
+final class SchedulerClient: WakingClock, @unchecked Sendable {
     // Proof of @unchecked Sendable: what varies is only touched by the scheduler, under its lock; `wake` is set before the first
     // wake-up is scheduled.
     private let scheduler: Scheduler
@@ -14,16 +16,11 @@ final class SystemClock: WakingClock, @unchecked Sendable {
 
     // MARK: For the scheduler
 
+    var state = ClientState.waiting
     /// The wake-up that was scheduled last.
     var alarm = CoreInstant.farFuture
     /// The stamp of that call.
     var stamp: UInt64 = 0
-    /// Whether a block or a task has been sent that will advance the engine, and has not begun.
-    var isSent = false
-    /// Whether the queue is taken for blocked, and bookkeeping has been sent.
-    var isOverdue = false
-    /// When a block or task that has been sent is overdue.
-    var overdueAt = CoreInstant.farPast
     /// When the latest block or task was sent.
     var sentAt = CoreInstant.farPast
     /// The index of the deadline in its heap; negative for none.
@@ -61,17 +58,5 @@ final class SystemClock: WakingClock, @unchecked Sendable {
         } else {
             Task.detached { [wake] in wake(.inTask) }
         }
-    }
-}
-
-/// The continuous clock with a scheduler of its own, for tests that count wake-ups.
-struct ScheduledClock: Clock {
-    let scheduler = Scheduler()
-
-    var now: ContinuousClock.Instant { .now }
-    var minimumResolution: Duration { ContinuousClock().minimumResolution }
-
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-        try await ContinuousClock().sleep(until: deadline, tolerance: tolerance)
     }
 }

@@ -1,0 +1,34 @@
+internal import LullCore
+
+/// The options of a debouncer or throttler, with its policy, after they have been checked.
+struct CheckedOptions {
+    let setup: Setup
+    let atEnd: AtEnd
+    let tolerance: Duration
+}
+
+/// The common options of debouncers and throttlers.
+protocol ExecutionOptions {
+    var maxBatch: Int? { get }
+    var maxConcurrent: Int? { get }
+    var capacity: Int? { get }
+    var atEnd: AtEnd { get }
+    var tolerance: Duration { get }
+}
+
+extension ExecutionOptions {
+    /// Returns the checked options, or stops the program with the rule that they break.
+    func checked(
+        _ combination: Combination, _ whileRunning: WhileRunning, _ policy: () throws(PolicyError) -> Policy
+    ) -> CheckedOptions {
+        do {
+            let setup = try Setup(
+                policy(), combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
+                capacity: capacity, maxBatch: maxBatch)
+            require(tolerance >= .zero, "the tolerance is \(tolerance), but must be zero or more")
+            return CheckedOptions(setup: setup, atEnd: atEnd, tolerance: tolerance)
+        } catch {
+            refuse("\(error)")
+        }
+    }
+}

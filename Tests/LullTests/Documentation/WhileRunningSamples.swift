@@ -1,0 +1,102 @@
+import TestSupport
+import Lull
+import LullTesting
+import Testing
+
+// The code of the page "While a handler runs". Where a sample has no clock of its own, the clock of the test has been added.
+
+@Suite("The samples of the page on running handlers")
+struct WhileRunningSamples {
+    let clock = ManualClock()
+
+    @Test("stale answers")
+    func stale() async {
+        let (index, screen) = (Index(clock: clock), Service())
+        let search = Debouncer(for: .milliseconds(300), whileRunning: .cancelRunning, clock: clock) {
+            (query: String) in
+            let hits = try await index.find(query)
+            await screen.show(hits, for: query)
+        }
+        search("ca")
+        await clock.advance(by: .seconds(1))
+        search("cat")
+        await clock.advance(by: .seconds(20))
+        #expect(await screen.told == ["cat: 1"])
+        #expect(search.counters.superseded == 1)
+    }
+
+    @Test("late answers")
+    func late() async {
+        let (legacy, screen) = (Legacy(index: Index(clock: clock)), Service())
+        let search = Debouncer(for: .milliseconds(300), whileRunning: .cancelRunning, clock: clock) {
+            (query: String) in
+            let hits = await legacy.find(query)
+            try Task.checkCancellation()
+            await screen.show(hits, for: query)
+        }
+        search("ca")
+        await clock.advance(by: .seconds(1))
+        search("cat")
+        await clock.advance(by: .seconds(20))
+        #expect(await screen.told == ["cat: 1"])
+        #expect(search.counters.superseded == 1)
+    }
+
+    typealias Source = Service
+
+    @MainActor
+    final class Feed {
+        private let source: Source
+        private(set) var pages: [String] = []
+
+        private lazy var load: Debouncer<Int, Void> = Debouncer(for: .seconds(1)) {
+            @MainActor [weak self] (page: Int) in
+            guard let self, let text = try await source.page(page) else { return }
+            pages.append(text)
+            load(page + 1)
+        }
+
+        init(source: Source) {
+            self.source = source
+        }
+
+        func start() {
+            load(1)
+        }
+    }
+
+    @Test("a handler that submits")
+    @MainActor
+    func feed() async {
+        let feed = Feed(source: Source())
+        feed.start()
+        await feed.loadAll()
+        #expect(feed.pages == ["page 1", "page 2", "page 3"])
+    }
+
+    @Test("few slots, and the end of the owner")
+    func slots() async {
+        let (index, screen) = (Service(), Service())
+        let reindex = KeyedDebouncer(for: .seconds(5), options: .init(maxConcurrent: 4), clock: clock) {
+            (document: Int, revision: Int) in
+            try await index.update(document, to: revision)
+        }
+        reindex.submit(1, for: 1)
+        do {
+            let preview = Debouncer(
+                for: .milliseconds(300), options: .init(atEnd: .drop), clock: clock
+            ) { (text: String) in
+                await screen.preview(text)
+            }
+            preview("a")
+        }
+        await clock.advance(by: .seconds(5))
+        #expect(await index.told + screen.told == ["1 to 1"])
+    }
+}
+
+extension WhileRunningSamples.Feed {
+    fileprivate func loadAll() async {
+        while load.counters.pending + load.counters.running > 0 { await load.flushAndWait() }
+    }
+}

@@ -1,0 +1,55 @@
+import LullCore
+import Testing
+
+@testable import Lull
+
+/// The count of blocks, without a queue. The tests of handlers and flushes cover the executions.
+@Suite("The blocks of a synchronous handler")
+struct QueueRunsTests {
+    // The state machine is not copyable: `#expect` cannot take it apart.
+    typealias QueueRuns = Runtime<Int, Int, Void>.QueueRuns
+
+    @Test("are sent, begin and end one by one")
+    func blocks() {
+        var runs = QueueRuns()
+        runs.sendBlock()
+        runs.sendBlock()
+        runs.beginBlock()
+        let (sent, running) = (runs.sentBlocks, runs.runningBlocks)
+        #expect(sent == 1)
+        #expect(running == 1)
+        runs.beginBlock()
+        runs.endBlock()
+        runs.endBlock()
+        let left = runs.blocks
+        #expect(left == 0)
+    }
+
+    @Test("are not sent while nothing is ready")
+    func nothingReady() {
+        var runs = QueueRuns()
+        let count = runs.sendBlocks()
+        let sendsAnother = runs.sendAnotherBlock()
+        runs.sendBlock()
+        runs.beginBlock()
+        let resends = runs.resendBlock()
+        let left = runs.blocks
+        #expect(count == 0)
+        #expect(!sendsAnother)
+        #expect(!resends)
+        #expect(left == 0)
+    }
+
+    @Test("trap when one begins that was not sent, or ends that has not begun")
+    func impossible() async {
+        await #expect(processExitsWith: .failure) {
+            var runs = QueueRuns()
+            runs.beginBlock()
+        }
+        await #expect(processExitsWith: .failure) {
+            var runs = QueueRuns()
+            runs.sendBlock()
+            runs.endBlock()
+        }
+    }
+}

@@ -16,7 +16,10 @@ extension Engine {
     }
 
     /// Returns the index of a key's slot, or `UInt32.max`; for questions, which change nothing.
+    ///
+    /// Always inlined: a call from a mutating function copies the engine (row `filter`).
     @inlinable
+    @inline(__always)
     func findSlot(of key: Key) -> UInt32 {
         keyIndex.find(KeyIndex.hash(key)) { slots[$0].pointee.key == key } ?? .max
     }

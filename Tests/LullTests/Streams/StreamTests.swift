@@ -52,7 +52,7 @@ struct StreamTests {
     func spacing() async {
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         let task = consume(queries.debounced(for: .seconds(1), spacing: .seconds(5), clock: clock))
-        await settle()
+        await runAllDue()
         for query in ["l", "lu", "lul"] {
             input.yield(query)
             await clock.advance(by: .seconds(2), until: .started)

@@ -47,7 +47,8 @@ struct StorePolicyTests {
         "--change-policy --max-batch 4",
     ])
     func missingPartsComeFromTheStore(_ options: String) throws {
-        let all = "--wait 5s --max-wait 1m --max-count 9 --delay-rule extend --combine collect --max-batch 4"
+        let all =
+            "--wait 5s --max-wait 1m --max-count 9 --spacing 1m --delay-rule extend --combine collect --max-batch 4"
         _ = try store.run("submit \(all) k v")
         #expect(try store.run("submit \(options) k v").ending == 0)
         #expect(try store.run("submit \(all) k v").ending == 0)
@@ -62,6 +63,9 @@ struct StorePolicyTests {
         // Parts that are not given stay.
         #expect(try store.run("submit --wait 2h --change-policy k v").ending == 0)
         #expect(try store.run("submit --wait 2h --max-count 9 k v").ending == 0)
+        #expect(try store.run("submit --spacing 3h --change-policy k v").ending == 0)
+        #expect(try store.run("submit --spacing 1h k v").ending == 64)
+        #expect(try store.run("submit --wait 2h --max-count 9 --spacing 3h k v").ending == 0)
         let batch = try store.run("submit --combine collect --max-batch 3 --change-policy k v")
         #expect(batch.ending == 64)
     }

@@ -21,7 +21,7 @@ public func answerCount() -> Int32 { Int32(outbox.count) }
 @c(lull_create)
 public func create(
     _ throttles: Int32, _ wait: Int64, _ maxWait: Int64, _ edges: Int32, _ extends: Int32, _ maxCount: Int32,
-    _ combination: Int32, _ whileRunning: Int32, _ maxConcurrent: Int32, _ capacity: Int32
+    _ spacing: Int64, _ combination: Int32, _ whileRunning: Int32, _ maxConcurrent: Int32, _ capacity: Int32
 ) -> Int32 {
     outbox.clear()
     do throws(PolicyError) {
@@ -32,9 +32,9 @@ public func create(
                     maxCount: given(maxCount))
                 : .debounce(
                     wait: CoreDuration(nanoseconds: wait),
-                    maxWait: maxWait < 0 ? nil : CoreDuration(nanoseconds: maxWait),
+                    maxWait: given(maxWait),
                     edges: Edges(rawValue: UInt8(truncatingIfNeeded: edges)),
-                    delayRule: extends != 0 ? .extend : .restart, maxCount: given(maxCount)),
+                    delayRule: extends != 0 ? .extend : .restart, maxCount: given(maxCount), spacing: given(spacing)),
             combination: Combination(number: combination), whileRunning: WhileRunning(number: whileRunning),
             maxConcurrent: given(maxConcurrent), capacity: given(capacity))
         let free = sessions.firstIndex { $0 == nil } ?? sessions.count
@@ -123,6 +123,10 @@ public func counters(_ session: Int32) {
 }
 
 private func given(_ number: Int32) -> Int? { number < 0 ? nil : Int(number) }
+
+private func given(_ nanoseconds: Int64) -> CoreDuration? {
+    nanoseconds < 0 ? nil : CoreDuration(nanoseconds: nanoseconds)
+}
 
 private func call(_ session: Int32, _ body: (Session, inout Outbox) -> Void) {
     outbox.clear()

@@ -22,6 +22,7 @@ function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
     const options = [];
     if (policy.delayRule === "extend") options.push("delayRule: .extend");
     if (policy.maxCount != null) options.push(`maxCount: ${policy.maxCount}`);
+    if (policy.spacing != null) options.push(`spacing: ${durationCode(policy.spacing)}`);
     if (policy.maxConcurrent != null) options.push(`maxConcurrent: ${policy.maxConcurrent}`);
     if (policy.capacity != null) options.push(`capacity: ${policy.capacity}`);
     if (policy.atEnd !== "when-due") options.push(`atEnd: .${policy.atEnd}`);
@@ -62,6 +63,7 @@ function commandLine(policy, { hasKeys = false } = {}) {
     }
     if (policy.delayRule === "extend") words.push("--delay-rule", "extend");
     if (policy.maxCount != null) words.push("--max-count", policy.maxCount);
+    if (policy.spacing != null) words.push("--spacing", durationText(policy.spacing));
     if (policy.combine !== "latest") words.push("--combine", policy.combine === "merge" ? "collect" : policy.combine);
     if (policy.whileRunning !== "queue") words.push("--while-running", policy.whileRunning);
     if (policy.maxConcurrent != null) words.push("--jobs", policy.maxConcurrent);

@@ -30,11 +30,12 @@ class PolicyError extends Error {}
 class Engine {
     constructor(policy) {
         const count = (number) => number ?? -1;
+        const duration = (milliseconds) => milliseconds == null ? -1n : nanoseconds(milliseconds);
         this.session = lull.lull_create(
             policy.kind === "throttle" ? 1 : 0, nanoseconds(policy.wait),
-            policy.maxWait == null ? -1n : nanoseconds(policy.maxWait),
+            duration(policy.maxWait),
             (policy.leading ? 1 : 0) | (policy.trailing ? 2 : 0), policy.delayRule === "extend" ? 1 : 0,
-            count(policy.maxCount), { latest: 0, first: 1, collect: 2, merge: 2 }[policy.combine],
+            count(policy.maxCount), duration(policy.spacing), { latest: 0, first: 1, collect: 2, merge: 2 }[policy.combine],
             { queue: 0, cancel: 1, concurrent: 2, skip: 3 }[policy.whileRunning], count(policy.maxConcurrent),
             count(policy.capacity));
         if (this.session < 0) {

@@ -50,6 +50,8 @@ class Panel {
                 ...row("wait", "Wait", text("wait", "300ms"), " "),
                 ...row("maxWait", "Longest wait", text("maxWait", "none"),
                     "No value waits longer than this. With debounce only."),
+                ...row("spacing", "Spacing", text("spacing", "none"),
+                    "The least time between two due instants of a key. With debounce and the trailing edge only."),
                 make("span", { id: "edges-label" }, "Edges"),
                 make("span", { role: "group", "aria-labelledby": "edges-label" }, box("leading"), box("trailing")),
                 ...row("delayRule", "A shorter delay", select("delayRule", [["restart", "replaces a longer one"],
@@ -100,9 +102,11 @@ class Panel {
             return Number(text);
         };
         const isThrottle = form.kind.value === "throttle";
+        const duration = (name) =>
+            isThrottle || form[name].value.trim() === "" ? null : parseDuration(form[name].value);
         const policy = {
             kind: form.kind.value, wait: parseDuration(form.wait.value),
-            maxWait: isThrottle || form.maxWait.value.trim() === "" ? null : parseDuration(form.maxWait.value),
+            maxWait: duration("maxWait"), spacing: duration("spacing"),
             leading: form.leading.checked, trailing: form.trailing.checked,
             delayRule: isThrottle ? "restart" : form.delayRule.value, maxCount: number("maxCount"),
             combine: form.combine.value, whileRunning: form.whileRunning.value, maxConcurrent: number("maxConcurrent"),
@@ -144,12 +148,12 @@ class Panel {
         const { policy } = this;
         for (const name of ["kind", "delayRule", "combine", "whileRunning", "atEnd"]) form[name].value = policy[name];
         for (const name of ["leading", "trailing"]) form[name].checked = policy[name];
-        for (const name of ["wait", "maxWait"]) {
+        for (const name of ["wait", "maxWait", "spacing"]) {
             form[name].value = policy[name] == null ? "" : durationText(policy[name]);
         }
         for (const name of ["maxCount", "maxConcurrent", "capacity"]) form[name].value = policy[name] ?? "";
         for (const control of form.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
-        for (const name of ["maxWait", "delayRule"]) form[name].disabled = policy.kind === "throttle";
+        for (const name of ["maxWait", "spacing", "delayRule"]) form[name].disabled = policy.kind === "throttle";
         const preset = presets.findIndex(([, , preset]) => policyToLink(preset) === policyToLink(policy));
         form.preset.value = preset < 0 ? "" : preset;
         element("preset-hint").textContent = preset < 0 ? "" : presets[preset][1];

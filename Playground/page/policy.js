@@ -2,7 +2,7 @@
 
 const plainPolicy = {
     kind: "debounce", wait: 300, maxWait: null, leading: false, trailing: true, delayRule: "restart", maxCount: null,
-    combine: "latest", whileRunning: "queue", maxConcurrent: null, capacity: null, atEnd: "when-due",
+    spacing: null, combine: "latest", whileRunning: "queue", maxConcurrent: null, capacity: null, atEnd: "when-due",
 };
 
 /** Makes a policy of a kind, with the given differences from the defaults. */
@@ -13,6 +13,8 @@ function makePolicy(kind, wait, changes = {}) {
 const presets = [
     ["A search field", "sends the query when typing pauses; a newer query cancels the older one",
         makePolicy("debounce", 300, { whileRunning: "cancel" })],
+    ["A search that costs money", "asks when typing pauses, at most every two seconds",
+        makePolicy("debounce", 300, { spacing: 2000 })],
     ["A draft that is saved", "two seconds after the last key, at the latest after ten",
         makePolicy("debounce", 2000, { maxWait: 10_000 })],
     ["A knob and its device", "the device gets one value, when the hand has come to rest", makePolicy("debounce", 2000)],
@@ -34,9 +36,12 @@ const choices = {
 
 // The names in links are those of the command's options.
 const linkNames = {
-    maxWait: "max-wait", maxCount: "max-count", delayRule: "delay-rule", combine: "combine",
+    maxWait: "max-wait", maxCount: "max-count", spacing: "spacing", delayRule: "delay-rule", combine: "combine",
     whileRunning: "while-running", maxConcurrent: "jobs", capacity: "max-keys", atEnd: "at-end",
 };
+
+// Those of them that are durations.
+const durations = ["maxWait", "spacing"];
 
 /** A policy in a link: `debounce,300ms,max-wait=2s`. */
 function policyToLink(policy) {
@@ -47,7 +52,7 @@ function policyToLink(policy) {
     }
     for (const [member, name] of Object.entries(linkNames)) {
         if (policy[member] === usual[member]) continue;
-        parts.push(`${name}=${member === "maxWait" ? durationText(policy[member]) : policy[member]}`);
+        parts.push(`${name}=${durations.includes(member) ? durationText(policy[member]) : policy[member]}`);
     }
     return parts.join(",");
 }
@@ -67,8 +72,8 @@ function policyFromLink(text) {
         }
         const member = Object.keys(linkNames).find((member) => linkNames[member] === name);
         if (!member) throw new Error(`“${name}” is not an option of a policy`);
-        if (member === "maxWait") {
-            policy.maxWait = parseDuration(value);
+        if (durations.includes(member)) {
+            policy[member] = parseDuration(value);
         } else if (member in choices) {
             if (!choices[member].includes(value)) throw new Error(`“${value}” is not a value for ${name}`);
             policy[member] = value;
@@ -88,6 +93,7 @@ function edgeNames(policy) {
 function policyName(policy) {
     const parts = [`${policy.kind} ${shownDuration(policy.wait)}`];
     if (policy.maxWait != null) parts.push(`at most ${shownDuration(policy.maxWait)}`);
+    if (policy.spacing != null) parts.push(`at most every ${shownDuration(policy.spacing)}`);
     const usual = makePolicy(policy.kind, policy.wait);
     if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) {
         parts.push(edgeNames(policy).join(" and "));

@@ -7,10 +7,10 @@ for (const scenario of arguments[0]) {
     clock.hold();
     const start = clock.now;
     const found = [];
-    const { kind, wait, interval, maxWait, edges, delayRule, maxCount } = scenario.policy;
+    const { kind, wait, interval, maxWait, edges, delayRule, maxCount, spacing } = scenario.policy;
     const policy = {
         kind, wait: wait ?? interval, maxWait, leading: edges.includes("leading"), trailing: edges.includes("trailing"),
-        delayRule, maxCount, combine: "latest", whileRunning: "queue",
+        delayRule, maxCount, spacing, combine: "latest", whileRunning: "queue",
     };
     const coalescer = new playground.Coalescer(policy, clock, ({ at, key, value, count, edge, first, behind }) => {
         found.push({ at: at - start, key, value, count, edge, first: first - start });

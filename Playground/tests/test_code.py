@@ -13,7 +13,8 @@ from harness import ROOT, SCRATCH, PageTest
 MORE = [
     "debounce,0ms", "debounce,1500ms", "debounce,250us,edges=leading+trailing",
     "debounce,300ms,max-wait=2s,edges=leading", "debounce,300ms,delay-rule=extend,max-count=3,combine=first",
-    "debounce,300ms,combine=merge,while-running=skip,at-end=flush",
+    "debounce,300ms,combine=merge,while-running=skip,at-end=flush", "debounce,300ms,spacing=2s",
+    "debounce,300ms,max-wait=1s,edges=leading+trailing,max-count=4,spacing=1500ms,combine=collect",
     "debounce,1ns,max-wait=1500ns,combine=collect,while-running=concurrent,jobs=2,max-keys=10,at-end=drop",
     "throttle,100ms,edges=leading", "throttle,1s,edges=trailing,max-count=5,combine=collect,while-running=concurrent",
     "throttle,500ms,combine=merge,jobs=1,max-keys=3,at-end=flush", "throttle,1500us,combine=first,while-running=cancel",

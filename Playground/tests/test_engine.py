@@ -9,9 +9,11 @@ from harness import PAGE, ROOT, PageTest
 
 class EngineTest(PageTest):
     def test_every_conformance_case_gives_its_executions(self):
-        with open(os.path.join(ROOT, "Tests/LullReference/scenarios.json"), encoding="utf-8") as file:
-            scenarios = json.load(file)
-        self.assertEqual(len(scenarios), 208)
+        scenarios = []
+        for name in ["scenarios", "spacing"]:
+            with open(os.path.join(ROOT, f"Tests/LullReference/{name}.json"), encoding="utf-8") as file:
+                scenarios += json.load(file)
+        self.assertEqual(len(scenarios), 288)
         with open(os.path.join(ROOT, "Playground/tests/conformance.js"), encoding="utf-8") as file:
             script = file.read()
         self.assertEqual(self.browser.run(script, scenarios), [])

@@ -218,7 +218,7 @@ class StageTest(PageTest):
         self.browser.run("""
             const { panel } = playground;
             panel.replace({ ...panel.policy, wait: 1500, maxWait: 4000, leading: true, maxCount: 7, delayRule: "extend",
-                combine: "collect", whileRunning: "concurrent", maxConcurrent: 2, capacity: 3, atEnd: "drop" });
+                spacing: 2500, combine: "collect", whileRunning: "concurrent", maxConcurrent: 2, capacity: 3, atEnd: "drop" });
             panel.add();
             panel.choose(0);
         """)
@@ -251,8 +251,17 @@ class StageTest(PageTest):
         self.assertIn("must be at least the wait of 300ms", self.browser.text("#wrong"))
         self.assertIsNone(self.browser.run("return playground.stage.policies[0].maxWait"))
 
+    def test_a_spacing_holds_back_what_comes_to_rest_too_soon(self):
+        self.set("option-spacing", "2s")
+        self.assertEqual(self.browser.text("#command"), "lull filter --wait 300ms --spacing 2s --at-end wait")
+        self.assertIn("options: .init(spacing: .seconds(2))", self.browser.text("#swift"))
+        self.assertIn("at most every 2 s", self.browser.text("#tab-0"))
+        self.set("option-kind", "throttle")
+        self.assertTrue(self.browser.run("return document.getElementById('option-spacing').disabled"))
+        self.assertIsNone(self.browser.run("return playground.stage.policies[0].spacing"))
+
     def test_a_preset_fills_the_form(self):
-        self.set("option-preset", "1")
+        self.set("option-preset", "2")
         self.assertEqual(self.browser.text("#command"), "lull filter --wait 2s --max-wait 10s --at-end wait")
 
 

@@ -4,7 +4,7 @@
 public struct LineChart: Sendable, Panel {
     /// The title, which states what the chart shows.
     public var title: String
-    /// What was measured or computed, in a sentence.
+    /// A sentence that says what was measured or computed.
     public var subtitle: String
     /// The source of the data.
     public var source: String

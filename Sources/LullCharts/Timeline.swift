@@ -2,7 +2,7 @@
 public struct Timeline: Sendable, Panel {
     /// The title.
     public var title: String
-    /// What is shown, in a sentence.
+    /// A sentence that says what is shown.
     public var subtitle: String
     /// The start and the end in nanoseconds; labels count from the start.
     public var bounds: ClosedRange<Double>

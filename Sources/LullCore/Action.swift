@@ -17,7 +17,7 @@ extension Action: Sendable where Key: Sendable, Value: Sendable {}
 /// A number that the driver chooses for a caller that waits for executions to end.
 public typealias WaiterID = Int
 
-/// What the driver has to do after an event.
+/// An action for the driver to carry out after an event.
 ///
 /// After a submit that joins what is pending, by far the most frequent event, this is at most a displaced value; it costs no
 /// allocation.
@@ -34,7 +34,7 @@ public struct Actions<Key, Value> {
     /// Everything else, in order.
     public var more: [Action<Key, Value>]
     @usableFromInline var dueBeforeCall: UInt32
-    /// What became of ``displaced``.
+    /// The fate of ``displaced``.
     public var fate: Fate
     /// Whether ``Engine/alarm`` has moved, so that the driver must set its timer anew.
     public var movesAlarm: Bool
@@ -100,7 +100,7 @@ package struct PendingActions<Key, Value> {
 }
 
 extension Combination {
-    /// What becomes of a value that is displaced.
+    /// The fate of a value that is displaced.
     @inlinable
     public var fateOfDisplaced: Fate { self == .first ? .absorbed : .superseded }
 }

@@ -16,7 +16,7 @@ extension Engine {
 
     /// Refuses submits from now on, and flushes or drops what is pending.
     ///
-    /// What is waiting, being due already, is executed after a flush and dropped otherwise. Repeating the call is
+    /// Waiting values, which are due already, are executed after a flush and dropped otherwise. Repeating the call is
     /// harmless.
     public mutating func shutDown(flushing: Bool, at instant: CoreInstant) -> Actions<Key, Value> {
         close()
@@ -82,7 +82,7 @@ extension Engine {
 
     /// Carries out a portion of a call for all keys: visits about 16 times `limit` of them, or changes `limit`.
     ///
-    /// What other calls at the same time have left to do at a key is done as well.
+    /// Also does what other calls at the same time have left to do at a key.
     @inlinable
     public mutating func continueSweep(_ sweep: inout Sweep, limit: Int) -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()

@@ -1,4 +1,4 @@
-// What falls due in the course of time: section 2 of the semantics.
+// Falling due in the course of time: section 2 of the semantics.
 extension Engine {
     /// Does everything that was due at `instant` or before, in the order of due instants, and sets ``alarm`` anew.
     ///

@@ -1,4 +1,4 @@
-// What is due and waits: for an earlier execution of its key, or for `maxConcurrent`. Section 7 of the semantics.
+// Due values that wait: for an earlier execution of its key, or for `maxConcurrent`. Section 7 of the semantics.
 extension Engine {
     /// Starts what has fallen due, or lets it wait.
     @inlinable

@@ -9,16 +9,16 @@
 /// and then an entry in a radix heap. Neither grows by more than a small piece at a time. A key's memory is given back when
 /// its gate is idle and none of its executions is running.
 ///
-/// What is inlinable lies on the path of a submit (rows `hot`, `keyed` and `growth`), of a due execution (row `due`) or of
+/// Inlinable code lies on the path of a submit (rows `hot`, `keyed` and `growth`), of a due execution (row `due`) or of
 /// a call for all keys (row `holds`): generic code that is called unspecialised from another module takes several times as
 /// long.
 @frozen
 public struct Engine<Key: Hashable, Value>: ~Copyable {
-    /// What is kept for one key.
+    /// The state of one key.
     @usableFromInline
     struct Slot {
         @usableFromInline var key: Key
-        /// What is pending, exactly if the gate's count is not zero.
+        /// The pending values: present exactly if the gate's count is not zero.
         @usableFromInline var batch: Batch<Value>?
         @usableFromInline var gate: Gate
         /// Both ``gauge`` and ``compactionPass``: one byte more would make a slot eight bytes larger (row `memory`).
@@ -74,7 +74,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         case resting
     }
 
-    // What every submit writes comes first, and close together: a thread that submits after another one waits for these
+    // The fields that every submit writes come first, close together: a thread that submits after another one waits for these
     // cache lines.
 
     /// The last instant handled.
@@ -87,7 +87,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     /// The settings.
     public let setup: Setup
-    /// What became of the submits so far.
+    /// The number of submits with each outcome so far.
     @inlinable
     public var counters: Counters { tally }
     /// The instant at which ``advance(to:limit:)`` is to be called next; ``CoreInstant/farFuture`` for never.

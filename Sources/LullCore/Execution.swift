@@ -56,7 +56,7 @@ public enum RunState: Hashable, Sendable {
     case ended
 }
 
-/// What became of a submit that no handler got (<doc:Semantics>, section 6).
+/// The fate of a submit that no handler got (<doc:Semantics>, section 6).
 @frozen
 public enum Fate: Hashable, Sendable {
     /// A later submit of the key replaced it.
@@ -87,7 +87,7 @@ public enum Ending: Hashable, Sendable {
     case threw
 }
 
-/// What became of the submits of an execution that has ended.
+/// The outcome of the submits of an execution that has ended.
 @frozen
 public enum Verdict: Hashable, Sendable {
     /// The handler returned.

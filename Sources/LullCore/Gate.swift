@@ -62,7 +62,7 @@ public struct Gate: Hashable, Sendable {
     @inlinable
     public var isOpen: Bool { phase.rawValue >= Phase.open.rawValue }
 
-    /// What is to be done with a submitted value.
+    /// The gate's decision on a submitted value.
     @frozen
     public enum Decision: Hashable, Sendable {
         /// Combine it with what is pending.

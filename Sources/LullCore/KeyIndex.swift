@@ -5,7 +5,7 @@
 /// 100,000 keys stays in the cache, and a submit at random takes 0.86 times as long. In return an entry does not say where
 /// it belongs: moving entries takes their keys.
 ///
-/// So no call moves many. Keys lie in segments of up to 512 entries; a directory, indexed by other bits of the hash, says
+/// Thus no call moves many. Keys lie in segments of up to 512 entries; a directory, indexed by other bits of the hash, says
 /// which. A full segment is split in two, two that are nearly empty are merged, and the directory doubles and halves with
 /// them. Only a segment whose keys have hashes that are too much alike grows beyond that. A small index is one small
 /// segment.
@@ -64,7 +64,7 @@ struct KeyIndex: ~Copyable {
             nonmutating set { entries[-3] = newValue }
         }
 
-        /// What a removed key leaves where a search has to go on.
+        /// Marks the place of a removed key, where a search has to go on.
         var tombstone: UInt32 { ~slotMask }
 
         /// Whether four fifths of the entries are in use.

@@ -22,7 +22,7 @@ public struct Policy: Hashable, Sendable {
     public let wait: CoreDuration
     /// The ends of a burst or window at which values are executed; never empty.
     public let edges: Edges
-    /// What the delay of a later submit does to one that is running. A throttle ignores it.
+    /// The effect of the delay of a later submit on one that is running. A throttle ignores it.
     public let delayRule: DelayRule
 
     /// The least time between two due instants of a key; zero if there is no limit. A throttle has none.
@@ -141,7 +141,7 @@ public struct Edges: OptionSet, Hashable, Sendable {
     public static var trailing: Edges { Edges(rawValue: 2) }
 }
 
-/// What the delay of a single submit does to a delay that is already running (<doc:Semantics>, section 3).
+/// The effect of the delay of a single submit on a delay that is already running (<doc:Semantics>, section 3).
 @frozen
 public enum DelayRule: Hashable, Sendable {
     /// The delay of the latest submit counts, whether that makes the value due earlier or later.

@@ -5,7 +5,7 @@ public struct Setup: Hashable, Sendable {
     public let policy: Policy
     /// How the values behind one execution become one.
     public let combination: Combination
-    /// What becomes of a value that falls due while an execution of its key is running.
+    /// The treatment of a value that falls due while an execution of its key is running.
     public let whileRunning: WhileRunning
     /// The greatest number of executions that run at once; `Int.max` for no limit.
     public let maxConcurrent: Int
@@ -38,7 +38,7 @@ public struct Setup: Hashable, Sendable {
     }
 }
 
-/// What becomes of a value that falls due while an earlier execution of its key is running (<doc:Semantics>,
+/// The treatment of a value that falls due while an earlier execution of its key is running (<doc:Semantics>,
 /// section 7).
 ///
 /// How to choose: <doc:WhileAHandlerRuns>.

@@ -5,7 +5,7 @@
 /// execution, first applies the call to that key: the answers are those of a call that does everything at once. Only the
 /// order between different keys may differ.
 public struct Sweep: Sendable {
-    /// What a call does at every key.
+    /// The effect of a call at every key.
     @frozen
     public enum Kind: Hashable, Sendable {
         /// Executes what is pending.

@@ -51,7 +51,6 @@ struct CommandRunner: ExecutionHandler {
     ///
     /// - Throws: A failure of status 127 or 126 if COMMAND cannot be found or executed.
     init(_ command: [Argument], _ options: CommandOptions) throws(Failure) {
-        lull_return_large_blocks()
         firstArgument = Invocation.bytes(command.first)
         name = Terminal.shown(firstArgument)
         let path = try Program.find(firstArgument, searching: getenv("PATH").map { Invocation.bytes($0) })

@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #if defined(__linux__)
-#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>

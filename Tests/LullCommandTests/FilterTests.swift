@@ -179,7 +179,7 @@ struct FilterTests {
             "filter", "--wait", "1h", "--key-field", "1", "--max-keys", "2", "--stats", input: "a 1\nb 1\nc 1\na 2\n")
         #expect(outcome.ending == 0)
         #expect(outcome.lines == ["a 2", "b 1"])
-        #expect(outcome.errorLines.first == "lull: line 3 skipped: 2 keys are open already")
+        #expect(outcome.errorLines.first == "lull: line 3 skipped: 2 keys are in memory already")
         #expect(count("rejected", in: outcome.errors) == 1)
     }
 

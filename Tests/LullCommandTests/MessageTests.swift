@@ -17,7 +17,7 @@ struct MessageTests {
         #expect(outcome.ending == 0)
         #expect(
             outcome.errorLines == [
-                "lull: line 3 skipped: 2 keys are open already", "lull: 4,998 records skipped: over --max-keys",
+                "lull: line 3 skipped: 2 keys are in memory already", "lull: 4,998 records skipped: over --max-keys",
                 "lull: submitted 5000, executed 2, superseded 0, absorbed 0, cancelled 0, rejected 4998, failed 0, "
                     + "pending 0, running 0, skipped 4998",
             ])

@@ -142,7 +142,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         let actions = engine.submit(Array(record), for: key, at: now, wait: wait)
         if case .rejected = actions.fate {
             streams.refuse(
-                input.line, "\(engine.setup.capacity) keys are open already", kind: "over --max-keys",
+                input.line, "\(engine.setup.capacity) keys are in memory already", kind: "over --max-keys",
                 isStrict: false, at: now)
         }
         if !actions.more.isEmpty { perform(actions.more, at: now) }

@@ -9,7 +9,7 @@ DESTDIR ?=
 BINARY ?=
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE
 
-.PHONY: help run install uninstall dist test modes bench check format lint embedded playground test-playground docs api ci clean
+.PHONY: help run install uninstall dist test test-servers modes bench check format lint embedded playground test-playground docs api ci clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,10 @@ dist: ## Pack the command for machines without a toolchain, and try it in an emp
 # time out. It is also faster.
 test: ## Run the tests.
 	@swift test --no-parallel --scratch-path $(SCRATCH) $(FLAGS)
+
+test-servers: ## Run all tests of the stores on servers, in their long form; installs the servers' programs if missing.
+	@scripts/install-missing servers
+	@LULL_SERVERS=1 swift test --no-parallel --scratch-path $(SCRATCH) $(FLAGS) --filter LullPostgresTests
 
 modes: ## Compile and run the code of the documentation's pages in every language mode that users may have.
 	@swift test --no-parallel --package-path Tests/LanguageModes --scratch-path $(SCRATCH)/modes $(FLAGS)

@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "LullDispatch", targets: ["LullDispatch"]),
         .library(name: "LullDurable", targets: ["LullDurable"]),
         .library(name: "LullSQLite", targets: ["LullSQLite"]),
+        .library(name: "LullPostgres", targets: ["LullPostgres"]),
         .library(name: "LullTesting", targets: ["LullTesting"]),
         .executable(name: "lull", targets: ["LullCommand"]),
     ],
@@ -31,6 +32,8 @@ let package = Package(
             name: "CLullSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(
             name: "LullSQLite", dependencies: ["LullDurable", "CLullSQLite", "CLullSystem"], swiftSettings: settings),
+        .systemLibrary(name: "CLullPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .target(name: "LullPostgres", dependencies: ["LullDurable", "CLullPostgres"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
         .executableTarget(
@@ -67,6 +70,12 @@ let package = Package(
             name: "LullDurableTests",
             dependencies: [
                 "LullDurable", "LullSQLite", "LullTesting", "LullReference", "DurableConformance", "TestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LullPostgresTests",
+            dependencies: [
+                "LullPostgres", "CLullPostgres", "LullTesting", "LullReference", "DurableConformance", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -48,7 +48,7 @@ extension DurableError: CustomStringConvertible {
 
 extension DurableRules {
     /// The part of the rules that cannot change in a namespace: everything but the durations and counts.
-    var lasting: [String] {
+    package var lasting: [String] {
         let kind = policy.kind == .debounce ? "debounce" : "throttle"
         let edges = [(Edges.leading, "leading"), (.trailing, "trailing")].filter { policy.edges.contains($0.0) }
         return [kind, edges.map(\.1).joined(separator: ","), combination.name]

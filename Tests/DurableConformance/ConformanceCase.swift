@@ -32,11 +32,12 @@ public struct ConformanceCase: Sendable, CustomTestStringConvertible {
     }
 
     /// The rules for every store.
-    public static let all =
+    public static let all = short + scenarios
+
+    /// All but the published scenarios, which take longest.
+    public static let short =
         submits + spacing + combinations + submitters + batches + claims + leases + reports + attempts + deadRuns + ends
-        + tokens
-        + keeping
-        + namespaces + looking + waking + scenarios
+        + tokens + keeping + namespaces + looking + waking
 
     /// The rules for a store that derives its time from the clocks of a machine (``StoreTime``).
     public static let ownTime = clocks

@@ -96,6 +96,11 @@ public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The run that a worker has or that waits for another attempt; nil if there is none.
     public var run: DurableListedRun?
 
+    /// Creates a listing of what a server has computed.
+    package init(key: Key, pending: Int, dueIn: Duration?, ready: Int, run: DurableListedRun?) {
+        (self.key, self.pending, self.dueIn, self.ready, self.run) = (key, pending, dueIn, ready, run)
+    }
+
     /// Creates the listing of a row; for implementers of a store.
     public init(key: Key, row: DurableRow, rules: DurableRules, at now: CoreInstant) {
         var row = row
@@ -140,6 +145,15 @@ public struct DurableListedRun: Hashable, Sendable {
     public var submits: Int
     /// The time until the next attempt; nil while a worker has the run.
     public var retryIn: Duration?
+
+    package init(id: Int64, attempt: Int, isClaimed: Bool, error: String?, submits: Int, retryIn: Duration?) {
+        self.id = id
+        self.attempt = attempt
+        self.isClaimed = isClaimed
+        self.error = error
+        self.submits = submits
+        self.retryIn = retryIn
+    }
 }
 
 /// A run that has used up its attempts: an answer of ``DurableDebouncer/dead(limit:)``.

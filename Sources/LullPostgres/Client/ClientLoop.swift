@@ -1,0 +1,196 @@
+internal import LullCore
+internal import LullDurable
+
+/// The thread of a client: its connections and its submits.
+final class ClientLoop {
+    /// How long a statement waits for a key that another transaction has locked, before the next such key has its turn.
+    private static let lockTurn: Int32 = 300
+
+    private let schema: String
+    private let now: (@Sendable () -> Int64)?
+    private var queue = SubmitQueue()
+    /// Two, so that one batch is on its way while the other is committed.
+    private let submitLinks: [Link]
+    private let lockedLink: Link
+    private let workLink: Link
+    private let questionLink: Link
+    private let listenLink: Link
+    private var links: [Link] { submitLinks + [lockedLink, workLink, questionLink, listenLink] }
+    /// The number of this client, and of its latest batch: the server answers a repeated batch with its first answers.
+    private let number = Int64.random(in: 1...Int64.max)
+    private var latestBatch: Int64 = 0
+
+    init(_ url: ConnectionURL, now: (@Sendable () -> Int64)?, notified: @escaping @Sendable (String?) -> Void) {
+        schema = url.quotedSchema
+        self.now = now
+        submitLinks = [Link(url.hosts), Link(url.hosts)]
+        lockedLink = Link(url.hosts)
+        workLink = Link(url.hosts)
+        questionLink = Link(url.hosts)
+        listenLink = Link(url.hosts)
+        listenLink.notified = { notified($0) }
+        listenLink.connected = { [unowned listenLink, schema] in
+            listenLink.add(
+                Link.Job(
+                    statement: Statement("LISTEN \(schema)"), deadline: .now + .seconds(10), isRepeatable: true,
+                    answer: { _ in notified(nil) }))
+        }
+    }
+
+    /// Makes calls until the client is closed and all have been answered.
+    func run(_ client: Client) {
+        while true {
+            let mail = client.takeMail()
+            for entry in mail.submits { queue.add(entry) }
+            for call in mail.calls { add(call) }
+            listenLink.staysConnected = mail.listens && !mail.isClosed
+            let now = ContinuousClock.now
+            expireSubmits(at: now)
+            sendBatches()
+            for link in links { link.step(at: now) }
+            if mail.isClosed, queue.isEmpty, !hasJobs { return }
+            let waiting = links.compactMap { link in link.descriptor.map { (link, $0) } }
+            let deadline = (links.map(\.deadline) + [queue.deadline]).compactMap(\.self).min()
+            let ready = client.wait(for: waiting.map(\.1), until: deadline)
+            let then = ContinuousClock.now
+            for index in ready { waiting[index].0.descriptorIsReady(at: then) }
+        }
+    }
+
+    /// Whether anything but listening is to be answered.
+    private var hasJobs: Bool { (submitLinks + [lockedLink, workLink, questionLink]).contains { !$0.isFree } }
+
+    private func add(_ call: Client.Call) {
+        let link =
+            switch call.role {
+            case .work: workLink
+            case .questions: questionLink
+            }
+        link.add(
+            Link.Job(statement: call.statement, deadline: call.deadline, isRepeatable: call.isRepeatable) { answer in
+                switch answer {
+                case .rows(let rows): call.answer(.rows(rows))
+                case .error(let error): call.answer(.error(error))
+                case .unreached(let why): call.answer(.unreached(why))
+                case .lost(let why): call.answer(.lost(why))
+                }
+            })
+    }
+
+    // MARK: - Submits
+
+    private func sendBatches() {
+        for (index, link) in submitLinks.enumerated() where link.isFree && queue.hasWaiting {
+            let batch = queue.takeBatch()
+            if !batch.isEmpty { send(batch, over: link, connection: index, patience: 0) }
+        }
+        if lockedLink.isFree {
+            let batch = queue.takeLockedKey()
+            if !batch.isEmpty { send(batch, over: lockedLink, connection: submitLinks.count, patience: Self.lockTurn) }
+        }
+    }
+
+    private func send(_ batch: [SubmitQueue.Entry], over link: Link, connection: Int, patience: Int32) {
+        latestBatch += 1
+        var statement = Statement(
+            """
+            SELECT answers, generations, dues, dues_in \
+            FROM \(schema).submit_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, true, $11)
+            """)
+        let submissions = batch.map(\.submission)
+        statement.add(submissions[0].namespace)
+        statement.add(submissions.map(\.key))
+        statement.add(submissions.map(\.value))
+        statement.add(submissions.map { $0.wait.map(\.microseconds) })
+        statement.add(submissions.map(\.token))
+        statement.add(submissions.map(\.submitter))
+        statement.add(int: patience)
+        statement.add(number)
+        statement.add(int: Int32(connection))
+        statement.add(latestBatch)
+        statement.add(now?())
+        // A batch of one that is late must not take the time of the others.
+        let deadline = batch.map(\.deadline).max() ?? .now
+        link.add(
+            Link.Job(statement: statement, deadline: deadline, isRepeatable: true) { [unowned self] answer in
+                finish(batch, with: answer)
+            })
+    }
+
+    private func finish(_ batch: [SubmitQueue.Entry], with answer: Link.Answer) {
+        let results: [Result<DurableReceipt, DurableError>?]
+        switch answer {
+        case .rows(let rows): results = Self.results(of: batch, in: rows.first)
+        case .error(let error):
+            if error.cure == .locked {
+                results = batch.map { _ in nil }
+            } else {
+                results = batch.map { .failure(error.durable(in: $0.submission.namespace)) }
+            }
+        case .unreached(let why):
+            results = batch.map { _ in .failure(.refused("the database cannot be reached: \(why)")) }
+        case .lost(let why):
+            results = batch.map { _ in .failure(.unknown("the connection to the database was lost: \(why)")) }
+        }
+        var busy: [SubmitQueue.Entry] = []
+        for (entry, result) in zip(batch, results) {
+            if let result { entry.answer(result) } else { busy.append(entry) }
+        }
+        queue.finish(batch, repeating: busy)
+    }
+
+    /// The answers to a batch; nil for a key that another transaction has locked.
+    private static func results(
+        of batch: [SubmitQueue.Entry], in row: Row?
+    ) -> [Result<DurableReceipt, DurableError>?] {
+        guard let row else { return batch.map { _ in .failure(.unknown("an answer without a row")) } }
+        let (answers, generations) = (row.smallints(0), row.bigints(1))
+        let (dues, duesIn) = (row.bigints(2), row.bigints(3))
+        guard answers.count == batch.count, generations.count == batch.count else {
+            return batch.map { _ in .failure(.unknown("an answer of another length")) }
+        }
+        return batch.indices.map { index in
+            let submission = batch[index].submission
+            switch answers[index] {
+            case 0:
+                return .success(
+                    DurableReceipt(
+                        namespace: submission.namespace, key: submission.key, generation: generations[index] ?? 0,
+                        dueIn: duesIn[index].map { .microseconds($0) },
+                        due: dues[index].map { CoreInstant(microseconds: $0).nanoseconds }))
+            case 1: return nil
+            case 2: return .failure(.tokenOfOtherKey(token: submission.token ?? ""))
+            default: return .failure(.unknown("an answer that is none"))
+            }
+        }
+    }
+
+    private func expireSubmits(at now: ContinuousClock.Instant) {
+        let (unsent, locked) = queue.takeExpired(at: now)
+        for entry in unsent { entry.answer(.failure(.refused("the database did not answer in time"))) }
+        for entry in locked {
+            entry.answer(.failure(.refused("another transaction has locked the key for too long")))
+        }
+    }
+}
+
+extension CoreDuration {
+    /// Whole microseconds, rounded up; the greatest number for a duration without end.
+    var microseconds: Int64 {
+        if self == .infinite { return .max }
+        let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1000)
+        return quotient + (remainder > 0 ? 1 : 0)
+    }
+
+    init(microseconds: Int64) {
+        let (nanoseconds, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
+        self = overflow ? .infinite : CoreDuration(nanoseconds: nanoseconds)
+    }
+}
+
+extension CoreInstant {
+    init(microseconds: Int64) {
+        let (nanoseconds, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
+        self = overflow ? .farFuture : CoreInstant(nanoseconds: nanoseconds)
+    }
+}

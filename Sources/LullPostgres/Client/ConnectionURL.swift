@@ -1,0 +1,90 @@
+internal import CLullPostgres
+internal import LullDurable
+
+/// The URL of a database, as libpq reads it, with a parameter of our own: `schema`.
+///
+/// `postgres://user@host:port/database?schema=lull`; several hosts are tried in their order.
+struct ConnectionURL: Sendable {
+    /// The schema, by default `lull`.
+    private(set) var schema = "lull"
+    /// The parameters of a connection to each host.
+    private(set) var hosts: [[(name: String, value: String)]] = []
+
+    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if it is no such URL.
+    init(_ text: String) throws(DurableError) {
+        guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
+            throw .unusable("the URL of a PostgreSQL database begins with postgres://")
+        }
+        var parameters = try Self.parse(try takeSchema(from: text))
+        Self.addDefaults(to: &parameters)
+        let names = Self.list(parameters["host"])
+        let addresses = Self.list(parameters["hostaddr"])
+        let ports = Self.list(parameters["port"])
+        for index in 0..<max(1, names.count, addresses.count) {
+            var one = parameters
+            if !names.isEmpty { one["host"] = names[index % names.count] }
+            if !addresses.isEmpty { one["hostaddr"] = addresses[index % addresses.count] }
+            if !ports.isEmpty { one["port"] = ports[ports.count == 1 ? 0 : index % ports.count] }
+            hosts.append(one.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        }
+        if hosts.count > 1, parameters["target_session_attrs"] == nil {
+            for index in hosts.indices { hosts[index].append(("target_session_attrs", "read-write")) }
+        }
+    }
+
+    /// Returns the text without the parameter that libpq does not know.
+    private mutating func takeSchema(from text: String) throws(DurableError) -> String {
+        guard let question = text.firstIndex(of: "?") else { return text }
+        var kept: [Substring] = []
+        for parameter in text[text.index(after: question)...].split(separator: "&") {
+            guard parameter.hasPrefix("schema=") else {
+                kept.append(parameter)
+                continue
+            }
+            schema = String(parameter.dropFirst("schema=".count))
+            guard !schema.isEmpty, schema.utf8.count < 64, !schema.contains("%"), !schema.contains("\0") else {
+                throw .unusable("the schema in the URL must be a name of 1 to 63 bytes, without escapes")
+            }
+        }
+        let base = text[..<question]
+        return kept.isEmpty ? String(base) : base + "?" + kept.joined(separator: "&")
+    }
+
+    private static func parse(_ text: String) throws(DurableError) -> [String: String] {
+        var error: UnsafeMutablePointer<CChar>?
+        guard let options = PQconninfoParse(text, &error) else {
+            defer { PQfreemem(error) }
+            let message = error.map { String(cString: $0) } ?? "out of memory"
+            // The message quotes the part in question, which may be the password.
+            throw .unusable("the URL of the database cannot be read: \(message.prefix { $0 != ":" && $0 != "\n" })")
+        }
+        defer { PQconninfoFree(options) }
+        var parameters: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { parameters[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        return parameters
+    }
+
+    /// Parameters with which a silent connection ends, and text has one encoding.
+    private static func addDefaults(to parameters: inout [String: String]) {
+        let defaults = [
+            "client_encoding": "UTF8", "keepalives_idle": "15", "keepalives_interval": "5", "keepalives_count": "3",
+            "tcp_user_timeout": "15000", "fallback_application_name": "lull",
+        ]
+        parameters.merge(defaults) { given, _ in given }
+        // The client has a timer of its own for each host.
+        parameters["connect_timeout"] = nil
+    }
+
+    private static func list(_ text: String?) -> [String] {
+        text?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+    }
+
+    /// The schema as an identifier in a statement.
+    var quotedSchema: String {
+        "\"" + schema.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+}

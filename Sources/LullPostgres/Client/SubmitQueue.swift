@@ -1,0 +1,124 @@
+internal import LullDurable
+
+/// The submits of a client that have not been answered: which of them are sent together, and which have to wait.
+///
+/// Submits of one key are never in two batches at once, so they are recorded in the order of their calls. A key that another
+/// transaction has locked is repeated alone.
+struct SubmitQueue {
+    /// A submit, and its caller.
+    struct Entry {
+        let submission: DurableSubmission
+        let deadline: Link.Instant
+        let answer: @Sendable (Result<DurableReceipt, DurableError>) -> Void
+
+        fileprivate var id: KeyID { KeyID(namespace: submission.namespace, key: submission.key) }
+    }
+
+    fileprivate struct KeyID: Hashable {
+        let namespace: String
+        let key: [UInt8]
+    }
+
+    /// The most submits, and about the most bytes, in one statement.
+    static let largestBatch = 256
+    static let mostBytes = 4 << 20
+
+    private var waiting: [Entry] = []
+    private var keysInFlight: Set<KeyID> = []
+    /// The submits of keys that another transaction has locked, the keys in the order in which they are tried.
+    private var locked: [KeyID: [Entry]] = [:]
+    private var lockedKeys: [KeyID] = []
+
+    var isEmpty: Bool { waiting.isEmpty && locked.isEmpty && keysInFlight.isEmpty }
+    var hasWaiting: Bool { !waiting.isEmpty }
+
+    /// The earliest deadline of the submits that have not been sent.
+    var deadline: Link.Instant? {
+        let first = waiting.first?.deadline
+        return locked.values.reduce(first) { first, entries in
+            entries.first.map { min($0.deadline, first ?? $0.deadline) } ?? first
+        }
+    }
+
+    mutating func add(_ entry: Entry) {
+        if locked[entry.id] != nil {
+            locked[entry.id]?.append(entry)
+        } else {
+            waiting.append(entry)
+        }
+    }
+
+    /// Takes the submits of the next batch: of one namespace, those that came first, sorted by key.
+    mutating func takeBatch() -> [Entry] {
+        var batch: [Entry] = []
+        var rest: [Entry] = []
+        var bytes = 0
+        for entry in waiting {
+            let isFull = batch.count == Self.largestBatch || bytes > Self.mostBytes
+            let fits = batch.first.map { $0.submission.namespace == entry.submission.namespace } ?? true
+            if isFull || !fits || keysInFlight.contains(entry.id) {
+                rest.append(entry)
+            } else {
+                batch.append(entry)
+                bytes += entry.submission.value.count
+            }
+        }
+        waiting = rest
+        keysInFlight.formUnion(batch.map(\.id))
+        return Self.sorted(batch)
+    }
+
+    /// Takes the submits of the next key that another transaction has locked.
+    mutating func takeLockedKey() -> [Entry] {
+        guard let id = lockedKeys.first(where: { !keysInFlight.contains($0) }), let entries = locked[id] else {
+            return []
+        }
+        lockedKeys.removeAll { $0 == id }
+        lockedKeys.append(id)
+        keysInFlight.insert(id)
+        let batch = Array(entries.prefix(Self.largestBatch))
+        locked[id] = Array(entries.dropFirst(batch.count))
+        return batch
+    }
+
+    /// Notes that a batch has been answered. Those of its submits whose keys are locked are to be repeated.
+    mutating func finish(_ batch: [Entry], repeating busy: [Entry]) {
+        keysInFlight.subtract(batch.map(\.id))
+        for entry in busy.reversed() {
+            if locked[entry.id] == nil {
+                lockedKeys.append(entry.id)
+                // Later ones of the key, too, or they would overtake it.
+                locked[entry.id] = waiting.filter { $0.id == entry.id }
+                waiting.removeAll { $0.id == entry.id }
+            }
+            locked[entry.id]?.insert(entry, at: 0)
+        }
+        for id in Set(batch.map(\.id)) where locked[id]?.isEmpty == true {
+            locked[id] = nil
+            lockedKeys.removeAll { $0 == id }
+        }
+    }
+
+    /// Takes the submits whose time is up before they were sent, and those of locked keys.
+    mutating func takeExpired(at now: Link.Instant) -> (unsent: [Entry], locked: [Entry]) {
+        guard let deadline, deadline <= now else { return ([], []) }
+        let unsent = waiting.filter { $0.deadline <= now }
+        waiting.removeAll { $0.deadline <= now }
+        var expired: [Entry] = []
+        for id in lockedKeys where !keysInFlight.contains(id) {
+            expired += locked[id]?.filter { $0.deadline <= now } ?? []
+            locked[id]?.removeAll { $0.deadline <= now }
+            if locked[id]?.isEmpty == true { locked[id] = nil }
+        }
+        lockedKeys.removeAll { locked[$0] == nil }
+        return (unsent, expired)
+    }
+
+    /// By key, and of one key in the order of the calls.
+    private static func sorted(_ batch: [Entry]) -> [Entry] {
+        batch.enumerated().sorted { left, right in
+            let (first, second) = (left.element.submission.key, right.element.submission.key)
+            return first == second ? left.offset < right.offset : first.lexicographicallyPrecedes(second)
+        }.map(\.element)
+    }
+}

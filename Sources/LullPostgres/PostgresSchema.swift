@@ -1,0 +1,104 @@
+internal import CLullPostgres
+public import LullDurable
+
+/// Creates and migrates the schema of a ``PostgresStore``.
+///
+/// The calls block their thread while they wait for the server: they are for a program that prepares a database, as `lull schema`
+/// does. The role of the URL owns the schema; it needs no other rights than to create one.
+public struct PostgresSchema: Sendable {
+    private let url: ConnectionURL
+
+    /// Takes the URL of a database: `postgres://user@host/database`, with `?schema=NAME` for another schema than `lull`.
+    ///
+    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if it is no such URL.
+    public init(url: String) throws(DurableError) {
+        self.url = try ConnectionURL(url)
+    }
+
+    /// Returns the SQL that brings the schema to the version of this program; the empty text if it has that version.
+    ///
+    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the schema is newer, or the database cannot be reached.
+    public func script() throws(DurableError) -> String {
+        let session = try Session(url)
+        let version = try version(session)
+        return version == Schema.version ? "" : Schema.script(for: url.quotedSchema, from: version)
+    }
+
+    /// Brings the schema to the version of this program, in one transaction.
+    ///
+    /// - Returns: Whether it had another version before.
+    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if that fails. Nothing has changed then.
+    @discardableResult
+    public func apply() throws(DurableError) -> Bool {
+        let session = try Session(url)
+        // Two programs may start at once.
+        try session.run("SELECT pg_advisory_lock(hashtextextended('lull schema', 0))")
+        let version = try version(session)
+        if version == Schema.version { return false }
+        try session.run(Schema.script(for: url.quotedSchema, from: version))
+        return true
+    }
+
+    /// Makes a database that was restored from a dump the one on which workers work. Make sure before that the original is not used
+    /// any more.
+    public func adopt() throws(DurableError) {
+        let session = try Session(url)
+        guard try version(session) > 0 else { throw .unusable("the database has no schema of Lull to adopt") }
+        try session.run("BEGIN; SET LOCAL search_path TO \(url.quotedSchema), pg_temp; SELECT adopt(); COMMIT")
+    }
+
+    private func version(_ session: Session) throws(DurableError) -> Int {
+        let exists = try session.text(
+            "SELECT to_regclass('\(url.quotedSchema.replacing("'", with: "''")).meta') IS NOT NULL")
+        guard exists == "t" else { return 0 }
+        let version = Int(try session.text("SELECT version FROM \(url.quotedSchema).meta") ?? "") ?? 0
+        guard version <= Schema.version else {
+            throw .unusable(
+                "the schema of the database has version \(version); this version of Lull knows \(Schema.version)")
+        }
+        return version
+    }
+}
+
+/// A connection that blocks.
+private final class Session {
+    private let handle: OpaquePointer
+
+    init(_ url: ConnectionURL) throws(DurableError) {
+        var trouble = ""
+        for host in url.hosts {
+            let parameters = host + [("connect_timeout", "5")]
+            let text = parameters.map { name, value in
+                "\(name)='\(value.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
+            }.joined(separator: " ")
+            guard let handle = PQconnectdb(text) else { continue }
+            if PQstatus(handle) == CONNECTION_OK {
+                PQsetNoticeReceiver(handle, { _, _ in }, nil)
+                self.handle = handle
+                return
+            }
+            trouble = Self.message(handle)
+            PQfinish(handle)
+        }
+        throw .unusable("the database cannot be reached: \(trouble)")
+    }
+
+    deinit { PQfinish(handle) }
+
+    func run(_ sql: String) throws(DurableError) { _ = try text(sql) }
+
+    /// Runs statements, and returns the first value of the last answer.
+    func text(_ sql: String) throws(DurableError) -> String? {
+        let result = PQexec(handle, sql)
+        defer { PQclear(result) }
+        switch PQresultStatus(result) {
+        case PGRES_COMMAND_OK: return nil
+        case PGRES_TUPLES_OK: return PQntuples(result) > 0 ? String(cString: PQgetvalue(result, 0, 0)) : nil
+        default: throw .unusable("the server says: \(Self.message(handle))")
+        }
+    }
+
+    private static func message(_ handle: OpaquePointer) -> String {
+        String(cString: PQerrorMessage(handle)).split(separator: "\n").joined(separator: "; ")
+    }
+}

@@ -1,0 +1,188 @@
+internal import Lull
+internal import LullCore
+public import LullDurable
+
+// Namespaces, and the calls of producers.
+
+extension PostgresStore {
+    /// Opens a namespace: see ``/LullDurable/DurableStore/open(_:_:)``.
+    @discardableResult
+    public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+        try checkText(namespace, "the name of the namespace")
+        guard let rules else {
+            let rows = try await ask(
+                "SELECT \(DurableRules.columns) FROM \(schema).rules($1)", namespace, in: namespace)
+            guard let row = rows.first else { throw .noPolicy(namespace: namespace) }
+            return try DurableRules(row, at: 0)
+        }
+        let policy = rules.policy
+        var statement = statement("open", 11, selecting: DurableRules.columns)
+        statement.add(namespace)
+        statement.add(name: policy.kind == .debounce ? "debounce" : "throttle")
+        statement.add(policy.wait.microseconds)
+        statement.add(policy.maxWait?.microseconds)
+        statement.add(policy.edges.contains(.leading))
+        statement.add(policy.edges.contains(.trailing))
+        statement.add(policy.delayRule == .extend)
+        statement.add(policy.maxCount.map { Int64($0) })
+        statement.add(policy.spacing.microseconds)
+        statement.add(name: rules.combination.name)
+        statement.add(rules.maxBatch.map { Int64($0) })
+        guard let row = try await ask(statement, in: namespace, isRepeatable: true).first else {
+            throw .unusable("the namespace \(namespace) could not be opened")
+        }
+        let stored = try DurableRules(row, at: 0)
+        if stored.lasting != rules.lasting {
+            throw .otherPolicy(namespace: namespace, stored: stored, given: rules)
+        }
+        return rules
+    }
+
+    /// Records a submit: see ``/LullDurable/DurableStore/submit(_:)``.
+    public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
+        if submission.value.count > options.limits.largestValue {
+            throw .tooLarge(bytes: submission.value.count, limit: options.limits.largestValue)
+        }
+        try checkText(submission.namespace, "the name of the namespace")
+        try checkText(submission.token, "the token")
+        let result = await withCheckedContinuation { continuation in
+            let entry = SubmitQueue.Entry(
+                submission: submission, deadline: .now + options.timeLimit,
+                answer: { continuation.resume(returning: $0) })
+            if !client.add(entry) { continuation.resume(returning: .failure(.closed)) }
+        }
+        let receipt = try result.get()
+        await forgetSome()
+        if let due = receipt.due { signal(CoreInstant(nanoseconds: due), in: submission.namespace) }
+        return receipt
+    }
+
+    /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.
+    @discardableResult
+    public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try await change("flush", key, in: namespace).count
+    }
+
+    /// Cancels a key or all: see ``/LullDurable/DurableStore/cancel(_:in:)``.
+    @discardableResult
+    public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try await change("cancel", key, in: namespace).count
+    }
+
+    /// Flushes what only one submitter has submitted: see ``/LullDurable/DurableStore/flush(submittedBy:in:)``.
+    public func flush(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
+        let sum = try await change("flushOwn", nil, of: submitter, in: namespace)
+        return (sum.flushed, sum.mixed)
+    }
+
+    /// Cancels what only one submitter has submitted: see ``/LullDurable/DurableStore/cancel(submittedBy:in:)``.
+    public func cancel(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
+        let sum = try await change("cancelOwn", nil, of: submitter, in: namespace)
+        return (sum.count, sum.mixed)
+    }
+
+    private struct Change {
+        var count = 0
+        var mixed = 0
+        var flushed: [(key: [UInt8], generation: Int64)] = []
+    }
+
+    /// Flushes or cancels some keys at a time, so that no transaction is long; those that another transaction has locked come last,
+    /// each by itself.
+    private func change(
+        _ change: String, _ key: [UInt8]?, of submitter: Int64? = nil, in namespace: String
+    ) async throws(DurableError) -> Change {
+        var keys: [[UInt8]] = []
+        if let key {
+            keys = [key]
+        } else {
+            var statement = statement("keys", 2)
+            statement.add(namespace)
+            statement.add(submitter)
+            keys = try await ask(statement, in: namespace, isRepeatable: true).rows.compactMap { $0.bytes(0) }
+        }
+        var sum = Change()
+        var busy: [[UInt8]] = []
+        for start in stride(from: 0, to: keys.count, by: 500) {
+            let some = Array(keys[start..<min(start + 500, keys.count)])
+            busy += try await self.change(change, some, of: submitter, in: namespace, patience: 0, &sum)
+        }
+        for key in busy {
+            let patience = Int32(clamping: options.timeLimit.components.seconds * 1000 / 2)
+            _ = try await self.change(change, [key], of: submitter, in: namespace, patience: patience, &sum)
+        }
+        if change.hasPrefix("flush"), !keys.isEmpty { signal(.farPast, in: namespace) }
+        return sum
+    }
+
+    /// - Returns: The keys that another transaction has locked.
+    private func change(
+        _ change: String, _ keys: [[UInt8]], of submitter: Int64?, in namespace: String, patience: Int32,
+        _ sum: inout Change
+    ) async throws(DurableError) -> [[UInt8]] {
+        var statement = statement("change_keys", 6)
+        statement.add(namespace)
+        statement.add(keys)
+        statement.add(change)
+        statement.add(submitter)
+        statement.add(int: patience)
+        statement.add(now)
+        guard let row = try await ask(statement, in: namespace, isRepeatable: false).first else { return [] }
+        sum.count += Int(row.bigint(0) ?? 0)
+        sum.mixed += Int(row.bigint(1) ?? 0)
+        sum.flushed += zip(row.byteStrings(2), row.bigints(3)).map { ($0, $1 ?? 0) }
+        return row.byteStrings(4)
+    }
+
+    /// Wakes the workers of this process that were told of a later instant.
+    func signal(_ wake: CoreInstant, in namespace: String) {
+        Self.withState(state) { $0.wakeSignal.signal(wake, in: namespace) }
+    }
+
+    func ask(_ text: String, _ parameter: String, in namespace: String) async throws(DurableError) -> Rows {
+        var statement = Statement(text)
+        statement.add(parameter)
+        return try await ask(statement, in: namespace, isRepeatable: true)
+    }
+}
+
+extension DurableRules {
+    /// The columns of a namespace, in the order in which they are read.
+    static let columns = """
+        kind::text, wait, max_wait, on_leading, on_trailing, extends, max_count, combination::text, max_batch, spacing
+        """
+
+    /// Reads the columns of a namespace, from one on.
+    init(_ row: Row, at column: Int) throws(DurableError) {
+        var edges: Edges = []
+        if row.bool(column + 3) { edges.insert(.leading) }
+        if row.bool(column + 4) { edges.insert(.trailing) }
+        let wait = CoreDuration(microseconds: row.bigint(column + 1) ?? 0)
+        let maxCount = row.bigint(column + 6).map { Int($0) }
+        let combination: Combination =
+            switch row.text(column + 7) {
+            case "first": .first
+            case "collect": .collect
+            default: .latest
+            }
+        do {
+            let policy: Policy =
+                if row.text(column) == "throttle" {
+                    try .throttle(interval: wait, edges: edges, maxCount: maxCount)
+                } else {
+                    try .debounce(
+                        wait: wait, maxWait: row.bigint(column + 2).map { CoreDuration(microseconds: $0) },
+                        edges: edges,
+                        delayRule: row.bool(column + 5) ? .extend : .restart, maxCount: maxCount,
+                        spacing: row.bigint(column + 9).flatMap { $0 > 0 ? CoreDuration(microseconds: $0) : nil })
+                }
+            try self.init(policy, combination: combination, maxBatch: row.bigint(column + 8).map { Int($0) })
+        } catch {
+            throw .unusable("the database has a policy that is none: \(error)")
+        }
+    }
+}

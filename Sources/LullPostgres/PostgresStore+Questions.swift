@@ -1,0 +1,127 @@
+internal import Lull
+internal import LullCore
+public import LullDurable
+
+// Looking, and dead runs.
+
+extension PostgresStore {
+    /// Returns the state of a submit: see ``/LullDurable/DurableStore/state(of:)``.
+    public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
+        try checkText(receipt.namespace, "the name of the namespace")
+        var statement = statement("state", 4)
+        statement.add(receipt.namespace)
+        statement.add(receipt.key)
+        statement.add(receipt.generation)
+        statement.add(now)
+        let rows = try await ask(statement, in: receipt.namespace, isRepeatable: true)
+        guard let row = rows.first, let name = row.text(0) else { throw .unknown("an answer without a row") }
+        let (attempt, error) = (Int(row.bigint(1) ?? 0), row.text(2))
+        return switch name {
+        case "pending": .pending
+        case "ready": .ready
+        case "running": .running(attempt: attempt)
+        case "waitingForRetry": .waitingForRetry(attempt: attempt, error: error)
+        case "completed": .completed
+        case "failed": .failed(error: error)
+        case "cancelled": .cancelled
+        case "absorbed": .absorbed
+        case "dead": .dead(error: error)
+        default: .forgotten
+        }
+    }
+
+    /// Returns all namespaces with their counts: see ``/LullDurable/DurableStore/status()``.
+    public func status() async throws(DurableError) -> [DurableStatus] {
+        var statement = statement(
+            "status", 1,
+            selecting: """
+                (namespace).name, pending, ready, running, retrying, dead, oldest_due, attempts, lost_leases, \
+                \(DurableRules.columns.split(separator: ", ").map { "(namespace).\($0)" }.joined(separator: ", "))
+                """)
+        statement.add(now)
+        var statuses: [DurableStatus] = []
+        for row in try await ask(statement, in: "", isRepeatable: true).rows {
+            var status = DurableStatus(namespace: row.text(0) ?? "", rules: try DurableRules(row, at: 9))
+            status.pending = Int(row.bigint(1) ?? 0)
+            status.ready = Int(row.bigint(2) ?? 0)
+            status.running = Int(row.bigint(3) ?? 0)
+            status.retrying = Int(row.bigint(4) ?? 0)
+            status.dead = Int(row.bigint(5) ?? 0)
+            status.oldestDue = row.bigint(6).map { .microseconds($0) }
+            status.attempts = Int(row.bigint(7) ?? 0)
+            status.lostLeases = Int(row.bigint(8) ?? 0)
+            statuses.append(status)
+        }
+        return statuses
+    }
+
+    /// Returns keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
+    public func list(
+        in namespace: String, prefix: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("list", 4)
+        statement.add(namespace)
+        statement.add(prefix)
+        statement.add(int: Int32(clamping: max(0, limit)))
+        statement.add(now)
+        return try await ask(statement, in: namespace, isRepeatable: true).rows.map { DurableListing($0) }
+    }
+
+    /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
+    public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("dead", 3)
+        statement.add(namespace)
+        statement.add(int: Int32(clamping: max(0, limit)))
+        statement.add(now)
+        return try await ask(statement, in: namespace, isRepeatable: true).rows.map { row in
+            let (first, last) = (row.bigint(3) ?? 0, row.bigint(4) ?? 0)
+            return DurableDeadRun(
+                id: row.bigint(0) ?? 0, key: row.bytes(1) ?? [], values: row.byteStrings(2),
+                submits: first...max(first, last), attempts: Int(row.bigint(5) ?? 0), error: row.text(6),
+                age: .microseconds(row.bigint(7) ?? 0))
+        }
+    }
+
+    /// Retries a dead run: see ``/LullDurable/DurableStore/retry(_:in:)``.
+    public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("retry", 3, selecting: "retry")
+        statement.add(namespace)
+        statement.add(run)
+        statement.add(now)
+        switch try await ask(statement, in: namespace, isRepeatable: false).first?.text(0) {
+        case "accepted":
+            signal(.farPast, in: namespace)
+            return .accepted
+        case "outdated": return .outdated
+        case "busy": return .busy
+        default: return .notFound
+        }
+    }
+
+    /// Discards a dead run: see ``/LullDurable/DurableStore/discard(_:in:)``.
+    @discardableResult
+    public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("discard", 2, selecting: "discard")
+        statement.add(namespace)
+        statement.add(run)
+        return try await ask(statement, in: namespace, isRepeatable: false).first?.bool(0) ?? false
+    }
+}
+
+extension DurableListing<[UInt8]> {
+    /// Reads a row of the function `list`.
+    fileprivate init(_ row: Row) {
+        let run = row.bigint(4).map { id in
+            DurableListedRun(
+                id: id, attempt: Int(row.bigint(5) ?? 0), isClaimed: row.bool(6), error: row.text(7),
+                submits: Int(row.bigint(8) ?? 0), retryIn: row.bigint(9).map { .microseconds($0) })
+        }
+        self.init(
+            key: row.bytes(0) ?? [], pending: Int(row.bigint(1) ?? 0), dueIn: row.bigint(2).map { .microseconds($0) },
+            ready: Int(row.bigint(3) ?? 0), run: run)
+    }
+}

@@ -1,0 +1,275 @@
+internal import Lull
+internal import LullCore
+public import LullDurable
+
+// The calls of workers.
+
+extension PostgresStore {
+    /// Hands out runs: see ``/LullDurable/DurableStore/claim(_:)``.
+    public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
+        guard let answer = await exchange([], claim).claim else { preconditionFailure("an exchange answers its claim") }
+        return try answer.get()
+    }
+
+    /// Records a worker's report: see ``/LullDurable/DurableStore/report(_:)``.
+    public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
+        guard let answer = await exchange([report], nil).reports.first else {
+            preconditionFailure("an exchange answers its reports")
+        }
+        return try answer.get()
+    }
+
+    /// Makes several calls in one statement: see ``/LullDurable/DurableStore/exchange(_:_:)``.
+    public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
+        await forgetSome()
+        guard let first = reports.first else { return await exchange(reports, claim, by: claim?.terms.owner ?? 0) }
+        let isOne =
+            reports.allSatisfy { $0.namespace == first.namespace && $0.owner == first.owner }
+            && (claim.map { $0.namespace == first.namespace && $0.terms.owner == first.owner } ?? true)
+        if isOne { return await exchange(reports, claim, by: first.owner) }
+        var answers: [Result<DurableReport.Answer, DurableError>] = []
+        for report in reports { answers += await exchange([report], nil, by: report.owner).reports }
+        let claimed = claim == nil ? nil : await exchange([], claim, by: claim?.terms.owner ?? 0).claim
+        return DurableExchange(reports: answers, claim: claimed)
+    }
+
+    /// Makes calls of one worker in one namespace.
+    private func exchange(
+        _ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64
+    ) async -> DurableExchange {
+        let namespace = reports.first?.namespace ?? claim?.namespace ?? ""
+        // Sorted by key, so that transactions do not wait for each other in a circle.
+        let order = reports.indices.sorted { reports[$0].key.lexicographicallyPrecedes(reports[$1].key) }
+        var statement = statement(
+            "exchange", 14,
+            selecting: """
+                what, key, vals, run, fence, first_submit, last_submit, submits, because, due, first, attempt, resume, answers
+                """)
+        statement.add(namespace)
+        statement.add(owner)
+        add(order.map { reports[$0] }, to: &statement)
+        let since = add(claim, to: &statement)
+        do throws(DurableError) {
+            let rows = try await ask(statement, in: namespace, .work, isRepeatable: true)
+            var answers: [Result<DurableReport.Answer, DurableError>] = []
+            if !reports.isEmpty {
+                let given = rows.first?.smallints(13) ?? []
+                let busy = order.indices.filter { given.indices.contains($0) && given[$0] == 3 }
+                let alone = await repeatAlone(busy.map { reports[order[$0]] })
+                var results = [Result<DurableReport.Answer, DurableError>](
+                    repeating: .failure(.unknown("an answer of another length")), count: reports.count)
+                for (place, answer) in given.enumerated() where order.indices.contains(place) {
+                    results[order[place]] = Self.answer(answer)
+                }
+                for (place, answer) in zip(busy, alone) { results[order[place]] = answer }
+                answers = results
+                note(reports, answers)
+                noteEarliest(rows.first?.bigint(9), in: namespace)
+            }
+            return DurableExchange(reports: answers, claim: claim.map { .success(answer(to: $0, since, rows)) })
+        } catch {
+            Self.withState(state) { $0.handed[owner] = nil }
+            return DurableExchange(
+                reports: reports.map { _ in .failure(error) }, claim: claim.map { _ in .failure(error) })
+        }
+    }
+
+    private func add(_ reports: [DurableReport], to statement: inout Statement) {
+        statement.add(reports.map(\.key))
+        statement.add(reports.map { Int64?($0.run) })
+        statement.add(reports.map { Int64?($0.fence) })
+        statement.add(reports.map { String?($0.kind.name) })
+        statement.add(reports.map(\.kind.span))
+        statement.add(reports.map(\.kind.error))
+    }
+
+    /// Adds the terms of a claim, if there is one, and returns from where it goes on.
+    private func add(_ claim: DurableClaim?, to statement: inout Statement) -> Int64? {
+        statement.add(claim?.terms.lease.microseconds)
+        statement.add(claim.map { Int64(clamping: $0.terms.maxAttempts) })
+        guard let claim else {
+            statement.add(Self.noNumbers)
+            statement.add(int: nil)
+            statement.add(Int64?.none)
+            statement.add(now)
+            return nil
+        }
+        let (isKnown, since) = Self.withState(state) { state -> (Bool, Int64?) in
+            let isKnown = state.handed[claim.terms.owner]?.isSubset(of: claim.holding) == true
+            let resume = state.resume[claim.namespace]
+            let isRecent = resume.map { ContinuousClock.now - $0.fullAt < Self.fullClaimInterval } == true
+            return (isKnown, isRecent ? resume?.from : nil)
+        }
+        if isKnown { statement.addNull(arrayOf: Int64.self) } else { statement.add(claim.holding.map { Int64?($0) }) }
+        statement.add(int: Int32(clamping: claim.limit))
+        statement.add(since)
+        statement.add(now)
+        return since
+    }
+
+    private static let noNumbers: [Int64?] = []
+
+    /// Reads the answer to a claim, and remembers it.
+    private func answer(to claim: DurableClaim, _ since: Int64?, _ rows: Rows) -> DurableClaim.Answer {
+        var runs: [DurableRun] = []
+        var dead: [DurableRun] = []
+        var next: CoreInstant?
+        var wait: Duration?
+        var resume: Int64?
+        for row in rows.rows {
+            switch row.text(0) {
+            case "run": runs.append(DurableRun(row))
+            case "dead": dead.append(DurableRun(row))
+            case "next":
+                resume = row.bigint(12)
+                guard let due = row.bigint(9), let present = row.bigint(10) else { continue }
+                next = CoreInstant(microseconds: due)
+                wait = .microseconds(max(0, due.subtractingReportingOverflow(present).partialValue))
+            default: continue
+            }
+        }
+        let mark = Self.withState(state) { state in
+            state.handed[claim.terms.owner] = Set(claim.holding).union(runs.map(\.id))
+            if let resume {
+                let from = max(since ?? .min, resume - Self.claimMargin)
+                let fullAt = since == nil ? .now : state.resume[claim.namespace]?.fullAt ?? .now
+                state.resume[claim.namespace] = (from, fullAt)
+            }
+            return state.wakeSignal.announce(next, in: claim.namespace)
+        }
+        // What is due but locked by another transaction is not handed out: looking again at once would not help.
+        if runs.isEmpty, dead.isEmpty, claim.limit > 0, wait == .zero { wait = .milliseconds(50) }
+        return DurableClaim.Answer(runs: runs, dead: dead, next: wait, mark: mark)
+    }
+
+    /// Repeats reports on keys that another transaction has locked, each by itself.
+    private func repeatAlone(_ reports: [DurableReport]) async -> [Result<DurableReport.Answer, DurableError>] {
+        var answers: [Result<DurableReport.Answer, DurableError>] = []
+        for report in reports {
+            var statement = statement("report_many", 11, selecting: "answers, earliest")
+            statement.add(report.namespace)
+            statement.add(report.owner)
+            add([report], to: &statement)
+            statement.add(int: Int32(clamping: options.timeLimit.components.seconds * 1000 / 2))
+            statement.add(true)
+            statement.add(now)
+            do throws(DurableError) {
+                let rows = try await ask(statement, in: report.namespace, isRepeatable: true)
+                noteEarliest(rows.first?.bigint(1), in: report.namespace)
+                answers.append(Self.answer(rows.first?.smallints(0).first ?? nil))
+            } catch {
+                answers.append(.failure(error))
+            }
+        }
+        return answers
+    }
+
+    /// Notes what the rows of reports have left: it may start since an instant before the one from which claims go on.
+    private func noteEarliest(_ earliest: Int64?, in namespace: String) {
+        guard let earliest else { return }
+        Self.withState(state) { state in
+            if let resume = state.resume[namespace], earliest < resume.from { state.resume[namespace]?.from = earliest }
+            state.wakeSignal.signal(CoreInstant(microseconds: earliest), in: namespace)
+        }
+    }
+
+    private static func answer(_ number: Int16?) -> Result<DurableReport.Answer, DurableError> {
+        switch number {
+        case 0: .success(.accepted)
+        case 1: .success(.alreadyDone)
+        case 2: .success(.leaseLost)
+        default: .failure(.unknown("an answer that is none"))
+        }
+    }
+
+    /// Notes which runs workers do not have any more.
+    private func note(_ reports: [DurableReport], _ answers: [Result<DurableReport.Answer, DurableError>]) {
+        Self.withState(state) { state in
+            for (report, answer) in zip(reports, answers) {
+                guard case .success(let answer) = answer else { continue }
+                if case .heartbeat = report.kind, answer == .accepted { continue }
+                // A lost lease may be this worker's again, under a fence that it does not know.
+                if answer == .leaseLost { state.handed[report.owner] = nil }
+                state.handed[report.owner]?.remove(report.run)
+            }
+        }
+    }
+
+    /// Waits for something to claim: see ``/LullDurable/DurableStore/wait(in:after:atMost:)``.
+    public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
+        if client.isClosed { throw .closed }
+        if options.listens { client.listen() }
+        let id = state.change { $0.wakeSignal.makeID() }
+        await WakeSignal.wait(atMost: min(time, Self.pollInterval), by: options.clock) { [client, state] waiter in
+            state.change { state in
+                !Task.isCancelled && !client.isClosed
+                    && state.wakeSignal.add(waiter, id: id, in: namespace, after: mark)
+            }
+        } remove: { [state] in
+            state.change { $0.wakeSignal.remove(id: id, in: namespace) }
+        }
+    }
+
+    /// Closes the store: see ``/LullDurable/DurableStore/close()``.
+    public func close() async {
+        client.beginClosing()
+        Self.withState(state) { $0.wakeSignal.signalAll() }
+        await client.close()
+    }
+}
+
+extension DurableReport.Kind {
+    /// The name of the kind in the function `report_many`.
+    fileprivate var name: String {
+        switch self {
+        case .heartbeat: "heartbeat"
+        case .completed: "completed"
+        case .failed: "failed"
+        case .released: "released"
+        }
+    }
+
+    /// The lease, or the delay of the next attempt, in microseconds.
+    fileprivate var span: Int64? {
+        switch self {
+        case .heartbeat(let lease): lease.microseconds
+        case .failed(_, let retry): retry?.microseconds
+        case .completed, .released: nil
+        }
+    }
+
+    /// The error, with a replacement for what the text of PostgreSQL cannot have.
+    fileprivate var error: String? {
+        if case .failed(let error, _) = self { error.replacing("\0", with: "\u{FFFD}") } else { nil }
+    }
+}
+
+extension DurableRun {
+    /// Reads a row of the function `claim`.
+    fileprivate init(_ row: Row) {
+        let (first, last) = (row.bigint(5) ?? 0, row.bigint(6) ?? 0)
+        let value = DurableRow.Ready(
+            batch: Batch(.stored(.run)), submits: first...max(first, last), count: Int(row.bigint(7) ?? 0),
+            first: CoreInstant(microseconds: row.bigint(10) ?? 0), due: CoreInstant(microseconds: row.bigint(9) ?? 0),
+            edge: Edge(row.text(8) ?? "") ?? .trailing)
+        let run = DurableRow.Run(
+            value: value, id: row.bigint(3) ?? 0, fence: row.bigint(4) ?? 0, owner: 0,
+            attempt: Int(row.bigint(11) ?? 0),
+            state: .claimed(until: .farFuture))
+        self.init(key: row.bytes(1) ?? [], values: row.byteStrings(2), run: run)
+    }
+}
+
+extension Edge {
+    /// Creates the edge with a name of the server's.
+    fileprivate init?(_ name: String) {
+        switch name {
+        case "leading": self = .leading
+        case "trailing": self = .trailing
+        case "maxWait": self = .maxWait
+        case "maxCount": self = .maxCount
+        case "flush": self = .flush
+        default: return nil
+        }
+    }
+}

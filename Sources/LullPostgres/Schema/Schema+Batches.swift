@@ -1,0 +1,223 @@
+// Submits, many at once.
+extension Schema {
+    static let batches = #"""
+        -- Submits.
+
+        -- Records submits, each as a step of its own, and answers each: 0 recorded, 1 busy, 2 the token belongs to another key.
+        -- Sort them by key, so that callers do not wait for each other in a circle.
+        --
+        -- patience: for how many milliseconds to wait for keys that other transactions have locked; with 0 they are answered as
+        -- busy, with NULL it is up to the settings of the caller.
+        -- client, connection, batch: a batch that is repeated with the same numbers gets its first answers; NULL for one that is
+        -- not.
+        -- notifies: whether to wake workers for what is due within a second.
+        -- at: the instant of the submits; NULL for the server's time.
+        CREATE OR REPLACE FUNCTION submit_many(
+            namespace text, keys bytea[], payloads bytea[], waits bigint[], tokens text[], submitters bigint[],
+            patience int, client bigint, connection int, batch bigint, notifies boolean, at bigint,
+            OUT answers smallint[], OUT generations bigint[], OUT dues bigint[], OUT dues_in bigint[]
+        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan AS $$
+        #variable_conflict use_column
+        DECLARE
+            n namespaces := named(namespace);
+            size int := cardinality(keys);
+            waits_for_locks boolean := patience IS DISTINCT FROM 0;
+            earlier batches;
+            answered tokens;
+            joined record;
+            r work;
+            saved work;
+            arrival bigint;
+            now bigint;
+            due bigint;
+            slot smallint;
+            was_open boolean;
+            leads boolean;
+            absorbs boolean;
+            is_busy boolean := false;
+            wakes_up boolean := false;
+        BEGIN
+            PERFORM ensure_durability();
+            PERFORM limit_locks(patience);
+            IF client IS NOT NULL THEN
+                LOOP
+                    SELECT b.* INTO earlier FROM batches b
+                    WHERE b.client = submit_many.client AND b.connection = submit_many.connection FOR UPDATE;
+                    EXIT WHEN FOUND;
+                    INSERT INTO batches (client, connection, batch, at)
+                    VALUES (submit_many.client, submit_many.connection, 0, present()) ON CONFLICT DO NOTHING;
+                END LOOP;
+                IF earlier.batch = submit_many.batch THEN
+                    answers := earlier.answers;
+                    generations := earlier.generations;
+                    dues := earlier.dues;
+                    dues_in := earlier.waits;
+                    RETURN;
+                END IF;
+            END IF;
+            answers := array_fill(NULL::smallint, ARRAY[size]);
+            generations := array_fill(NULL::bigint, ARRAY[size]);
+            dues := generations;
+            dues_in := generations;
+
+            -- First, all those in one statement that only join what is pending.
+            IF NOT waits_for_locks AND n.kind = 'debounce' AND n.combination <> 'collect' THEN
+                FOR joined IN
+                    WITH input AS (
+                        SELECT u.* FROM unnest(keys, payloads, waits, tokens, submitters) WITH ORDINALITY
+                            AS u (key, payload, wait, token, submitter, index)
+                        WHERE u.token IS NULL
+                            AND u.key IS DISTINCT FROM keys[u.index + 1] AND u.key IS DISTINCT FROM keys[u.index - 1]
+                    ), locked AS MATERIALIZED (
+                        SELECT w.ctid AS place, i.payload, i.wait, i.submitter, i.index
+                        FROM input i JOIN work w ON w.namespace = n.id AND w.key = i.key
+                        FOR UPDATE OF w SKIP LOCKED
+                    )
+                    \#(join(at: "submit_many.at"))
+                    FROM locked i
+                    WHERE w.ctid = i.place AND \#(joins(at: "submit_many.at"))
+                    RETURNING i.index, w.generation, next_change(w, n) AS due, w.pending_last AS now, w.wake
+                LOOP
+                    answers[joined.index] := 0;
+                    generations[joined.index] := joined.generation;
+                    dues[joined.index] := joined.due;
+                    dues_in[joined.index] := greatest(joined.due - joined.now, 0);
+                    wakes_up := wakes_up OR joined.wake = joined.due AND joined.due < plus(joined.now, 1000000);
+                END LOOP;
+            END IF;
+
+            FOR i IN 1..size LOOP
+                CONTINUE WHEN answers[i] IS NOT NULL;
+                -- The first submit of a key: its row.
+                IF r.key IS NULL OR keys[i] <> r.key THEN
+                    arrival := coalesce(at, present());
+                    r := taken_row(n, keys[i], waits_for_locks, plus(arrival, greatest(coalesce(waits[i], n.wait), 0)));
+                    is_busy := r.key IS NULL;
+                    -- A new row wakes when its first value is due, unless time has passed in waiting for a lock.
+                    now := present(r, at);
+                    IF r.generation = r.born AND now < arrival + 1000 THEN now := arrival; END IF;
+                    wakes_up := wakes_up OR r.generation = r.born AND r.wake < plus(now, 1000000);
+                END IF;
+                IF is_busy THEN
+                    answers[i] := 1;
+                    CONTINUE;
+                END IF;
+
+                answered := NULL;
+                IF tokens[i] IS NOT NULL THEN
+                    SELECT t.* INTO answered FROM tokens t WHERE t.namespace = n.id AND t.token = tokens[i];
+                END IF;
+                IF answered.id IS NOT NULL THEN
+                    answers[i] := CASE WHEN answered.key = keys[i] THEN 0 ELSE 2 END;
+                    generations[i] := answered.generation;
+                    dues[i] := answered.due;
+                    dues_in[i] := CASE WHEN answered.due IS NOT NULL THEN greatest(answered.due - now, 0) END;
+                ELSE
+                    r := settle(r, n, now);
+                    saved := NULL;
+                    IF tokens[i] IS NOT NULL OR r.run_id IS NOT NULL THEN saved := r; END IF;
+                    r.generation := r.generation + 1;
+                    r.span := n.span;
+                    r.spacing := n.spacing;
+                    was_open := r.phase >= 'open';
+                    leads := false;
+                    IF n.kind = 'debounce' THEN
+                        r.quiet := greatest(
+                            plus(now, greatest(coalesce(waits[i], n.wait), 0)), CASE WHEN was_open AND n.extends THEN r.quiet END);
+                        leads := n.on_leading AND NOT was_open AND now >= coalesce(plus(r.latest, n.spacing), now)
+                            OR NOT n.on_trailing AND was_open AND n.max_wait IS NOT NULL
+                                AND now >= coalesce(plus(r.latest, n.span), now);
+                    ELSIF NOT was_open THEN
+                        r.quiet := plus(now, n.wait);
+                        leads := n.on_leading;
+                    END IF;
+                    IF NOT was_open THEN r.phase := 'open'; END IF;
+                    absorbs := NOT leads AND NOT n.on_trailing;
+
+                    -- The value gets a free slot, or that of the pending value which it replaces.
+                    slot := NULL;
+                    IF NOT absorbs AND n.combination <> 'collect' AND (r.pending_slot IS NULL OR n.combination = 'latest') THEN
+                        slot := coalesce(r.pending_slot, CASE
+                            WHEN r.ready_slot IS DISTINCT FROM 0 AND r.run_slot IS DISTINCT FROM 0 THEN 0
+                            WHEN r.ready_slot IS DISTINCT FROM 1 AND r.run_slot IS DISTINCT FROM 1 THEN 1 ELSE 2 END);
+                        CASE slot
+                            WHEN 0 THEN r.v0 := payloads[i];
+                            WHEN 1 THEN r.v1 := payloads[i];
+                            ELSE r.v2 := payloads[i];
+                        END CASE;
+                    END IF;
+
+                    due := NULL;
+                    IF absorbs THEN
+                        IF r.ready_to IS NULL THEN r.taken := r.generation; ELSE r.ready_to := r.generation; END IF;
+                    ELSIF leads THEN
+                        r.latest := now;
+                        due := now;
+                        r := made_ready(r, n, r.generation, r.generation, 1, now, now, 'leading', slot);
+                    ELSE
+                        IF slot IS NOT NULL THEN r.pending_slot := slot; END IF;
+                        IF r.pending_count = 0 THEN
+                            r.pending_first := now;
+                            r.pending_by := submitters[i];
+                        ELSIF r.pending_by IS DISTINCT FROM submitters[i] THEN
+                            r.pending_by := 0;
+                        END IF;
+                        r.pending_last := now;
+                        r.pending_count := r.pending_count + 1;
+                        IF r.phase = 'full' OR r.pending_count >= n.max_count THEN
+                            IF now >= coalesce(plus(r.latest, n.spacing), now) THEN
+                                r := fallen_due(r, n, now, 'maxCount');
+                                IF n.kind = 'debounce' AND NOT n.on_leading THEN r := rested(r, now); END IF;
+                                due := now;
+                            ELSE
+                                r.phase := 'full';
+                            END IF;
+                        END IF;
+                        IF due IS NULL THEN due := next_change(r, n); END IF;
+                    END IF;
+
+                    answers[i] := 0;
+                    IF tokens[i] IS NOT NULL THEN
+                        INSERT INTO tokens (namespace, token, key, generation, due, at)
+                        VALUES (n.id, tokens[i], keys[i], r.generation, due, now) ON CONFLICT DO NOTHING;
+                        IF NOT FOUND THEN
+                            answers[i] := 2;
+                            r := saved;
+                        END IF;
+                    END IF;
+                    IF answers[i] = 0 THEN
+                        generations[i] := r.generation;
+                        dues[i] := due;
+                        dues_in[i] := CASE WHEN due IS NOT NULL THEN greatest(due - now, 0) END;
+                        IF r.run_id IS NULL AND saved.run_id IS NOT NULL THEN
+                            PERFORM record_end(saved, n, 'failed', now);
+                        END IF;
+                        IF absorbs THEN
+                            IF r.ready_to IS NULL THEN
+                                PERFORM record_end(n, r.key, r.generation, r.generation, 'absorbed', NULL, NULL, NULL, now);
+                            END IF;
+                        ELSIF n.combination = 'collect' THEN
+                            INSERT INTO collected (namespace, key, generation, value)
+                            VALUES (n.id, r.key, r.generation, payloads[i]);
+                        END IF;
+                    END IF;
+                END IF;
+
+                -- The last submit of a key: write its row.
+                IF i = size OR keys[i + 1] <> r.key THEN
+                    wakes_up := wakes_up OR wakes(r, n) < least(r.wake, plus(now, 1000000));
+                    PERFORM write_row(r, n, false);
+                    r := NULL;
+                END IF;
+            END LOOP;
+
+            IF client IS NOT NULL THEN
+                UPDATE batches b SET
+                    batch = submit_many.batch, at = present(), answers = submit_many.answers, generations = submit_many.generations,
+                    dues = submit_many.dues, waits = submit_many.dues_in
+                WHERE b.client = submit_many.client AND b.connection = submit_many.connection;
+            END IF;
+            IF wakes_up AND notifies THEN PERFORM wake_up(n); END IF;
+        END $$;
+        """#
+}

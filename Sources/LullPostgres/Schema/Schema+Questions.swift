@@ -1,0 +1,127 @@
+// Looking.
+extension Schema {
+    static let questions = #"""
+        -- Questions. They write nothing.
+
+        -- The state of a submit: pending, ready, running, waitingForRetry, completed, failed, cancelled, absorbed, dead, or
+        -- forgotten.
+        CREATE OR REPLACE FUNCTION state(namespace text, key bytea, generation bigint, at bigint DEFAULT NULL, OUT state text, OUT attempt bigint,
+            OUT error text
+        ) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+        #variable_conflict use_column
+        DECLARE
+            n namespaces := named(namespace);
+            o work;
+            r work;
+        BEGIN
+            SELECT w.* INTO o FROM work w WHERE w.namespace = n.id AND w.key = state.key;
+            r := o;
+            IF o.key IS NOT NULL AND next_change(o, n) <= present(o, at) THEN r := settled(o, n, present(o, at)); END IF;
+            IF r.pending_count > 0 AND state.generation BETWEEN r.generation - r.pending_count + 1 AND r.generation THEN
+                state := 'pending';
+            ELSIF state.generation BETWEEN r.ready_from AND r.ready_to THEN
+                state := 'ready';
+            ELSIF state.generation BETWEEN r.run_from AND r.run_to THEN
+                attempt := r.attempt;
+                error := r.error;
+                state := CASE WHEN r.claimed_by IS NULL THEN 'waitingForRetry' ELSE 'running' END;
+            ELSIF state.generation BETWEEN o.run_from AND o.run_to THEN
+                state := 'failed';
+                error := o.error;
+            ELSE
+                SELECT e.how, e.error INTO state, error
+                FROM (
+                    SELECT * FROM ended e
+                    WHERE e.namespace = n.id AND e.key = state.key AND e.last >= state.generation
+                    ORDER BY e.last LIMIT 1
+                ) e
+                WHERE e.first <= state.generation;
+                IF NOT FOUND THEN
+                    SELECT 'dead', d.error INTO state, error
+                    FROM dead d
+                    WHERE d.namespace = n.id AND d.key = state.key AND state.generation BETWEEN d.first_submit AND d.last_submit;
+                END IF;
+                state := coalesce(state, 'forgotten');
+            END IF;
+        END $$;
+
+        -- All namespaces, with the number of keys in each state. `oldest_due` is how long the oldest work has waited for a
+        -- worker.
+        CREATE OR REPLACE FUNCTION status(at bigint DEFAULT NULL) RETURNS TABLE (
+            namespace namespaces, pending bigint, ready bigint, running bigint, retrying bigint, dead bigint, oldest_due bigint,
+            attempts bigint, lost_leases bigint
+        ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
+        BEGIN ATOMIC
+            SELECT
+                n, coalesce(c.pending, 0), coalesce(c.ready, 0), coalesce(c.running, 0), coalesce(c.retrying, 0),
+                (SELECT count(*) FROM dead d WHERE d.namespace = n.id), c.oldest_due,
+                coalesce(s.attempts, 0), coalesce(s.lost_leases, 0)
+            FROM namespaces n
+            CROSS JOIN LATERAL (SELECT coalesce(status.at, present()) AS now OFFSET 0) t
+            CROSS JOIN LATERAL (
+                SELECT
+                    count(*) FILTER (WHERE w.pending_count > 0 AND NOT f.falls) AS pending,
+                    count(*) FILTER (WHERE w.ready_to IS NOT NULL OR f.falls) AS ready,
+                    count(*) FILTER (WHERE w.claimed_by IS NOT NULL) AS running,
+                    count(*) FILTER (WHERE w.run_id IS NOT NULL AND w.claimed_by IS NULL AND NOT f.replaces) AS retrying,
+                    max(nullif(greatest(
+                        t.now - coalesce(w.ready_due, CASE WHEN f.falls THEN f.due END),
+                        CASE WHEN w.run_until <= t.now AND NOT f.replaces THEN t.now - w.run_until END), NULL)) AS oldest_due
+                FROM work w
+                CROSS JOIN LATERAL (SELECT next_change(w, n) AS due) d
+                CROSS JOIN LATERAL (SELECT w.pending_count > 0 AND d.due <= t.now AS falls, d.due) e
+                CROSS JOIN LATERAL (
+                    SELECT e.falls, e.due,
+                        e.falls AND n.combination = 'latest' AND w.claimed_by IS NULL AND w.error IS NOT NULL AS replaces) f
+                WHERE w.namespace = n.id
+            ) c
+            CROSS JOIN LATERAL (
+                SELECT sum(o.attempts)::bigint AS attempts, sum(o.lost_leases)::bigint AS lost_leases
+                FROM workers o WHERE o.namespace = n.id
+            ) s
+            ORDER BY n.name COLLATE "C";
+        END;
+
+        -- Keys that have anything pending, ready or running and begin with a prefix, in the order of their bytes.
+        CREATE OR REPLACE FUNCTION list(namespace text, prefix bytea DEFAULT '', size int DEFAULT 100, at bigint DEFAULT NULL) RETURNS TABLE (
+            key bytea, pending bigint, due_in bigint, ready bigint, run bigint, attempt bigint, is_claimed boolean, error text,
+            submits bigint, retry_in bigint
+        ) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+        #variable_conflict use_column
+        DECLARE
+            n namespaces := named(namespace);
+            now bigint := coalesce(at, present());
+        BEGIN
+            RETURN QUERY
+            SELECT
+                s.key, s.pending_count, CASE WHEN s.pending_count > 0 THEN greatest(next_change(s, n) - now, 0) END,
+                coalesce(s.ready_count, 0), s.run_id, s.attempt, s.claimed_by IS NOT NULL, s.error, s.run_count,
+                CASE WHEN s.claimed_by IS NULL THEN greatest(s.run_until - now, 0) END
+            FROM work w, LATERAL settled(w, n, now) s
+            WHERE w.namespace = n.id AND w.key >= prefix AND substring(w.key FOR length(prefix)) = prefix
+                AND (s.pending_count > 0 OR s.ready_to IS NOT NULL OR s.run_id IS NOT NULL OR s.phase >= 'open')
+            ORDER BY w.key LIMIT size;
+        END $$;
+
+        -- Runs that have used up their attempts, the oldest first. `age` is how long ago they died.
+        CREATE OR REPLACE FUNCTION dead(namespace text, size int DEFAULT 100, at bigint DEFAULT NULL) RETURNS TABLE (
+            run bigint, key bytea, vals bytea[], first_submit bigint, last_submit bigint, attempts bigint, error text, age bigint
+        ) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+        #variable_conflict use_column
+        DECLARE
+            n namespaces := named(namespace);
+        BEGIN
+            RETURN QUERY
+            SELECT
+                d.run, d.key,
+                CASE WHEN n.combination <> 'collect' THEN ARRAY[d.value] ELSE ARRAY(
+                    SELECT c.value FROM collected c
+                    WHERE c.namespace = n.id AND c.key = d.key AND c.generation BETWEEN d.first_submit AND d.last_submit
+                    ORDER BY c.generation) END,
+                d.first_submit, d.last_submit, d.attempts, d.error, greatest(coalesce(dead.at, present()) - d.at, 0)
+            FROM dead d
+            WHERE d.namespace = n.id
+            ORDER BY d.at, d.run LIMIT size;
+        END $$;
+        """#
+}

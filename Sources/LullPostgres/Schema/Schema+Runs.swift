@@ -1,0 +1,293 @@
+// The calls of workers.
+extension Schema {
+    static let runs = #"""
+        -- Claims.
+
+        -- The bytes of a run's values, in order.
+        CREATE OR REPLACE FUNCTION run_values(w work, n namespaces) RETURNS bytea[] LANGUAGE sql STABLE
+        RETURN CASE WHEN n.combination <> 'collect' THEN ARRAY[CASE w.run_slot WHEN 0 THEN w.v0 WHEN 1 THEN w.v1 ELSE w.v2 END]
+            ELSE ARRAY(
+                SELECT c.value FROM collected c
+                WHERE c.namespace = w.namespace AND c.key = w.key AND c.generation BETWEEN w.run_from AND w.run_to
+                ORDER BY c.generation)
+        END;
+
+        -- The row after a worker has claimed its next run, which may start. It has none if the run has died instead.
+        CREATE OR REPLACE FUNCTION claimed(w work, n namespaces, owner bigint, lease bigint, at bigint) RETURNS work
+        LANGUAGE plpgsql VOLATILE AS $$
+        #variable_conflict use_column
+        DECLARE
+            cut bigint;
+        BEGIN
+            IF w.run_id IS NULL THEN
+                IF w.ready_to IS NULL THEN RETURN w; END IF;
+                w.run_id := next_fence();
+                w.run_from := w.ready_from; w.run_to := w.ready_to; w.run_count := w.ready_count; w.run_first := w.ready_first;
+                w.run_due := w.ready_due; w.run_edge := w.ready_edge; w.run_slot := w.ready_slot;
+                w.fence := w.run_id; w.attempt := 1;
+                IF n.combination = 'collect' AND w.ready_count > n.max_batch THEN
+                    SELECT c.generation INTO cut FROM collected c
+                    WHERE c.namespace = w.namespace AND c.key = w.key AND c.generation BETWEEN w.ready_from AND w.ready_to
+                    ORDER BY c.generation OFFSET n.max_batch LIMIT 1;
+                    w.run_to := cut - 1; w.run_count := n.max_batch;
+                    w.ready_from := cut; w.ready_count := w.ready_count - n.max_batch; w.ready_since := at;
+                ELSE
+                    w.ready_slot := NULL;
+                    w := without_ready(w);
+                END IF;
+                w.taken := w.run_to;
+            ELSE
+                w.fence := next_fence();
+                w.attempt := w.attempt + 1;
+            END IF;
+            w.owner := claimed.owner; w.claimed_by := claimed.owner; w.run_until := plus(at, lease);
+            RETURN w;
+        END $$;
+
+        -- The row after an attempt of its run has failed. Without `retry`, that was its last one, and the run is dead.
+        CREATE OR REPLACE FUNCTION failed(w work, n namespaces, error text, retry bigint, at bigint) RETURNS work LANGUAGE plpgsql VOLATILE AS $$
+        BEGIN
+            w.error := error;
+            IF retry IS NULL THEN
+                PERFORM record_death(w, at);
+                w := without_run(w);
+                IF w.ready_since IS NOT NULL THEN w.ready_since := at; END IF;
+                RETURN w;
+            END IF;
+            w.claimed_by := NULL; w.run_until := plus(at, retry);
+            RETURN without_replaced_run(w, n, at);
+        END $$;
+
+        -- The row without a failed run that waits for another attempt, if only the latest value counts and a newer one is ready.
+        CREATE OR REPLACE FUNCTION without_replaced_run(w work, n namespaces, at bigint) RETURNS work LANGUAGE plpgsql VOLATILE AS $$
+        BEGIN
+            IF n.combination <> 'latest' OR w.ready_to IS NULL OR w.error IS NULL THEN RETURN w; END IF;
+            PERFORM record_end(w, n, 'failed', at);
+            RETURN without_run(w);
+        END $$;
+
+        -- A row's run as an answer of `claim`.
+        CREATE OR REPLACE FUNCTION claimed_run(w work, n namespaces) RETURNS TABLE (
+            what text, key bytea, vals bytea[], run bigint, fence bigint, first_submit bigint, last_submit bigint, submits bigint,
+            because text, due bigint, first bigint, attempt bigint, resume bigint
+        ) LANGUAGE sql STABLE
+        BEGIN ATOMIC
+            SELECT
+                'run', w.key, run_values(w, n), w.run_id, w.fence, w.run_from, w.run_to, w.run_count,
+                w.run_edge::text, w.run_due, w.run_first,
+            w.attempt, NULL::bigint;
+        END;
+
+        -- Hands out up to `size` runs that may start, in the order of the instants from which they may.
+        --
+        -- holding: the runs that the worker knows it has; NULL if no answer to it can have been lost. Other runs that are leased
+        -- to it are handed out again.
+        -- since: the `resume` of an earlier claim: what changed long before it is not looked at again. From time to time, NULL.
+        --
+        -- what: 'run' for each run; 'dead' for each run that died instead; 'next' in one row, with the instant at which there
+        -- may be more as `due` and the present one as `first`, and `resume` for a later claim.
+        CREATE OR REPLACE FUNCTION claim(
+            namespace text, owner bigint, lease bigint, max_attempts bigint, holding bigint[], size int, since bigint, at bigint
+        ) RETURNS TABLE (
+            what text, key bytea, vals bytea[], run bigint, fence bigint, first_submit bigint, last_submit bigint, submits bigint,
+            because text, due bigint, first bigint, attempt bigint, resume bigint
+        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan AS $$
+        #variable_conflict use_column
+        DECLARE
+            n namespaces := named(namespace);
+            found work[];
+            starts bigint[];
+            place bigint;
+            r work;
+            now bigint := coalesce(at, present());
+            certain bigint;
+            room int := size;
+            begun bigint := 0;
+            lost bigint := 0;
+        BEGIN
+            PERFORM ensure_durability();
+            IF since IS NULL THEN PERFORM check_server(); END IF;
+            resume := coalesce(since, 0);
+
+            IF holding IS NOT NULL THEN
+                FOR r IN
+                    SELECT w.* FROM work w
+                    WHERE w.claimed_by = claim.owner AND w.namespace = n.id AND w.run_id <> ALL (holding)
+                    ORDER BY w.born FOR UPDATE SKIP LOCKED
+                LOOP
+                    r.fence := next_fence();
+                    r.run_until := plus(present(r, at), lease);
+                    PERFORM write_row(r, n, true);
+                    RETURN QUERY SELECT * FROM claimed_run(r, n);
+                    room := room - 1;
+                END LOOP;
+            END IF;
+
+            WHILE room > 0 LOOP
+                SELECT array_agg(f) INTO found
+                FROM (
+                    SELECT w.* FROM work w
+                    WHERE w.namespace = n.id AND w.wake <= now AND w.wake >= coalesce(since, 0)
+                    ORDER BY w.wake, w.born LIMIT room FOR UPDATE SKIP LOCKED
+                ) f;
+                EXIT WHEN found IS NULL;
+                -- The rows that were not found wake later than the last one that was.
+                certain := CASE WHEN cardinality(found) < room THEN now ELSE (found[room]).wake END;
+                resume := certain;
+                starts := '{}';
+                FOR i IN 1..cardinality(found) LOOP
+                    r := settle(found[i], n, greatest(now, present(found[i], at)));
+                    starts[i] := startable(r);
+                    IF starts[i] <= certain THEN found[i] := r; ELSE PERFORM write_row(r, n, true); END IF;
+                END LOOP;
+                FOR place IN
+                    SELECT s.index FROM unnest(starts) WITH ORDINALITY AS s (at, index) WHERE s.at <= certain ORDER BY s.at, s.index
+                LOOP
+                    r := found[place];
+                    IF r.claimed_by IS NOT NULL THEN
+                        -- The lease has expired.
+                        lost := lost + 1;
+                        r := failed(r, n, 'the worker''s lease expired', CASE WHEN r.attempt < max_attempts THEN 0 END, now);
+                        IF r.run_id IS NULL AND EXISTS (SELECT FROM dead d WHERE d.run = (found[place]).run_id) THEN
+                            RETURN QUERY SELECT 'dead', c.key, NULL::bytea[], c.run, c.fence, c.first_submit, c.last_submit, c.submits,
+                                c.because, c.due, c.first, c.attempt, NULL::bigint
+                            FROM claimed_run(found[place], n) c;
+                        END IF;
+                    END IF;
+                    r := claimed(r, n, owner, lease, now);
+                    PERFORM write_row(r, n, true);
+                    IF r.claimed_by IS NOT NULL THEN
+                        RETURN QUERY SELECT * FROM claimed_run(r, n);
+                        begun := begun + 1;
+                        room := room - 1;
+                    END IF;
+                END LOOP;
+                found := NULL;
+            END LOOP;
+
+            IF begun + lost > 0 THEN
+                INSERT INTO workers AS w (namespace, owner, attempts, lost_leases, at)
+                VALUES (n.id, claim.owner, begun, lost, present())
+                ON CONFLICT (namespace, owner) DO UPDATE
+                SET attempts = w.attempts + excluded.attempts, lost_leases = w.lost_leases + excluded.lost_leases, at = excluded.at;
+            END IF;
+            what := 'next'; key := NULL; vals := NULL; run := NULL; first := now;
+            due := (
+                SELECT w.wake FROM work w WHERE w.namespace = n.id AND w.wake >= coalesce(since, 0) ORDER BY w.wake LIMIT 1);
+            RETURN NEXT;
+        END $$;
+
+        -- Reports.
+
+        -- Whether a run of a key has ended.
+        CREATE OR REPLACE FUNCTION has_ended(n namespaces, key bytea, run bigint) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+        #variable_conflict use_column
+        DECLARE
+            other bigint;
+        BEGIN
+            IF EXISTS (
+                SELECT FROM dead d WHERE d.run = has_ended.run AND d.namespace = n.id AND d.key = has_ended.key)
+            THEN
+                RETURN true;
+            END IF;
+            -- The runs of a key end in the order of their ids.
+            FOR other IN
+                SELECT e.run FROM ended e WHERE e.namespace = n.id AND e.key = has_ended.key AND e.run IS NOT NULL ORDER BY e.last DESC
+            LOOP
+                IF other <= has_ended.run THEN RETURN other = has_ended.run; END IF;
+            END LOOP;
+            RETURN false;
+        END $$;
+
+        -- Records a worker's reports on its runs, each as a step of its own, and answers each: 0 recorded, 1 it had been
+        -- recorded before, 2 the lease was lost, 3 busy. Sort them by key.
+        --
+        -- kinds: heartbeat, completed, failed or released. spans: the new lease of a heartbeat, or after how long a failed run
+        -- is tried again; NULL if it is not. See submit_many for `patience` and `notifies`.
+        -- earliest: the first instant at which anything can happen to the rows.
+        CREATE OR REPLACE FUNCTION report_many(
+            namespace text, owner bigint, keys bytea[], runs bigint[], fences bigint[], kinds text[], spans bigint[], errors text[],
+            patience int, notifies boolean, at bigint, OUT answers smallint[], OUT earliest bigint
+        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan AS $$
+        #variable_conflict use_column
+        DECLARE
+            n namespaces := named(namespace);
+            waits_for_locks boolean := patience IS DISTINCT FROM 0;
+            r work;
+            o work;
+            now bigint;
+        BEGIN
+            PERFORM ensure_durability();
+            PERFORM limit_locks(patience);
+            answers := '{}';
+            FOR i IN 1..cardinality(keys) LOOP
+                o := locked_row(n, keys[i], waits_for_locks);
+                IF o.key IS NULL THEN
+                    answers[i] := CASE
+                        WHEN NOT waits_for_locks AND EXISTS (SELECT FROM work w WHERE w.namespace = n.id AND w.key = keys[i]) THEN 3
+                        WHEN has_ended(n, keys[i], runs[i]) THEN 1 ELSE 2 END;
+                    CONTINUE;
+                END IF;
+                now := present(o, at);
+                IF kinds[i] <> 'heartbeat' AND next_change(o, n) <= now THEN r := settled(o, n, now); ELSE r := o; END IF;
+                IF r.run_id IS DISTINCT FROM runs[i] OR r.fence <> fences[i] OR r.owner <> report_many.owner THEN
+                    -- Nothing is written: the next step settles the row.
+                    answers[i] := CASE
+                        WHEN o.run_id = runs[i] AND r.run_id IS NULL OR has_ended(n, keys[i], runs[i]) THEN 1 ELSE 2 END;
+                    CONTINUE;
+                END IF;
+                IF r.claimed_by IS NULL THEN
+                    answers[i] := CASE WHEN kinds[i] IN ('failed', 'released') THEN 1 ELSE 2 END;
+                    CONTINUE;
+                END IF;
+                CASE kinds[i]
+                    WHEN 'heartbeat' THEN
+                        r.run_until := plus(now, spans[i]);
+                    WHEN 'completed' THEN
+                        PERFORM record_end(r, n, 'completed', now);
+                        r := without_run(r);
+                        IF r.ready_since IS NOT NULL THEN r.ready_since := now; END IF;
+                    WHEN 'failed' THEN
+                        r := failed(r, n, errors[i], spans[i], now);
+                    WHEN 'released' THEN
+                        r.attempt := r.attempt - 1;
+                        r.claimed_by := NULL; r.run_until := now;
+                        r := without_replaced_run(r, n, now);
+                END CASE;
+                PERFORM write_row(r, n, true);
+                IF NOT is_at_rest(r) THEN earliest := least(earliest, wakes(r, n)); END IF;
+                answers[i] := 0;
+            END LOOP;
+            IF notifies AND earliest < plus(coalesce(at, present()), 1000000) THEN PERFORM wake_up(n); END IF;
+        END $$;
+
+        -- Records reports as `report_many` does, then claims as `claim` does, in one step. The first row has the answers to the
+        -- reports as `answers`; it and the claim are there only if there are any reports, or a size.
+        CREATE OR REPLACE FUNCTION exchange(
+            namespace text, owner bigint, keys bytea[], runs bigint[], fences bigint[], kinds text[], spans bigint[], errors text[],
+            lease bigint, max_attempts bigint, holding bigint[], size int, since bigint, at bigint
+        ) RETURNS TABLE (
+            what text, key bytea, vals bytea[], run bigint, fence bigint, first_submit bigint, last_submit bigint, submits bigint,
+            because text, due bigint, first bigint, attempt bigint, resume bigint, answers smallint[]
+        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+        #variable_conflict use_column
+        DECLARE
+            earliest bigint;
+        BEGIN
+            IF cardinality(keys) > 0 THEN
+                what := 'answers';
+                SELECT r.answers, r.earliest INTO answers, earliest
+                FROM report_many(namespace, owner, keys, runs, fences, kinds, spans, errors, 0, size IS NULL, at) r;
+                due := earliest;
+                RETURN NEXT;
+            END IF;
+            IF size IS NOT NULL THEN
+                -- What a report has left may start since long ago.
+                IF earliest < since THEN since := earliest; END IF;
+                RETURN QUERY
+                SELECT c.*, NULL::smallint[]
+                FROM claim(namespace, owner, lease, max_attempts, holding, size, since, at) c;
+            END IF;
+        END $$;
+        """#
+}

@@ -1,0 +1,159 @@
+// Dead runs, forgetting, copies and rights.
+extension Schema {
+    static let upkeep = #"""
+        -- Dead runs, what is forgotten, and the server.
+
+        -- Gives a dead run another series of attempts, before anything newer of its key: accepted, notFound, busy, or outdated.
+        CREATE OR REPLACE FUNCTION retry(namespace text, run bigint, at bigint DEFAULT NULL) RETURNS text
+        LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+        #variable_conflict use_column
+        DECLARE
+            n namespaces := named(namespace);
+            d dead;
+            r work;
+            now bigint;
+            newest bigint;
+            slot smallint;
+        BEGIN
+            PERFORM ensure_durability();
+            SELECT * INTO d FROM dead x WHERE x.run = retry.run AND x.namespace = n.id;
+            IF NOT FOUND THEN RETURN 'notFound'; END IF;
+            r := taken_row(n, d.key, true, coalesce(at, present()));
+            SELECT * INTO d FROM dead x WHERE x.run = retry.run AND x.namespace = n.id FOR UPDATE;
+            now := present(r, at);
+            r := settle(r, n, now);
+            newest := greatest(
+                (SELECT max(e.last) FROM ended e WHERE e.namespace = n.id AND e.key = r.key),
+                (SELECT max(x.last_submit) FROM dead x WHERE x.namespace = n.id AND x.key = r.key));
+            IF d.run IS NULL OR r.run_id IS NOT NULL
+                OR n.combination = 'latest' AND (
+                    r.generation > r.born AND r.generation > d.last_submit OR coalesce(newest, d.last_submit) > d.last_submit)
+            THEN
+                PERFORM write_row(r, n, false);
+                RETURN CASE
+                    WHEN d.run IS NULL THEN 'notFound'
+                    WHEN n.combination = 'latest' AND (
+                        r.generation > r.born AND r.generation > d.last_submit OR coalesce(newest, d.last_submit) > d.last_submit)
+                    THEN 'outdated' ELSE 'busy' END;
+            END IF;
+            r.run_id := d.run; r.run_from := d.first_submit; r.run_to := d.last_submit; r.run_count := d.count; r.run_first := d.first;
+            r.run_due := d.due; r.run_edge := d.edge; r.fence := d.fence; r.owner := d.owner; r.attempt := 0; r.error := NULL;
+            r.claimed_by := NULL; r.run_until := now;
+            IF n.combination <> 'collect' THEN
+                r.run_slot := CASE
+                    WHEN r.pending_slot IS DISTINCT FROM 0 AND r.ready_slot IS DISTINCT FROM 0 THEN 0
+                    WHEN r.pending_slot IS DISTINCT FROM 1 AND r.ready_slot IS DISTINCT FROM 1 THEN 1 ELSE 2 END;
+                CASE r.run_slot WHEN 0 THEN r.v0 := d.value; WHEN 1 THEN r.v1 := d.value; ELSE r.v2 := d.value; END CASE;
+            END IF;
+            DELETE FROM dead x WHERE x.run = d.run;
+            PERFORM write_row(r, n, false);
+            PERFORM wake_up(n);
+            RETURN 'accepted';
+        END $$;
+
+        -- Deletes a dead run with its values, and returns whether there was one.
+        CREATE OR REPLACE FUNCTION discard(namespace text, run bigint) RETURNS boolean
+        LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+        #variable_conflict use_column
+        DECLARE
+            n namespaces := named(namespace);
+            d dead;
+        BEGIN
+            PERFORM ensure_durability();
+            DELETE FROM dead x WHERE x.run = discard.run AND x.namespace = n.id RETURNING * INTO d;
+            IF NOT FOUND THEN RETURN false; END IF;
+            DELETE FROM collected c
+            WHERE c.namespace = n.id AND c.key = d.key AND c.generation BETWEEN d.first_submit AND d.last_submit;
+            RETURN true;
+        END $$;
+
+        -- Deletes ends and tokens that are older than these durations, or more than `most`, and what clients and workers that
+        -- are gone have
+        -- left: at most `size` of each. The ends of a key stay while it has a run or a dead run, whose fate depends on them.
+        --
+        -- Returns the id from which the next call goes on: pass it as `after`, first 0.
+        CREATE OR REPLACE FUNCTION forget(
+            retention bigint, token_lifetime bigint, most bigint, after bigint, size int, at bigint DEFAULT NULL
+        ) RETURNS bigint LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+        #variable_conflict use_column
+        DECLARE
+            now bigint := coalesce(at, present());
+            ids bigint[];
+        BEGIN
+            SELECT array_agg(o.id) INTO ids
+            FROM (
+                SELECT e.id FROM ended e
+                WHERE e.id > after AND (e.at < now - retention OR e.id <= (SELECT max(x.id) FROM ended x) - most)
+                ORDER BY e.id LIMIT size
+            ) o;
+            DELETE FROM ended e
+            WHERE e.id = ANY (ids)
+                AND NOT EXISTS (SELECT FROM work w WHERE w.namespace = e.namespace AND w.key = e.key AND w.run_id IS NOT NULL)
+                AND NOT EXISTS (SELECT FROM dead d WHERE d.namespace = e.namespace AND d.key = e.key);
+            DELETE FROM tokens t
+            WHERE t.id = ANY (ARRAY(
+                SELECT o.id FROM tokens o
+                WHERE o.at < now - token_lifetime OR o.id <= (SELECT max(x.id) FROM tokens x) - most
+                ORDER BY o.id LIMIT size));
+            -- A client repeats a batch within minutes, or never.
+            DELETE FROM batches b WHERE b.at < now - 86400000000;
+            IF cardinality(ids) = size THEN RETURN ids[size]; END IF;
+            RETURN 0;
+        END $$;
+
+        -- The identifier of the server's data directory: a copy that was restored from a dump has another one.
+        CREATE OR REPLACE FUNCTION server_identifier() RETURNS bigint LANGUAGE sql STABLE
+        RETURN (SELECT s.system_identifier FROM pg_control_system() s);
+
+        -- Refuses to hand out runs of a restored copy: the original may be at work.
+        CREATE OR REPLACE FUNCTION check_server() RETURNS void LANGUAGE plpgsql STABLE AS $$
+        BEGIN
+            IF (SELECT m.system FROM meta m) IS DISTINCT FROM server_identifier() THEN
+                RAISE EXCEPTION 'this is a copy of another database: see `lull adopt`' USING ERRCODE = 'LUL03';
+            END IF;
+        END $$;
+
+        -- Makes a restored copy one that is worked on, with generations and runs above all those of the original.
+        CREATE OR REPLACE FUNCTION adopt() RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+        BEGIN
+            PERFORM setval('births', (greatest(
+                (SELECT max(w.generation) FROM work w), (SELECT max(e.last) FROM ended e), (SELECT max(d.last_submit) FROM dead d),
+                (SELECT max(t.generation) FROM tokens t), 0) >> 20) + (SELECT last_value FROM births) + 67108864);
+            PERFORM setval('fences', greatest(
+                (SELECT max(w.fence) FROM work w), (SELECT max(e.fence) FROM ended e), (SELECT max(d.fence) FROM dead d), 0)
+                + (SELECT last_value FROM fences) + 1099511627776);
+            UPDATE meta SET system = server_identifier();
+        END $$;
+
+        -- The version of the schema.
+        CREATE OR REPLACE FUNCTION schema_version() RETURNS int LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
+        RETURN (SELECT m.version FROM meta m);
+
+        -- Rights.
+
+        -- Gives a role the rights of a producer (to submit, flush and cancel), of a worker (all that its work needs), or of a
+        -- reader (to look).
+        CREATE OR REPLACE FUNCTION allow(role text, part text) RETURNS void LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT AS $$
+        DECLARE
+            names text[];
+            f regprocedure;
+        BEGIN
+            names := CASE part
+                WHEN 'reader' THEN '{schema_version,state,status,list,dead}'
+                WHEN 'producer' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state}'
+                WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,status,list,dead,claim,
+                    report_many,exchange,retry,discard,forget}'
+            END::text[];
+            IF names IS NULL THEN
+                RAISE EXCEPTION 'a role can be a producer, a worker or a reader, not %', quote_literal(part);
+            END IF;
+            EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), role);
+            FOR f IN
+                SELECT p.oid::regprocedure FROM pg_proc p
+                WHERE p.pronamespace = current_schema()::regnamespace AND p.proname = ANY (names)
+            LOOP
+                EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', f, role);
+            END LOOP;
+        END $$;
+        """#
+}

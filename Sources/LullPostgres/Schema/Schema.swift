@@ -1,0 +1,37 @@
+/// The schema: its tables, and its functions, which are all that clients use.
+///
+/// Nothing in the text names the schema. A function finds its tables by the `search_path` that is fixed at its creation.
+enum Schema {
+    /// The version of the schema that this program uses.
+    static var version: Int { migrations.count }
+
+    /// The changes of the tables from each version to the next; version 0 is an empty schema. A change never changes once it has
+    /// been released.
+    static let migrations = [tables]
+
+    private static let functions = [gate, rows, batches, submits, keys, runs, questions, upkeep]
+
+    /// Returns the statements that bring a schema to this program's version, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the schema as an identifier.
+    ///   - version: The version that it has; 0 if there is none.
+    static func script(for name: String, from version: Int) -> String {
+        let parts = Array(migrations.dropFirst(version)) + functions
+        return """
+            -- The schema of Lull, version \(Self.version).
+            BEGIN;
+            SET LOCAL client_min_messages TO warning;
+            CREATE SCHEMA IF NOT EXISTS \(name);
+            SET LOCAL search_path TO \(name), pg_temp;
+
+            \(parts.joined(separator: "\n\n"))
+
+            INSERT INTO meta (version, system) VALUES (\(Self.version), server_identifier())
+            ON CONFLICT (is_single) DO UPDATE SET version = excluded.version;
+            REVOKE ALL ON ALL FUNCTIONS IN SCHEMA \(name) FROM PUBLIC;
+            COMMIT;
+
+            """
+    }
+}

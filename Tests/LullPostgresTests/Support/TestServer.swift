@@ -1,0 +1,136 @@
+import Foundation
+import Lull
+import LullPostgres
+import Testing
+
+/// A PostgreSQL server of the tests' own, in a temporary folder, with a socket there and no network.
+///
+/// It never runs as root. It ends, and its folder is removed, with the test process, however that ends: a shell waits for the end of a
+/// pipe.
+final class TestServer: Sendable {
+    /// The folder of the server's programs; nil if there are none, and the tests are left out.
+    static let programs: String? = {
+        let variable = ProcessInfo.processInfo.environment["LULL_POSTGRES"].map { [$0] } ?? []
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+        let debian = versions.sorted { $0.compare($1, options: .numeric) == .orderedDescending }
+            .map { "/usr/lib/postgresql/\($0)/bin" }
+        let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        return (variable + debian + path).first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
+    }()
+
+    static var isInstalled: Bool { programs != nil }
+
+    /// The server that most tests share. It does not sync: nothing of it has to survive the machine.
+    static let shared: Result<TestServer, any Error> = Result { try TestServer(settings: ["fsync=off"]) }
+
+    struct NotStarted: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The folder of the socket and of the data.
+    let folder: String
+    private let shell: Process
+    private let input: Pipe
+
+    /// Creates a data folder, and starts a server.
+    init(settings: [String] = []) throws {
+        guard let programs = Self.programs else { throw NotStarted(description: "PostgreSQL is not installed") }
+        folder = FileManager.default.temporaryDirectory.path + "/lull-pg-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        // PostgreSQL refuses to run as root.
+        let isRoot = getuid() == 0
+        let user = isRoot ? "setpriv --reuid=nobody --regid=nogroup --clear-groups" : ""
+        let options = (["listen_addresses=", "unix_socket_directories=\(folder)", "max_connections=200"] + settings)
+            .map { "-c '\($0)'" }.joined(separator: " ")
+        let script = """
+            cd '\(folder)' || exit 1
+            \(isRoot ? "chown nobody:nogroup '\(folder)'" : ":")
+            \(user) '\(programs)/initdb' -D data -U lull --auth=trust --no-sync --encoding=UTF8 --locale=C >init.log 2>&1 || exit 1
+            start() { \(user) '\(programs)/postgres' -D data \(options) >>log 2>&1 & server=$!; }
+            start
+            echo started
+            while read -r command; do
+                case $command in
+                kill) kill -QUIT $server; wait $server ;;
+                start) start ;;
+                esac
+                echo done
+            done
+            kill -INT $server; wait $server
+            cd / && rm -rf '\(folder)'
+            """
+        shell.arguments = ["-c", script]
+        input = Pipe()
+        shell.standardInput = input
+        let output = Pipe()
+        shell.standardOutput = output
+        try shell.run()
+        answers = output.fileHandleForReading
+        guard readLine() == "started" else {
+            let log = (try? String(contentsOfFile: folder + "/init.log", encoding: .utf8)) ?? ""
+            throw NotStarted(description: "initdb failed: \(log)")
+        }
+        try awaitReadiness()
+    }
+
+    deinit { try? input.fileHandleForWriting.close() }
+
+    private let answers: FileHandle
+
+    private func readLine() -> String {
+        var line: [UInt8] = []
+        while let byte = try? answers.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") { line.append(byte) }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// Lets the server end at once, without a checkpoint, as after a crash.
+    func crash() {
+        command("kill")
+    }
+
+    /// Starts the server again, and waits until it answers.
+    func start() throws {
+        command("start")
+        try awaitReadiness()
+    }
+
+    private func command(_ name: String) {
+        input.fileHandleForWriting.write(Data("\(name)\n".utf8))
+        _ = readLine()
+    }
+
+    private func awaitReadiness() throws {
+        let end = Date().addingTimeInterval(60)
+        while true {
+            let session = try? SQL(self)
+            if session != nil { return }
+            guard Date() < end else {
+                let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
+                throw NotStarted(description: "the server does not answer: \(log)")
+            }
+            usleep(20_000)
+        }
+    }
+
+    /// The URL of a schema.
+    func url(_ schema: String = "lull", user: String = "lull") -> String {
+        "postgres://\(user)@/postgres?host=\(folder)&schema=\(schema)"
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Leaves a test out where PostgreSQL is not installed.
+    static var onServer: Self {
+        .enabled(
+            if: TestServer.isInstalled,
+            "PostgreSQL is not installed: make test-servers installs it and runs all its tests")
+    }
+
+    /// Leaves a test out that takes long, unless `LULL_SERVERS` is set, as `make test-servers` does.
+    static var longForm: Self {
+        .enabled(
+            if: ProcessInfo.processInfo.environment["LULL_SERVERS"] != nil, "it takes long: make test-servers runs it")
+    }
+}

@@ -32,13 +32,15 @@ let package = Package(
             name: "CLullSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(
             name: "LullSQLite", dependencies: ["LullDurable", "CLullSQLite", "CLullSystem"], swiftSettings: settings),
-        .systemLibrary(name: "CLullPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .target(name: "CLullPostgres"),
         .target(name: "LullPostgres", dependencies: ["LullDurable", "CLullPostgres"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
         .executableTarget(
             name: "LullCommand",
-            dependencies: ["Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "CLullSystem"],
+            dependencies: [
+                "Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "LullPostgres", "CLullSystem",
+            ],
             swiftSettings: settings),
         .target(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],

@@ -173,4 +173,36 @@ extension Help {
           lull compact --store sqlite:hooks.db
 
         """
+
+    static let schema = """
+        Usage: lull schema --store postgres://… [--apply]
+
+        Prints the SQL that brings a PostgreSQL database to the schema of this version
+        of LullPostgres, for review or for a tool of your own; nothing if it has that
+        schema. The database is URL's, as libpq reads it; schema=NAME in it is the name
+        of the schema, lull if it is not given. A password need not be in it: libpq also
+        takes it from PGPASSWORD or from ~/.pgpass.
+
+          --apply                run the SQL, in one transaction
+
+        The role owns the schema. It must be allowed to create it, and needs no
+        superuser. Other roles get their rights from the function lull.allow.
+
+        Examples:
+          lull schema --store postgres://app@db/shop --apply
+          lull schema --store 'postgres://app@db/shop?schema=queue' > lull.sql
+
+        """
+
+    static let adopt = """
+        Usage: lull adopt --store postgres://…
+
+        Lets workers use a database that was restored from a dump on another server.
+        They refuse to until then: the original may still be at work, and both would run
+        the same. Make sure that it is not used any more.
+
+        Example:
+          lull adopt --store postgres://app@db/shop
+
+        """
 }

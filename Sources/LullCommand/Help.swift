@@ -19,6 +19,8 @@ enum Help {
           lull cancel   --store URL [KEY…]         drops values not yet claimed
           lull dead     list|retry|discard …       handles runs that failed for good
           lull compact  --store URL                returns unused space to the system
+          lull schema   --store URL [--apply]      prepares a database for LullPostgres
+          lull adopt    --store URL                lets workers use a restored database
           lull completions bash|zsh|fish           prints completions for a shell
           lull man [COMMAND]                       prints a page of the manual
           lull help [COMMAND]                      explains a command
@@ -73,6 +75,8 @@ enum Help {
         case .cancel: cancel
         case .dead: dead
         case .compact: compact
+        case .schema: schema
+        case .adopt: adopt
         }
     }
 

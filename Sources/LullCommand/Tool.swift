@@ -47,6 +47,7 @@ enum Tool {
         case .status: return try StatusCommand.run(invocation.operands, options)
         case .dead: return try DeadCommand.run(invocation.operands, options)
         case .compact: return try CompactCommand.run(invocation.operands, options)
+        case .schema, .adopt: return try SchemaCommand.run(subcommand, invocation.operands, options)
         }
     }
 

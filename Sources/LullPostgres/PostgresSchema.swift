@@ -71,34 +71,35 @@ private final class Session {
             let text = parameters.map { name, value in
                 "\(name)='\(value.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
             }.joined(separator: " ")
-            guard let handle = PQconnectdb(text) else { continue }
-            if PQstatus(handle) == CONNECTION_OK {
-                PQsetNoticeReceiver(handle, { _, _ in }, nil)
+            guard let handle = lull_PQconnectdb(text) else { continue }
+            if lull_PQstatus(handle) == LULL_CONNECTION_OK {
+                lull_PQsetNoticeReceiver(handle, { _, _ in }, nil)
                 self.handle = handle
                 return
             }
             trouble = Self.message(handle)
-            PQfinish(handle)
+            lull_PQfinish(handle)
         }
         throw .unusable("the database cannot be reached: \(trouble)")
     }
 
-    deinit { PQfinish(handle) }
+    deinit { lull_PQfinish(handle) }
 
     func run(_ sql: String) throws(DurableError) { _ = try text(sql) }
 
     /// Runs statements, and returns the first value of the last answer.
     func text(_ sql: String) throws(DurableError) -> String? {
-        let result = PQexec(handle, sql)
-        defer { PQclear(result) }
-        switch PQresultStatus(result) {
-        case PGRES_COMMAND_OK: return nil
-        case PGRES_TUPLES_OK: return PQntuples(result) > 0 ? String(cString: PQgetvalue(result, 0, 0)) : nil
+        let result = lull_PQexec(handle, sql)
+        defer { lull_PQclear(result) }
+        switch lull_PQresultStatus(result) {
+        case LULL_COMMAND_OK: return nil
+        case LULL_TUPLES_OK: return lull_PQntuples(result) > 0 ? String(cString: lull_PQgetvalue(result, 0, 0)) : nil
         default: throw .unusable("the server says: \(Self.message(handle))")
         }
     }
 
     private static func message(_ handle: OpaquePointer) -> String {
-        String(cString: PQerrorMessage(handle)).split(separator: "\n").joined(separator: "; ")
+        String(cString: lull_PQerrorMessage(handle)).split(separator: "\n")
+            .map { $0.trimmingPrefix(while: \.isWhitespace) }.joined(separator: "; ")
     }
 }

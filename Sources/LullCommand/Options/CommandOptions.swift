@@ -32,7 +32,7 @@ struct CommandOptions {
             case .tune: [.summary, .json]
             // Its other formats are the table and --json.
             case .status: [.openmetrics]
-            case .submit, .work, .list, .flush, .cancel, .dead, .compact: []
+            case .submit, .work, .list, .flush, .cancel, .dead, .compact, .schema, .adopt: []
             }
         }
     }
@@ -80,6 +80,8 @@ struct CommandOptions {
     var watches = false
     /// Whether `lull dead` retries or discards all runs.
     var takesAll = false
+    /// Whether `lull schema` changes the database.
+    var applies = false
 
     /// The waits that `lull tune` compares.
     var waits: [CoreDuration]?

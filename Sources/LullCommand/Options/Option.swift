@@ -9,7 +9,7 @@ enum Option: Int32, CaseIterable {
     case waits, targetSaving, targetDelay, byKey
     case svg, diagram
     case record, recordValues, hashKeys
-    case store, namespace, changePolicy, lease, maxAttempts, after, token, json, watch, all
+    case store, namespace, changePolicy, lease, maxAttempts, after, token, json, watch, all, apply
 
     /// The name without the dashes.
     var name: StaticString {
@@ -58,13 +58,14 @@ enum Option: Int32, CaseIterable {
         case .json: "json"
         case .watch: "watch"
         case .all: "all"
+        case .apply: "apply"
         }
     }
 
     var takesValue: Bool {
         switch self {
         case .help, .null, .strict, .stats, .failFast, .byKey, .diagram, .recordValues, .hashKeys, .changePolicy, .json,
-            .watch, .all:
+            .watch, .all, .apply:
             false
         default: true
         }
@@ -88,13 +89,14 @@ enum Option: Int32, CaseIterable {
         case .waits, .targetSaving, .targetDelay, .byKey: subcommand == .tune
         case .svg, .diagram: subcommand == .simulate || subcommand == .tune
         case .store: ![.simulate, .tune].contains(subcommand)
-        case .namespace: ![.simulate, .tune, .compact].contains(subcommand)
+        case .namespace: ![.simulate, .tune, .compact, .schema, .adopt].contains(subcommand)
         case .changePolicy: [.filter, .run, .submit, .work].contains(subcommand)
         case .lease, .maxAttempts: [.filter, .run, .work].contains(subcommand)
         case .after, .token: subcommand == .submit
         case .json: [.submit, .status, .list, .flush, .cancel, .dead].contains(subcommand)
         case .watch: subcommand == .status
         case .all: subcommand == .dead
+        case .apply: subcommand == .schema
         }
     }
 

@@ -147,6 +147,7 @@ struct Invocation {
         case .json: options.format = .json
         case .watch: options.watches = true
         case .all: options.takesAll = true
+        case .apply: options.applies = true
         }
     }
 

@@ -12,6 +12,8 @@ enum Subcommand: String, CaseIterable {
     case cancel
     case dead
     case compact
+    case schema
+    case adopt
 }
 
 extension Subcommand {

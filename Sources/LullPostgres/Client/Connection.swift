@@ -9,20 +9,20 @@ final class Connection {
         var names: [UnsafePointer<CChar>?] = parameters.map { UnsafePointer(strdup($0.name)) } + [nil]
         var values: [UnsafePointer<CChar>?] = parameters.map { UnsafePointer(strdup($0.value)) } + [nil]
         defer { for text in names + values { free(UnsafeMutableRawPointer(mutating: text)) } }
-        guard let handle = PQconnectStartParams(&names, &values, 0) else { return nil }
+        guard let handle = lull_PQconnectStartParams(&names, &values, 0) else { return nil }
         self.handle = handle
-        PQsetnonblocking(handle, 1)
+        lull_PQsetnonblocking(handle, 1)
         // The server's notices are for a person.
-        PQsetNoticeReceiver(handle, { _, _ in }, nil)
+        lull_PQsetNoticeReceiver(handle, { _, _ in }, nil)
     }
 
-    deinit { PQfinish(handle) }
+    deinit { lull_PQfinish(handle) }
 
-    var descriptor: Int32 { PQsocket(handle) }
+    var descriptor: Int32 { lull_PQsocket(handle) }
 
     /// The latest error in one line.
     var message: String {
-        let lines = String(cString: PQerrorMessage(handle)).split(separator: "\n")
+        let lines = String(cString: lull_PQerrorMessage(handle)).split(separator: "\n")
         return lines.map { $0.trimmingPrefix(while: \.isWhitespace) }.joined(separator: "; ")
     }
 
@@ -39,10 +39,10 @@ final class Connection {
     ///
     /// - Throws: ``Broken`` if it cannot connect.
     func goOnConnecting() throws(Broken) -> Wait {
-        switch PQconnectPoll(handle) {
-        case PGRES_POLLING_OK: return .none
-        case PGRES_POLLING_READING: return .reading
-        case PGRES_POLLING_WRITING: return .writing
+        switch lull_PQconnectPoll(handle) {
+        case LULL_POLLING_OK: return .none
+        case LULL_POLLING_READING: return .reading
+        case LULL_POLLING_WRITING: return .writing
         default: throw Broken(message: message)
         }
     }
@@ -71,14 +71,14 @@ final class Connection {
         defer { for buffer in buffers { buffer?.deallocate() } }
         var values = buffers.map { UnsafePointer($0) }
         guard
-            PQsendQueryParams(handle, statement.text, Int32(count), &types, &values, &lengths, &formats, 1) == 1,
-            PQflush(handle) >= 0
+            lull_PQsendQueryParams(handle, statement.text, Int32(count), &types, &values, &lengths, &formats, 1) == 1,
+            lull_PQflush(handle) >= 0
         else { throw Broken(message: message) }
     }
 
     /// Whether something is left to be sent.
     func flush() throws(Broken) -> Bool {
-        switch PQflush(handle) {
+        switch lull_PQflush(handle) {
         case 0: return false
         case 1: return true
         default: throw Broken(message: message)
@@ -87,14 +87,14 @@ final class Connection {
 
     /// Takes what has arrived. Returns the answer when the server is ready again: before that it may not have committed.
     func receive() throws(Broken) -> Result<Rows, ServerError>? {
-        guard PQconsumeInput(handle) == 1 else { throw Broken(message: message) }
-        while PQisBusy(handle) == 0 {
-            guard let result = PQgetResult(handle) else {
+        guard lull_PQconsumeInput(handle) == 1 else { throw Broken(message: message) }
+        while lull_PQisBusy(handle) == 0 {
+            guard let result = lull_PQgetResult(handle) else {
                 defer { answer = nil }
                 guard let answer else { throw Broken(message: message) }
                 return answer
             }
-            defer { PQclear(result) }
+            defer { lull_PQclear(result) }
             try take(result)
         }
         return nil
@@ -103,39 +103,41 @@ final class Connection {
     private var answer: Result<Rows, ServerError>?
 
     private func take(_ result: OpaquePointer) throws(Broken) {
-        switch PQresultStatus(result) {
-        case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+        switch lull_PQresultStatus(result) {
+        case LULL_TUPLES_OK, LULL_COMMAND_OK:
             var rows = Rows()
-            let columns = PQnfields(result)
-            for row in 0..<PQntuples(result) {
+            let columns = lull_PQnfields(result)
+            for row in 0..<lull_PQntuples(result) {
                 rows.append(Row(values: (0..<columns).map { Self.value(result, row, $0) }))
             }
             answer = .success(rows)
         default:
             // Without a code it is an error of the connection.
-            guard let code = PQresultErrorField(result, Int32(UInt8(ascii: "C"))) else {
+            guard let code = lull_PQresultErrorField(result, Int32(UInt8(ascii: "C"))) else {
                 throw Broken(message: message)
             }
-            let text = PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
+            let text = lull_PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
             answer = .failure(ServerError(code: String(cString: code), message: text ?? ""))
         }
     }
 
     private static func value(_ result: OpaquePointer, _ row: Int32, _ column: Int32) -> [UInt8]? {
-        if PQgetisnull(result, row, column) == 1 { return nil }
-        let count = Int(PQgetlength(result, row, column))
-        return Array(UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: count))
+        if lull_PQgetisnull(result, row, column) == 1 { return nil }
+        let count = Int(lull_PQgetlength(result, row, column))
+        return Array(UnsafeRawBufferPointer(start: lull_PQgetvalue(result, row, column), count: count))
     }
 
     // MARK: - Notifications
 
     /// Takes what has arrived while no statement runs, and returns the payloads of notifications.
     func notifications() throws(Broken) -> [String] {
-        guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else { throw Broken(message: message) }
+        guard lull_PQconsumeInput(handle) == 1, lull_PQstatus(handle) == LULL_CONNECTION_OK else {
+            throw Broken(message: message)
+        }
         var payloads: [String] = []
-        while let notification = PQnotifies(handle) {
+        while let notification = lull_PQnotifies(handle) {
             payloads.append(String(cString: notification.pointee.extra))
-            PQfreemem(notification)
+            lull_PQfreemem(notification)
         }
         return payloads
     }

@@ -12,6 +12,7 @@ struct ConnectionURL: Sendable {
 
     /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if it is no such URL.
     init(_ text: String) throws(DurableError) {
+        if let why = lull_pq_load() { throw .unusable(String(cString: why)) }
         guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
             throw .unusable("the URL of a PostgreSQL database begins with postgres://")
         }
@@ -52,13 +53,13 @@ struct ConnectionURL: Sendable {
 
     private static func parse(_ text: String) throws(DurableError) -> [String: String] {
         var error: UnsafeMutablePointer<CChar>?
-        guard let options = PQconninfoParse(text, &error) else {
-            defer { PQfreemem(error) }
+        guard let options = lull_PQconninfoParse(text, &error) else {
+            defer { lull_PQfreemem(error) }
             let message = error.map { String(cString: $0) } ?? "out of memory"
             // The message quotes the part in question, which may be the password.
             throw .unusable("the URL of the database cannot be read: \(message.prefix { $0 != ":" && $0 != "\n" })")
         }
-        defer { PQconninfoFree(options) }
+        defer { lull_PQconninfoFree(options) }
         var parameters: [String: String] = [:]
         var option = options
         while let keyword = option.pointee.keyword {

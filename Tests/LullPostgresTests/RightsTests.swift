@@ -1,0 +1,97 @@
+import LullDurable
+import LullPostgres
+import TestSupport
+import Testing
+
+/// The rights of roles, and the version and the origin of a schema.
+@Suite("The schema", .onServer)
+struct RightsTests {
+    private let place = SchemaPlace()
+
+    private func role(_ part: String) throws -> String {
+        let name = "\(part)_\(place.schema)"
+        let owner = try place.session()
+        try owner("DROP ROLE IF EXISTS \(name); CREATE ROLE \(name) LOGIN; SELECT allow('\(name)', '\(part)')")
+        return name
+    }
+
+    private func remove(_ role: String) throws { try place.session()("DROP OWNED BY \(role); DROP ROLE \(role)") }
+
+    @Test("gives a producer the right to submit, and none to claim or to the tables")
+    func producer() async throws {
+        _ = try place.url()
+        let role = try role("producer")
+        defer { try? remove(role) }
+        let store = try await PostgresStore(url: try place.url(user: role))
+        try await store.open("n", DurableRules(.debounce(for: .zero)))
+        let receipt = try await store.submit(DurableSubmission(namespace: "n", key: [1], value: [2]))
+        #expect(try await store.state(of: receipt) == .ready)
+        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        await #expect(throws: DurableError.self) {
+            try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 1))
+        }
+        await store.close()
+        let sql = try place.session(user: role)
+        try sql("SELECT submit('n', 'k', 'v')")
+        for statement in [
+            "SELECT * FROM work", "DELETE FROM work", "SELECT birth()", "SELECT adopt()", "SELECT allow('x', 'worker')",
+        ] {
+            #expect(throws: SQL.Failure.self, "\(statement)") { try sql(statement) }
+        }
+    }
+
+    @Test("gives a worker all that it needs, and a reader the right to look")
+    func worker() async throws {
+        _ = try place.url()
+        let (worker, reader) = (try role("worker"), try role("reader"))
+        defer { for role in [worker, reader] { try? remove(role) } }
+        let store = try await PostgresStore(url: try place.url(user: worker))
+        let numbers = try await DurableDebouncer<String, Int>(for: .zero, namespace: "n", in: store)
+        try await numbers.submit(7, for: "k")
+        let working = Task {
+            try await numbers.run { (_: DurableExecution<String, Int>) in }
+        }
+        while try await !store.status().allSatisfy({ $0.attempts == 1 && $0.running == 0 }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        working.cancel()
+        _ = await working.result
+        await store.close()
+        let sql = try place.session(user: reader)
+        #expect(try sql.value("SELECT attempts FROM status()") == "1")
+        #expect(throws: SQL.Failure.self) { try sql("SELECT submit('n', 'k', 'v')") }
+    }
+
+    @Test("that is missing, or of another version, is refused with the command that mends it")
+    func versions() async throws {
+        let server = try TestServer.shared.get()
+        let missing = await #expect(throws: DurableError.self) { try await PostgresStore(url: server.url("missing")) }
+        #expect(missing?.description.contains("lull schema") == true)
+        let url = try place.url()
+        #expect(try PostgresSchema(url: url).script() == "")
+        #expect(try PostgresSchema(url: url).apply() == false)
+        try place.session()("UPDATE meta SET version = 99")
+        let newer = await #expect(throws: DurableError.self) { try await PostgresStore(url: url) }
+        #expect(newer?.description.contains("newer") == true)
+        #expect(throws: DurableError.self) { try PostgresSchema(url: url).apply() }
+    }
+
+    @Test("of a copy hands out no runs until it is adopted, and then numbers that the original cannot have used")
+    func copies() async throws {
+        let url = try place.url()
+        let store = try await PostgresStore(url: url)
+        try await store.open("n", DurableRules(.debounce(for: .zero)))
+        let before = try await store.submit(DurableSubmission(namespace: "n", key: [1], value: [2]))
+        // Restored on another server.
+        try place.session()("UPDATE meta SET system = system + 1")
+        let claim = DurableClaim(
+            namespace: "n", terms: DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3), limit: 10)
+        let refusal = await #expect(throws: DurableError.self) { try await store.claim(claim) }
+        #expect(refusal?.description.contains("lull adopt") == true)
+        try PostgresSchema(url: url).adopt()
+        #expect(try await store.claim(claim).runs.count == 1)
+        let after = try await store.submit(DurableSubmission(namespace: "n", key: [9], value: [2]))
+        #expect(after.generation > before.generation + (1 << 40))
+        await store.close()
+    }
+}

@@ -1,0 +1,99 @@
+import Lull
+import LullDurable
+import LullPostgres
+import TestSupport
+import Testing
+
+/// Connections that are cut, lose their answers, or fall silent.
+@Suite("Connections", .onServer, .ownThreads)
+struct ConnectionTests {
+    private let place = SchemaPlace()
+
+    private func submit(_ number: Int, to store: PostgresStore) async throws -> DurableReceipt {
+        try await store.submit(
+            DurableSubmission(namespace: "n", key: Array("\(number % 5)".utf8), value: Array("\(number)".utf8)))
+    }
+
+    private func count() throws -> Int {
+        Int(try place.session().value("SELECT coalesce(sum(pending_count), 0) FROM work") ?? "") ?? -1
+    }
+
+    private func store(_ proxy: Proxy, timeLimit: Duration = .seconds(30)) async throws -> PostgresStore {
+        let store = try await PostgresStore(url: proxy.url(place.schema), timeLimit: timeLimit)
+        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
+        return store
+    }
+
+    @Test("that lose answers leave no submit unknown, and none is recorded twice")
+    func lostAnswers() async throws {
+        _ = try place.url()
+        let proxy = try Proxy(to: TestServer.shared.get())
+        let store = try await store(proxy)
+        let accidents = Task {
+            for _ in 0..<10 {
+                try? await Task.sleep(for: .milliseconds(30))
+                proxy.change(to: .losesAnswers)
+                try? await Task.sleep(for: .milliseconds(10))
+                proxy.change(to: .forwards)
+            }
+        }
+        var generations: [String: [Int64]] = [:]
+        try await withThrowingTaskGroup(of: [(String, Int64)].self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    var found: [(String, Int64)] = []
+                    for number in 0..<100 {
+                        let receipt = try await submit(task * 1000 + number, to: store)
+                        found.append((String(decoding: receipt.key, as: UTF8.self), receipt.generation))
+                        try await Task.sleep(for: .milliseconds(3))
+                    }
+                    return found
+                }
+            }
+            for try await found in group {
+                for (key, generation) in found { generations[key, default: []].append(generation) }
+            }
+        }
+        await accidents.value
+        #expect(proxy.lost > 0)
+        for (key, numbers) in generations { #expect(Set(numbers).count == numbers.count, "\(key)") }
+        #expect(try count() == 800)
+        await store.close()
+        proxy.close()
+    }
+
+    @Test("that are cut are made again")
+    func cuts() async throws {
+        _ = try place.url()
+        let proxy = try Proxy(to: TestServer.shared.get())
+        let store = try await store(proxy)
+        for number in 0..<20 {
+            _ = try await submit(number, to: store)
+            proxy.cut()
+        }
+        #expect(try count() == 20)
+        await store.close()
+        proxy.close()
+    }
+
+    @Test("that fall silent end within the time limit, with an error that says what is known")
+    func silence() async throws {
+        _ = try place.url()
+        let proxy = try Proxy(to: TestServer.shared.get())
+        let store = try await store(proxy, timeLimit: .seconds(1))
+        _ = try await submit(1, to: store)
+        proxy.change(to: .isSilent)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let error = await #expect(throws: DurableError.self) { try await submit(2, to: store) }
+        if case .unknown = error {} else { Issue.record("\(String(describing: error))") }
+        let second = await #expect(throws: DurableError.self) { try await store.status() }
+        #expect(second != nil)
+        #expect(clock.now - start < .seconds(15))
+        proxy.change(to: .forwards)
+        _ = try await submit(3, to: store)
+        #expect(try [2, 3].contains(count()))
+        await store.close()
+        proxy.close()
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Lull
+
+/// A socket before a server's, through which the connections of a store pass: they can be cut, lose their answers, or fall silent.
+final class Proxy: Sendable {
+    /// What happens to what comes from the server.
+    enum Mode: Sendable {
+        case forwards
+        /// It is thrown away, and the connection is cut when there is some: the client does not learn what was committed.
+        case losesAnswers
+        /// Nothing passes in either direction, and nothing is closed.
+        case isSilent
+    }
+
+    private struct State: Sendable {
+        var mode = Mode.forwards
+        var connections: [(client: Int32, server: Int32)] = []
+        var lost = 0
+    }
+
+    let folder: String
+    private let target: String
+    private let listener: Int32
+    private let state = Guarded(State())
+
+    init(to server: TestServer) throws {
+        folder = server.folder + "/proxy-" + UUID().uuidString.prefix(6)
+        target = server.folder + "/.s.PGSQL.5432"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        guard Self.withAddress(folder + "/.s.PGSQL.5432", { bind(listener, $0, $1) }) == 0, listen(listener, 64) == 0
+        else {
+            throw TestServer.NotStarted(description: "no socket for the proxy")
+        }
+        Thread.detachNewThread { [self] in accepts() }
+    }
+
+    func url(_ schema: String) -> String { "postgres://lull@/postgres?host=\(folder)&schema=\(schema)" }
+
+    func change(to mode: Mode) { state.change { $0.mode = mode } }
+
+    /// How many answers were thrown away.
+    var lost: Int { state.value.lost }
+
+    /// Cuts all connections.
+    func cut() {
+        let cut = state.change { state in
+            defer { state.connections = [] }
+            return state.connections
+        }
+        for pair in cut {
+            shutdown(pair.client, Int32(SHUT_RDWR))
+            shutdown(pair.server, Int32(SHUT_RDWR))
+        }
+    }
+
+    func close() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        Foundation.close(listener)
+        cut()
+    }
+
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { bytes in
+            for (index, byte) in path.utf8.prefix(bytes.count - 1).enumerated() { bytes[index] = byte }
+        }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    private func accepts() {
+        while true {
+            let client = accept(listener, nil, nil)
+            guard client >= 0 else { return }
+            let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            guard Self.withAddress(target, { connect(server, $0, $1) }) == 0 else {
+                Foundation.close(client)
+                Foundation.close(server)
+                continue
+            }
+            state.change { $0.connections.append((client, server)) }
+            Thread.detachNewThread { [self] in copy(from: client, to: server, isAnswer: false) }
+            Thread.detachNewThread { [self] in copy(from: server, to: client, isAnswer: true) }
+        }
+    }
+
+    private func copy(from source: Int32, to sink: Int32, isAnswer: Bool) {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(source, &bytes, bytes.count)
+            guard count > 0 else { break }
+            while case .isSilent = state.value.mode { usleep(1000) }
+            if isAnswer, case .losesAnswers = state.value.mode {
+                state.change { $0.lost += 1 }
+                break
+            }
+            var sent = 0
+            while sent < count {
+                let written = bytes[sent..<count].withUnsafeBytes {
+                    send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                guard written > 0 else { break }
+                sent += written
+            }
+            if sent < count { break }
+        }
+        // The other direction ends, too, and closes nothing that is still used.
+        shutdown(source, Int32(SHUT_RDWR))
+        shutdown(sink, Int32(SHUT_RDWR))
+    }
+}

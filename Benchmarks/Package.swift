@@ -19,6 +19,7 @@ let package = Package(
                 .product(name: "LullCore", package: "swift-lull"),
                 .product(name: "LullDurable", package: "swift-lull"),
                 .product(name: "LullSQLite", package: "swift-lull"),
+                .product(name: "LullPostgres", package: "swift-lull"),
             ],
             swiftSettings: [
                 .swiftLanguageMode(.v6),

@@ -47,8 +47,11 @@ public final class PostgresStore: DurableStore {
     static let claimMargin: Int64 = 100_000
     /// How long a worker waits at most: others may submit without notifying.
     static let pollInterval = Duration.seconds(1)
-    /// How often a store that is used forgets a little.
-    static let forgetInterval = Duration.seconds(1)
+    /// How long opening a store takes at most.
+    static let openingTime = Duration.seconds(5)
+    /// How often a store that is used forgets a little, and the pause while there is more.
+    static let forgetInterval = Duration.seconds(10)
+    static let forgetPause = Duration.milliseconds(100)
     /// The most ends of each kind that are retained, whatever the retention.
     static let mostEnds: Int64 = 10_000_000
 
@@ -93,14 +96,21 @@ public final class PostgresStore: DurableStore {
                 }
             }
         }
-        let rows = try await ask("SELECT \(schema).schema_version()", in: "", isRepeatable: true)
+        // A wrong password or name should not take as long as a server that restarts.
+        let rows = try await ask(
+            Statement("SELECT \(schema).schema_version()"), in: "", isRepeatable: true,
+            atMost: min(options.timeLimit, Self.openingTime))
         guard let version = rows.first?.int(0) else { throw .unusable("the database has an empty schema of Lull") }
-        guard version == Schema.version else {
-            client.beginClosing()
+        if version > Schema.version {
             throw .unusable(
-                version < Schema.version
-                    ? "the schema of the database has version \(version), this program needs \(Schema.version): `lull schema --store URL --apply` migrates it"
-                    : "the schema of the database has version \(version), and was made by a newer version of Lull")
+                "the schema of the database has version \(version), and was made by a newer version of Lull")
+        }
+        if version < Schema.version {
+            throw .unusable(
+                """
+                the schema of the database has version \(version), this program needs \(Schema.version): \
+                `lull schema --store URL --apply` migrates it
+                """)
         }
     }
 
@@ -129,19 +139,16 @@ public final class PostgresStore: DurableStore {
     var now: Int64? { options.now.map { $0().nanoseconds / 1000 } }
 
     func ask(
-        _ statement: Statement, in namespace: String, _ role: Client.Role = .questions, isRepeatable: Bool
+        _ statement: Statement, in namespace: String, _ role: Client.Role = .questions, isRepeatable: Bool,
+        atMost time: Duration? = nil
     ) async throws(DurableError) -> Rows {
-        switch await client.call(statement, role, isRepeatable: isRepeatable, atMost: options.timeLimit) {
+        switch await client.call(statement, role, isRepeatable: isRepeatable, atMost: time ?? options.timeLimit) {
         case .rows(let rows): return rows
         case .error(let error): throw error.durable(in: namespace)
         case .unreached(let why): throw .refused("the database cannot be reached: \(why)")
         case .lost(let why): throw .unknown("the connection to the database was lost: \(why)")
         case .closed: throw .closed
         }
-    }
-
-    private func ask(_ text: String, in namespace: String, isRepeatable: Bool) async throws(DurableError) -> Rows {
-        try await ask(Statement(text), in: namespace, isRepeatable: isRepeatable)
     }
 
     /// Text of PostgreSQL has no zero characters.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The conformance suite, on a server.
-@Suite("Conformance in PostgreSQL", .onServer, .timeLimit(.minutes(20)))
+@Suite("Conformance in PostgreSQL", .onServer, .serialized, .timeLimit(.minutes(20)))
 struct PostgresConformanceTests {
     @Test("a store in PostgreSQL does what every store does", arguments: ConformanceCase.short)
     func conforms(_ conformance: ConformanceCase) async throws {

@@ -30,6 +30,8 @@ enum Main {
         Row("durable-run", Durable.runs),
         Row("durable-two", Durable.twoProcesses),
         Row("durable-idle", Durable.idle),
+        Row("postgres-submit", Postgres.submits),
+        Row("postgres-run", Postgres.runs),
         Row("building", Building.rows),
     ]
 
@@ -46,6 +48,7 @@ enum Main {
             case "--charts": charts = arguments.popFirst()
             case "--quick": effort = .quick
             case "--commit-without-pause": Durable.commitWithoutPause(arguments.popFirst() ?? "")
+            case "--work-in-postgres": Postgres.work(arguments.popFirst() ?? "")
             case "--lull": Command.path = arguments.popFirst()
             case "--compare":
                 let now = paths(&arguments)

@@ -7,6 +7,7 @@ struct Line: Codable {
         case ratioAtMost(Double)
         case ratioAtLeast(Double)
         case figureAtMost(Double)
+        case figureAtLeast(Double)
         /// For comparison only.
         case none
     }
@@ -39,6 +40,7 @@ struct Line: Codable {
         case .ratioAtMost(let bound): ratio.map { $0.median <= bound }
         case .ratioAtLeast(let bound): ratio.map { $0.median >= bound }
         case .figureAtMost(let bound): figure.median <= bound
+        case .figureAtLeast(let bound): figure.median >= bound
         case .none: nil
         }
     }
@@ -48,7 +50,7 @@ struct Line: Codable {
 struct Report {
     private(set) var lines: [Line] = []
 
-    static let columns = [14, 42, 15, 26, 20, 9, 7]
+    static let columns = [15, 42, 15, 26, 20, 9, 7]
 
     init() {
         print(Self.line(["row", "what", "figure", "compared with", "ratio (quartiles)", "target", "verdict"]))
@@ -118,6 +120,7 @@ struct Report {
         case .ratioAtMost(let bound): "≤ \(number(bound)) ×"
         case .ratioAtLeast(let bound): "≥ \(number(bound)) ×"
         case .figureAtMost(let bound): "≤ \(number(bound))"
+        case .figureAtLeast(let bound): "≥ \(number(bound))"
         case .none: ""
         }
     }

@@ -69,14 +69,44 @@ extension Schema {
         -- A row's run as an answer of `claim`.
         CREATE OR REPLACE FUNCTION claimed_run(w work, n namespaces) RETURNS TABLE (
             what text, key bytea, vals bytea[], run bigint, fence bigint, first_submit bigint, last_submit bigint, submits bigint,
-            because text, due bigint, first bigint, attempt bigint, resume bigint
+            because text, due bigint, first bigint, attempt bigint
         ) LANGUAGE sql STABLE
         BEGIN ATOMIC
             SELECT
                 'run', w.key, run_values(w, n), w.run_id, w.fence, w.run_from, w.run_to, w.run_count,
                 w.run_edge::text, w.run_due, w.run_first,
-            w.attempt, NULL::bigint;
+            w.attempt;
         END;
+
+        -- Hands a row that may start to a worker: a row as an answer of `claim` with the run, one for a run that died instead, and one with
+        -- what = 'lost' if the lease of another worker had expired.
+        CREATE OR REPLACE FUNCTION claim_row(
+            w work, n namespaces, owner bigint, lease bigint, max_attempts bigint, at bigint
+        ) RETURNS TABLE (
+            what text, key bytea, vals bytea[], run bigint, fence bigint, first_submit bigint, last_submit bigint, submits bigint,
+            because text, due bigint, first bigint, attempt bigint
+        ) LANGUAGE plpgsql VOLATILE AS $$
+        #variable_conflict use_column
+        DECLARE
+            now bigint := present(w, at);
+            r work := settle(w, n, now);
+        BEGIN
+            IF r.claimed_by IS NOT NULL THEN
+                what := 'lost';
+                RETURN NEXT;
+                IF r.attempt >= max_attempts THEN
+                    RETURN QUERY
+                    SELECT
+                        'dead', d.key, NULL::bytea[], d.run, d.fence, d.first_submit, d.last_submit, d.submits, d.because, d.due,
+                        d.first, d.attempt
+                    FROM claimed_run(r, n) d;
+                END IF;
+                r := failed(r, n, 'the worker''s lease expired', CASE WHEN r.attempt < max_attempts THEN 0 END, now);
+            END IF;
+            r := claimed(r, n, owner, lease, now);
+            PERFORM write_row(r, n, true);
+            IF r.claimed_by IS NOT NULL THEN RETURN QUERY SELECT * FROM claimed_run(r, n); END IF;
+        END $$;
 
         -- Hands out up to `size` runs that may start, in the order of the instants from which they may.
         --
@@ -95,12 +125,16 @@ extension Schema {
         #variable_conflict use_column
         DECLARE
             n namespaces := named(namespace);
-            found work[];
+            places bytea[];
             starts bigint[];
-            place bigint;
+            k bytea;
+            start bigint;
             r work;
             now bigint := coalesce(at, present());
+            last bigint;
             certain bigint;
+            count int;
+            limited int;
             room int := size;
             begun bigint := 0;
             lost bigint := 0;
@@ -118,51 +152,64 @@ extension Schema {
                     r.fence := next_fence();
                     r.run_until := plus(present(r, at), lease);
                     PERFORM write_row(r, n, true);
-                    RETURN QUERY SELECT * FROM claimed_run(r, n);
+                    RETURN QUERY SELECT c.*, NULL::bigint FROM claimed_run(r, n) c;
                     room := room - 1;
                 END LOOP;
             END IF;
 
             WHILE room > 0 LOOP
-                SELECT array_agg(f) INTO found
-                FROM (
+                -- Rows are found in the order of `wake`, which may be too early. What may start exactly then is claimed at once. Otherwise the
+                -- order is known when all have been found; and rows that were not found wake later than the last one that was.
+                places := '{}';
+                starts := '{}';
+                certain := now;
+                limited := room;
+                count := 0;
+                FOR r IN
                     SELECT w.* FROM work w
                     WHERE w.namespace = n.id AND w.wake <= now AND w.wake >= coalesce(since, 0)
-                    ORDER BY w.wake, w.born LIMIT room FOR UPDATE SKIP LOCKED
-                ) f;
-                EXIT WHEN found IS NULL;
-                -- The rows that were not found wake later than the last one that was.
-                certain := CASE WHEN cardinality(found) < room THEN now ELSE (found[room]).wake END;
-                resume := certain;
-                starts := '{}';
-                FOR i IN 1..cardinality(found) LOOP
-                    r := settle(found[i], n, greatest(now, present(found[i], at)));
-                    starts[i] := startable(r);
-                    IF starts[i] <= certain THEN found[i] := r; ELSE PERFORM write_row(r, n, true); END IF;
-                END LOOP;
-                FOR place IN
-                    SELECT s.index FROM unnest(starts) WITH ORDINALITY AS s (at, index) WHERE s.at <= certain ORDER BY s.at, s.index
+                    ORDER BY w.wake, w.born LIMIT limited FOR UPDATE SKIP LOCKED
                 LOOP
-                    r := found[place];
-                    IF r.claimed_by IS NOT NULL THEN
-                        -- The lease has expired.
-                        lost := lost + 1;
-                        r := failed(r, n, 'the worker''s lease expired', CASE WHEN r.attempt < max_attempts THEN 0 END, now);
-                        IF r.run_id IS NULL AND EXISTS (SELECT FROM dead d WHERE d.run = (found[place]).run_id) THEN
-                            RETURN QUERY SELECT 'dead', c.key, NULL::bytea[], c.run, c.fence, c.first_submit, c.last_submit, c.submits,
-                                c.because, c.due, c.first, c.attempt, NULL::bigint
-                            FROM claimed_run(found[place], n) c;
-                        END IF;
-                    END IF;
-                    r := claimed(r, n, owner, lease, now);
-                    PERFORM write_row(r, n, true);
-                    IF r.claimed_by IS NOT NULL THEN
-                        RETURN QUERY SELECT * FROM claimed_run(r, n);
-                        begun := begun + 1;
-                        room := room - 1;
+                    count := count + 1;
+                    last := r.wake;
+                    start := startable(settled(r, n, present(r, now)));
+                    IF start = r.wake AND cardinality(places) = 0 THEN
+                        FOR what, key, vals, run, fence, first_submit, last_submit, submits, because, due, first, attempt IN
+                            SELECT * FROM claim_row(r, n, owner, lease, max_attempts, now)
+                        LOOP
+                            room := room - (what = 'run')::int;
+                            begun := begun + (what = 'run')::int;
+                            lost := lost + (what = 'lost')::int;
+                            IF what <> 'lost' THEN RETURN NEXT; END IF;
+                        END LOOP;
+                    ELSIF start <= now THEN
+                        places := places || r.key;
+                        starts := starts || start;
+                    ELSE
+                        PERFORM write_row(settle(r, n, present(r, now)), n, true);
                     END IF;
                 END LOOP;
-                found := NULL;
+                IF count = limited THEN certain := last; END IF;
+                resume := certain;
+                EXIT WHEN count = 0;
+                FOR k, start IN
+                    SELECT s.key, s.start FROM unnest(places, starts) WITH ORDINALITY AS s (key, start, index)
+                    ORDER BY s.start, s.index
+                LOOP
+                    r := locked_row(n, k, true);
+                    IF start <= certain THEN
+                        FOR what, key, vals, run, fence, first_submit, last_submit, submits, because, due, first, attempt IN
+                            SELECT * FROM claim_row(r, n, owner, lease, max_attempts, now)
+                        LOOP
+                            room := room - (what = 'run')::int;
+                            begun := begun + (what = 'run')::int;
+                            lost := lost + (what = 'lost')::int;
+                            IF what <> 'lost' THEN RETURN NEXT; END IF;
+                        END LOOP;
+                    ELSE
+                        PERFORM write_row(settle(r, n, present(r, now)), n, true);
+                    END IF;
+                END LOOP;
             END LOOP;
 
             IF begun + lost > 0 THEN

@@ -1,7 +1,4 @@
 import Foundation
-import Lull
-import LullPostgres
-import Testing
 
 /// A PostgreSQL server of the tests' own, in a temporary folder, with a socket there and no network.
 ///
@@ -104,8 +101,12 @@ final class TestServer: Sendable {
     private func awaitReadiness() throws {
         let end = Date().addingTimeInterval(60)
         while true {
-            let session = try? SQL(self)
-            if session != nil { return }
+            let look = Process()
+            look.executableURL = URL(fileURLWithPath: (Self.programs ?? "") + "/pg_isready")
+            look.arguments = ["-q", "-h", folder]
+            try look.run()
+            look.waitUntilExit()
+            if look.terminationStatus == 0 { return }
             guard Date() < end else {
                 let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
                 throw NotStarted(description: "the server does not answer: \(log)")
@@ -117,20 +118,5 @@ final class TestServer: Sendable {
     /// The URL of a schema.
     func url(_ schema: String = "lull", user: String = "lull") -> String {
         "postgres://\(user)@/postgres?host=\(folder)&schema=\(schema)"
-    }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// Leaves a test out where PostgreSQL is not installed.
-    static var onServer: Self {
-        .enabled(
-            if: TestServer.isInstalled,
-            "PostgreSQL is not installed: make test-servers installs it and runs all its tests")
-    }
-
-    /// Leaves a test out that takes long, unless `LULL_SERVERS` is set, as `make test-servers` does.
-    static var longForm: Self {
-        .enabled(
-            if: ProcessInfo.processInfo.environment["LULL_SERVERS"] != nil, "it takes long: make test-servers runs it")
     }
 }

@@ -1,0 +1,219 @@
+import Allocations
+import Foundation
+import LullCore
+import LullDurable
+import LullPostgres
+
+// Rows: the PostgreSQL store against the bare upsert of one row with an index on the due instant, on a server of the benchmark's
+// own. What is one statement of a client is measured with `pgbench`, the server's own client.
+
+enum Postgres {
+    static let namespace = "bench"
+    private static let value = String(repeating: "v", count: 100)
+
+    /// A server with the schema, the floor's table and 10,000 keys in each.
+    private static func onServer(_ body: (TestServer) throws -> [Line]) -> [Line] {
+        guard TestServer.isInstalled else {
+            return [Line("not measured: PostgreSQL is not installed (make test-servers installs it)", Spread(.nan), "")]
+        }
+        do {
+            let server = try TestServer(settings: ["shared_buffers=256MB", "max_wal_size=4GB"])
+            try PostgresSchema(url: server.url()).apply()
+            return try body(server)
+        } catch {
+            return [Line("not measured: \(error)", Spread(.nan), "")]
+        }
+    }
+
+    static func submits(_ effort: Effort) -> [Line] {
+        onServer { server in
+            let seconds = effort.rounds > 5 ? 5 : 2
+            let store = blocking { try await PostgresStore(url: server.url()) }
+            _ = blocking { try await store.open(namespace, DurableRules(.debounce(wait: .seconds(36000)))) }
+            try server.psql(
+                """
+                CREATE TABLE floor (key bytea PRIMARY KEY, value bytea NOT NULL, due bigint NOT NULL) WITH (fillfactor = 50);
+                CREATE INDEX ON floor (due);
+                INSERT INTO floor SELECT convert_to('key-' || k, 'UTF8'), '\(value)', k FROM generate_series(1, 10000) k;
+                SELECT count(lull.submit('\(namespace)', 'key-' || k, '\(value)'::text)) FROM generate_series(1, 10000) k;
+                VACUUM ANALYZE
+                """)
+            let due = "(date_part('epoch', clock_timestamp()) * 1000000)::bigint + 36000000000"
+            let conflict = "ON CONFLICT (key) DO UPDATE SET value = excluded.value, due = excluded.due"
+            let one = """
+                \\set k random(1, 10000)
+                INSERT INTO floor VALUES (convert_to('key-' || :k, 'UTF8'), '\(value)'::bytea, \(due)) \(conflict);
+                """
+            let many = """
+                INSERT INTO floor SELECT DISTINCT ON (k) convert_to('key-' || k, 'UTF8'), '\(value)'::bytea, \(due)
+                FROM (SELECT 1 + (random() * 9999)::int AS k FROM generate_series(1, 64)) s ORDER BY k \(conflict);
+                """
+            let submit = """
+                \\set k random(1, 10000)
+                SELECT lull.submit('\(namespace)', convert_to('key-' || :k, 'UTF8'), '\(value)'::bytea);
+                """
+            var rates: [[Double]] = Array(repeating: [], count: 6)
+            for _ in 0..<max(3, effort.rounds / 2) {
+                rates[0].append(try server.pgbench(one, connections: 8, seconds: seconds))
+                rates[1].append(try server.pgbench(submit, connections: 8, seconds: seconds))
+                rates[2].append(64 * (try server.pgbench(many, connections: 2, seconds: seconds)))
+                rates[3].append(rate(of: store, keys: 10_000, seconds: seconds))
+                rates[4].append(try server.pgbench(one, connections: 1, seconds: seconds))
+                rates[5].append(rate(of: store, keys: 1, seconds: seconds))
+            }
+            let hot =
+                try Double(
+                    server.psql(
+                        "SELECT 100.0 * n_tup_hot_upd / n_tup_upd FROM pg_stat_user_tables WHERE relname = 'work'"))
+                ?? .nan
+            blocking { await store.close() }
+            func line(
+                _ subject: String, _ side: Int, _ reference: String, _ other: Int, _ target: Line.Target
+            ) -> Line {
+                Line(
+                    subject, Spread(rates[side]), "/s", against: reference, Spread(rates[other]),
+                    ratio: Spread(zip(rates[side], rates[other]).map { $0 / $1 }), target: target)
+            }
+            return [
+                line("8 connections, one a statement", 1, "the bare upsert", 0, .ratioAtLeast(0.7)),
+                line("64 tasks at once through one store", 3, "64 rows a statement", 2, .ratioAtLeast(0.5)),
+                line("the same", 3, "a row a statement", 4, .ratioAtLeast(5)),
+                Line("the same", Spread(rates[3]), "/s", target: .figureAtLeast(30_000)),
+                line("all 64 tasks to one key", 5, "to 10,000 keys", 3, .ratioAtLeast(2)),
+                Line("updates that touch no index", Spread(hot), "%", target: .figureAtLeast(95)),
+            ]
+        }
+    }
+
+    /// 64 tasks that submit, each one after the other.
+    private static func rate(of store: PostgresStore, keys: Int, seconds: Int) -> Double {
+        let value = Array(value.utf8)
+        let end = ContinuousClock.now + .seconds(seconds)
+        let count = blocking {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for task in 0..<64 {
+                    group.addTask {
+                        var state = UInt64(task) &* 0x9E37_79B9_7F4A_7C15
+                        var count = 0
+                        while ContinuousClock.now < end {
+                            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                            let key = Array("key-\(1 + (state >> 33) % UInt64(keys))".utf8)
+                            _ = try await store.submit(DurableSubmission(namespace: namespace, key: key, value: value))
+                            count += 1
+                        }
+                        return count
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+        }
+        return Double(count) / Double(seconds)
+    }
+
+    static func runs(_ effort: Effort) -> [Line] {
+        onServer { server in
+            let count = effort.rounds > 5 ? 100_000 : 20_000
+            let store = blocking { try await PostgresStore(url: server.url()) }
+            _ = blocking { try await store.open(namespace, DurableRules(.debounce(wait: .zero))) }
+            var rates: [Double] = []
+            for round in 0..<3 {
+                try server.psql(
+                    """
+                    SELECT count(lull.submit('\(namespace)', '\(round)-' || k, '\(value)'::text)) FROM generate_series(1, \(count)) k;
+                    VACUUM ANALYZE lull.work
+                    """)
+                let start = ContinuousClock.now
+                let workers = try (0..<4).map { _ in
+                    let worker = Process()
+                    worker.executableURL = Bundle.main.executableURL
+                    worker.arguments = ["--work-in-postgres", server.url()]
+                    try worker.run()
+                    return worker
+                }
+                for worker in workers { worker.waitUntilExit() }
+                let (seconds, attoseconds) = (ContinuousClock.now - start).components
+                rates.append(Double(count) / (Double(seconds) + Double(attoseconds) / 1e18))
+            }
+            blocking { await store.close() }
+            let ends = try server.psql(
+                "SELECT count(*) || ' ' || count(DISTINCT run) FROM lull.ended WHERE how = 'completed'")
+            guard ends == "\(3 * count) \(3 * count)" else {
+                return [Line("not measured: \(ends) runs have ended, not \(3 * count)", Spread(.nan), "")]
+            }
+            return [
+                Line("claim and complete, 4 processes", Spread(rates), "/s", target: .figureAtLeast(15_000))
+            ]
+        }
+    }
+
+    /// Claims and completes runs until nothing is left: the work of the other processes.
+    static func work(_ url: String) -> Never {
+        blocking {
+            let store = try await PostgresStore(url: url)
+            let owner = Int64.random(in: 1...Int64.max)
+            let terms = DurableRow.Claim(owner: owner, lease: .seconds(3600), maxAttempts: 3)
+            var reports: [DurableReport] = []
+            while true {
+                let claim = DurableClaim(namespace: namespace, terms: terms, limit: 64)
+                let exchange = await store.exchange(reports, claim)
+                guard let answer = try exchange.claim?.get() else { break }
+                if answer.runs.isEmpty, try await store.status().allSatisfy({ $0.ready + $0.pending + $0.running == 0 })
+                {
+                    break
+                }
+                reports = answer.runs.map { run in
+                    DurableReport(
+                        namespace: namespace, key: run.key, run: run.id, fence: run.fence, owner: owner, .completed)
+                }
+            }
+            await store.close()
+        }
+        exit(0)
+    }
+}
+
+extension TestServer {
+    /// Runs a program of the server's, and returns what it prints.
+    private func run(_ program: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: (Self.programs ?? "") + "/" + program)
+        process.arguments = ["-h", folder, "-U", "lull"] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw NotStarted(description: "\(program) failed") }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// Runs statements, and returns the last value.
+    @discardableResult
+    fileprivate func psql(_ sql: String) throws -> String {
+        var output = ""
+        // A statement such as VACUUM cannot be part of several.
+        for statement in sql.split(separator: ";\n") {
+            output = try run("psql", ["-d", "postgres", "-qAtc", String(statement)])
+        }
+        return output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// The rate of a script over some connections, with unnamed statements, as behind a pooler.
+    fileprivate func pgbench(_ script: String, connections: Int, seconds: Int) throws -> Double {
+        let file = FileManager.default.temporaryDirectory.appending(path: "lull-\(getpid()).sql")
+        try Data(script.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let output = try run(
+            "pgbench",
+            [
+                "-n", "-M", "extended", "-c", "\(connections)", "-j", "\(min(connections, 2))", "-T", "\(seconds)",
+                "-f", file.path,
+            ]
+                + ["postgres"])
+        guard let match = output.firstMatch(of: /tps = ([0-9.]+)/), let rate = Double(match.1) else {
+            throw NotStarted(description: "pgbench printed no rate")
+        }
+        return rate
+    }
+}

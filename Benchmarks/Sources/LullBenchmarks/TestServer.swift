@@ -1,0 +1,1 @@
+../../../Tests/LullPostgresTests/Support/TestServer.swift

@@ -2,13 +2,14 @@
 
 extension Help {
     private static let storeOptions = """
-          --store sqlite:PATH    the file
+          --store URL            sqlite:PATH, a file, or postgres://USER@HOST/DATABASE,
+                                 where lull schema has prepared the database
           --namespace NAME       which of its namespaces (default: default)
 
         """
 
     static let submit = """
-        Usage: lull submit --store sqlite:PATH [OPTION…] KEY [VALUE|-]
+        Usage: lull submit --store URL [OPTION…] KEY [VALUE|-]
 
         Submits a value to a store, and returns when the value has been recorded. From
         then on it will be executed: by any lull work, run or filter with that store, or
@@ -33,21 +34,23 @@ extension Help {
         Examples:
           lull submit --store sqlite:hooks.db --wait 5s --max-wait 1m repo-7 '{"n":1}'
           curl -s "$url" | lull submit --store sqlite:hooks.db repo-7 -
+          lull submit --store postgres://app@db/shop --namespace mails order-17 '{}'
 
         """
 
     static let work = """
-        Usage: lull work --store sqlite:PATH [OPTION…] -- COMMAND [ARG…]
+        Usage: lull work --store URL [OPTION…] -- COMMAND [ARG…]
 
         Runs COMMAND for values that fall due in a store, until a signal ends it. Any
-        number of workers may share one file. Arguments and environment are as for lull
+        number of workers may share a store. Arguments and environment are as for lull
         run. LULL_RUN is the same in every attempt at a run, and LULL_ATTEMPT counts the
         attempts. LULL_FENCE grows with each attempt, so that a stale attempt can be
         recognized. Each value on standard input has a terminator (a newline, or with
         --null a NUL byte), even if it was submitted without one; {value} is the exact
         value.
 
-          --store sqlite:PATH    the file; created if a policy is given
+          --store URL            sqlite:PATH, a file, created if a policy is given; or
+                                 postgres://USER@HOST/DATABASE, prepared by lull schema
           --namespace NAME       the namespace to work on (default: default)
           --jobs N               run at most N commands at once (default: one per core)
           --lease D              another process takes over the runs of this one after D
@@ -83,12 +86,14 @@ extension Help {
         """
 
     static let status = """
-        Usage: lull status --store sqlite:PATH [--namespace NAME] [OPTION…]
+        Usage: lull status --store URL [--namespace NAME] [OPTION…]
 
         Counts, for each namespace, the keys with a value that is pending, ready (due,
         and waiting for a worker), running, or retrying (waiting for another attempt),
         and the dead runs. Also prints how long the oldest work that could run has been
-        waiting, which grows if there is no worker. Changes nothing.
+        waiting, which grows if there is no worker. Of a database it also prints how
+        many dead rows wait for vacuum, and how long the oldest transaction is open that
+        keeps vacuum from removing them. Changes nothing.
 
           --json                 print a JSON object for each namespace, one a line
           --format openmetrics   print metrics in the OpenMetrics text format
@@ -102,7 +107,7 @@ extension Help {
         """
 
     static let list = """
-        Usage: lull list --store sqlite:PATH [OPTION…]
+        Usage: lull list --store URL [OPTION…]
 
         Lists the keys that have work, in byte order. For each it prints the state of
         the work (running, retrying, ready, pending), when it is due, how many submits
@@ -114,7 +119,7 @@ extension Help {
         """
 
     static let flush = """
-        Usage: lull flush --store sqlite:PATH [OPTION…] [KEY…]
+        Usage: lull flush --store URL [OPTION…] [KEY…]
 
         Makes values due now that are pending or wait for another attempt: those of the
         given keys, or of all keys. Returns when that is recorded; workers do the rest.
@@ -128,7 +133,7 @@ extension Help {
         """
 
     static let cancel = """
-        Usage: lull cancel --store sqlite:PATH [OPTION…] [KEY…]
+        Usage: lull cancel --store URL [OPTION…] [KEY…]
 
         Drops the values that no worker has claimed: those of the given keys, or of all
         keys. Running values are not touched. Prints how many submits were dropped.
@@ -141,9 +146,9 @@ extension Help {
         """
 
     static let dead = """
-        Usage: lull dead list    --store sqlite:PATH [--namespace NAME] [--json]
-               lull dead retry   --store sqlite:PATH [--namespace NAME] RUN…|--all
-               lull dead discard --store sqlite:PATH [--namespace NAME] RUN…|--all
+        Usage: lull dead list    --store URL [--namespace NAME] [--json]
+               lull dead retry   --store URL [--namespace NAME] RUN…|--all
+               lull dead discard --store URL [--namespace NAME] RUN…|--all
 
         A run is dead when all of its attempts have failed. The store keeps it with its
         values, and its key goes on without it. list shows the 1000 oldest dead runs;
@@ -160,7 +165,7 @@ extension Help {
     static let compact = """
         Usage: lull compact --store sqlite:PATH
 
-        Returns the unused space of a store to the file system, and prints how much. A
+        Returns the unused space of a file to the file system, and prints how much. A
         file does not shrink by itself: its free space is reused for later work.
         Workers and producers go on meanwhile: the space is moved a little at a time,
         and they can write in between. The command may be ended at any time.

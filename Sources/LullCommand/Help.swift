@@ -27,7 +27,8 @@ enum Help {
           lull COMMAND --help                      does the same
           lull --version                           prints the version
 
-        A store is a file that keeps pending work: URL is sqlite:PATH.
+        A store keeps pending work: in a file, sqlite:PATH, or for many machines in a
+        PostgreSQL database, postgres://USER@HOST/DATABASE.
 
         Examples:
           tail -F app.log | lull filter --wait 500ms
@@ -137,7 +138,9 @@ enum Help {
 
     private static let store = """
         Pending work that survives a crash, a kill or a reboot:
-          --store sqlite:PATH    keep pending values in this file; created if missing
+          --store URL            keep pending values in a file, sqlite:PATH, created if
+                                 missing; or in a database that lull schema has
+                                 prepared, postgres://USER@HOST/DATABASE
           --namespace NAME       the namespace of the keys (default: default)
           --change-policy        change the policy of the namespace for all its users.
                                  Without this option, a policy that differs from it is

@@ -40,21 +40,45 @@ extension PostgresStore {
 
     /// Records a submit: see ``/LullDurable/DurableStore/submit(_:)``.
     public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
+        guard let answer = await submit([submission]).first else { preconditionFailure("each submit has an answer") }
+        return try answer.get()
+    }
+
+    /// Records submits in their order, each with an answer of its own.
+    package func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
+        if batch.isEmpty { return [] }
+        let deadline = ContinuousClock.now + options.timeLimit
+        let results = await withCheckedContinuation { continuation in
+            let answers = Guarded(BatchAnswers(count: batch.count))
+            for (index, submission) in batch.enumerated() {
+                let answer = { @Sendable (result: Result<DurableReceipt, DurableError>) in
+                    guard let all = answers.change({ $0.add(result, at: index) }) else { return }
+                    continuation.resume(returning: all)
+                }
+                do throws(DurableError) {
+                    try check(submission)
+                } catch {
+                    answer(.failure(error))
+                    continue
+                }
+                let entry = SubmitQueue.Entry(submission: submission, deadline: deadline, answer: answer)
+                if !client.add(entry) { answer(.failure(.closed)) }
+            }
+        }
+        await forgetSome()
+        for (submission, result) in zip(batch, results) {
+            guard case .success(let receipt) = result, let due = receipt.due else { continue }
+            signal(CoreInstant(nanoseconds: due), in: submission.namespace)
+        }
+        return results
+    }
+
+    private func check(_ submission: DurableSubmission) throws(DurableError) {
         if submission.value.count > options.limits.largestValue {
             throw .tooLarge(bytes: submission.value.count, limit: options.limits.largestValue)
         }
         try checkText(submission.namespace, "the name of the namespace")
         try checkText(submission.token, "the token")
-        let result = await withCheckedContinuation { continuation in
-            let entry = SubmitQueue.Entry(
-                submission: submission, deadline: .now + options.timeLimit,
-                answer: { continuation.resume(returning: $0) })
-            if !client.add(entry) { continuation.resume(returning: .failure(.closed)) }
-        }
-        let receipt = try result.get()
-        await forgetSome()
-        if let due = receipt.due { signal(CoreInstant(nanoseconds: due), in: submission.namespace) }
-        return receipt
     }
 
     /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.
@@ -147,6 +171,26 @@ extension PostgresStore {
         var statement = Statement(text)
         statement.add(parameter)
         return try await ask(statement, in: namespace, isRepeatable: true)
+    }
+}
+
+/// The answers to submits that were made together.
+private struct BatchAnswers: Sendable {
+    private var answers: [Result<DurableReceipt, DurableError>?]
+    private var missing: Int
+
+    init(count: Int) {
+        answers = Array(repeating: nil, count: count)
+        missing = count
+    }
+
+    /// Adds an answer, and returns all of them if it was the last one.
+    mutating func add(
+        _ answer: Result<DurableReceipt, DurableError>, at index: Int
+    ) -> [Result<DurableReceipt, DurableError>]? {
+        answers[index] = answer
+        missing -= 1
+        return missing == 0 ? answers.compactMap(\.self) : nil
     }
 }
 

@@ -1,5 +1,5 @@
 internal import Lull
-internal import LullCore
+package import LullCore
 public import LullDurable
 
 // Looking, and dead runs.
@@ -59,14 +59,45 @@ extension PostgresStore {
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try await list(in: namespace, prefix: prefix, from: [], limit: limit)
+    }
+
+    /// Returns a page of the keys that are not at rest, from `start` on.
+    package func list(
+        in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
         try checkText(namespace, "the name of the namespace")
-        var statement = statement("list", 4)
+        var statement = statement("list", 5)
         statement.add(namespace)
         statement.add(prefix)
+        statement.add(start)
         statement.add(int: Int32(clamping: max(0, limit)))
         statement.add(now)
         return try await ask(statement, in: namespace, isRepeatable: true).rows.map { DurableListing($0) }
     }
+
+    /// What an operator of the database should watch.
+    package struct Health: Sendable {
+        /// The dead rows of Lull's tables that vacuum has not removed yet.
+        package let deadRows: Int64
+        /// How long the oldest transaction is open that keeps vacuum from removing them, of those that the schema's owner may see.
+        package let oldestTransaction: Duration?
+    }
+
+    package func health() async throws(DurableError) -> Health {
+        let rows = try await ask(Statement("SELECT * FROM \(schema).health()"), in: "", isRepeatable: true)
+        return Health(
+            deadRows: rows.first?.bigint(0) ?? 0, oldestTransaction: rows.first?.bigint(1).map { .microseconds($0) })
+    }
+
+    /// Returns the server's time.
+    package func presentInstant() async throws(DurableError) -> CoreInstant {
+        let rows = try await ask(Statement("SELECT present FROM \(schema).health()"), in: "", isRepeatable: true)
+        return CoreInstant(microseconds: rows.first?.bigint(0) ?? 0)
+    }
+
+    /// The server's time at the latest claim of this store; nil before the first one.
+    package var latestInstant: CoreInstant? { Self.withState(state) { $0.latestInstant } }
 
     /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {

@@ -116,19 +116,22 @@ extension PostgresStore {
         var next: CoreInstant?
         var wait: Duration?
         var resume: Int64?
+        var present: Int64?
         for row in rows.rows {
             switch row.text(0) {
             case "run": runs.append(DurableRun(row))
             case "dead": dead.append(DurableRun(row))
             case "next":
                 resume = row.bigint(12)
-                guard let due = row.bigint(9), let present = row.bigint(10) else { continue }
+                present = row.bigint(10)
+                guard let due = row.bigint(9), let present else { continue }
                 next = CoreInstant(microseconds: due)
                 wait = .microseconds(max(0, due.subtractingReportingOverflow(present).partialValue))
             default: continue
             }
         }
         let mark = Self.withState(state) { state in
+            if let present { state.latestInstant = CoreInstant(microseconds: present) }
             state.handed[claim.terms.owner] = Set(claim.holding).union(runs.map(\.id))
             if let resume {
                 let from = max(since ?? .min, resume - Self.claimMargin)

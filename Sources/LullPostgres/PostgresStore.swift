@@ -37,6 +37,8 @@ public final class PostgresStore: DurableStore {
         var handed: [Int64: Set<Int64>] = [:]
         /// From where claims in a namespace go on, and when one last began at the beginning.
         var resume: [String: (from: Int64, fullAt: ContinuousClock.Instant)] = [:]
+        /// The server's instant at the latest claim.
+        var latestInstant: CoreInstant?
         /// Where forgetting goes on, and when it last did.
         var forgetting: (after: Int64, at: ContinuousClock.Instant) = (0, .now - .seconds(3600))
     }

@@ -29,8 +29,9 @@ struct ConnectionTests {
         _ = try place.url()
         let proxy = try Proxy(to: TestServer.shared.get())
         let store = try await store(proxy)
+        let isDone = Guarded(false)
         let accidents = Task {
-            for _ in 0..<10 {
+            while !isDone.value {
                 try? await Task.sleep(for: .milliseconds(30))
                 proxy.change(to: .losesAnswers)
                 try? await Task.sleep(for: .milliseconds(10))
@@ -42,8 +43,9 @@ struct ConnectionTests {
             for task in 0..<8 {
                 group.addTask {
                     var found: [(String, Int64)] = []
-                    for number in 0..<100 {
-                        let receipt = try await submit(task * 1000 + number, to: store)
+                    // On a busy machine it takes a while until an answer is lost.
+                    while found.count < 50 || proxy.lost < 3 && found.count < 5000 {
+                        let receipt = try await submit(task * 10_000 + found.count, to: store)
                         found.append((String(decoding: receipt.key, as: UTF8.self), receipt.generation))
                         try await Task.sleep(for: .milliseconds(3))
                     }
@@ -54,10 +56,11 @@ struct ConnectionTests {
                 for (key, generation) in found { generations[key, default: []].append(generation) }
             }
         }
+        isDone.change { $0 = true }
         await accidents.value
         #expect(proxy.lost > 0)
         for (key, numbers) in generations { #expect(Set(numbers).count == numbers.count, "\(key)") }
-        #expect(try count() == 800)
+        #expect(try count() == generations.values.reduce(0) { $0 + $1.count })
         await store.close()
         proxy.close()
     }
@@ -89,7 +92,7 @@ struct ConnectionTests {
         if case .unknown = error {} else { Issue.record("\(String(describing: error))") }
         let second = await #expect(throws: DurableError.self) { try await store.status() }
         #expect(second != nil)
-        #expect(clock.now - start < .seconds(15))
+        #expect(clock.now - start < .seconds(55))
         proxy.change(to: .forwards)
         _ = try await submit(3, to: store)
         #expect(try [2, 3].contains(count()))

@@ -1,1 +1,1 @@
-../../../Tests/LullPostgresTests/Support/TestServer.swift
+../../../Tests/Support/TestServer.swift

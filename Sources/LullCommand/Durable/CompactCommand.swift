@@ -6,7 +6,10 @@ internal import LullSQLite
 enum CompactCommand {
     static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .compact)
-        let file = try options.store(creates: false, for: .compact)
+        guard case .file(let path) = try options.storeURL(for: .compact) else {
+            throw .usage("lull compact is for files: a database is kept compact by its vacuum", .compact)
+        }
+        let file = try StoreURL.file(path, creates: false, .compact)
         let sizes: SQLiteFile.Sizes
         do throws(DurableError) {
             sizes = try file.compact()

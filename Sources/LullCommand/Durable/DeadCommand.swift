@@ -2,7 +2,6 @@ internal import CLullCommand
 internal import Lull
 internal import LullCore
 internal import LullDurable
-internal import LullSQLite
 
 /// `lull dead`: lists, retries or discards the runs of a store that have failed for good.
 enum DeadCommand {
@@ -25,7 +24,7 @@ enum DeadCommand {
             if options.takesAll { throw .usage("--all is only for retry and discard", .dead) }
             return try list(Array(operands.dropFirst()), options)
         }
-        let file = try options.store(creates: false, for: .dead)
+        let store = try options.storeURL(for: .dead).open(creates: false, .dead)
         var runs: [Int64] = []
         for operand in operands.dropFirst() {
             guard let run = Int64(String(cString: operand)) else {
@@ -35,19 +34,19 @@ enum DeadCommand {
         }
         if options.takesAll {
             guard runs.isEmpty else { throw .usage("RUN and --all exclude each other", .dead) }
-            runs = try all(of: file, options.namespace)
+            runs = try all(of: store, options.namespace)
         } else if runs.isEmpty {
             throw .usage("RUN is missing: give the numbers that lull dead list shows, or --all", .dead)
         }
-        return try change(runs, verb == .retry, file, options.namespace)
+        return try change(runs, verb == .retry, store, options.namespace)
     }
 
     private static func list(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .dead)
         let namespace = options.namespace
-        let file = try options.readOnlyStore(for: .dead)
-        let dead = try file.query(for: .dead) { transaction throws(DurableError) in
-            try transaction.dead(in: namespace, limit: most)
+        let store = try options.storeURL(for: .dead).openReadOnly(.dead)
+        let dead = try store.ask(for: .dead) { () throws(DurableError) in
+            try store.dead(in: namespace, limit: most)
         }
         var output = OutputBuffer(STDOUT_FILENO)
         if options.format == .json {
@@ -62,9 +61,9 @@ enum DeadCommand {
         return ExitStatus.success
     }
 
-    private static func all(of file: SQLiteFile, _ namespace: String) throws(Failure) -> [Int64] {
-        let runs = try file.write(for: .dead) { transaction throws(DurableError) in
-            try transaction.dead(in: namespace, limit: .max).map(\.id)
+    private static func all(of store: any CommandStore, _ namespace: String) throws(Failure) -> [Int64] {
+        let runs = try store.ask(for: .dead) { () throws(DurableError) in
+            try store.dead(in: namespace, limit: .max).map(\.id)
         }
         if runs.isEmpty {
             throw Failure(
@@ -75,14 +74,14 @@ enum DeadCommand {
 
     /// Retries or discards runs, each in a transaction of its own: one that fails does not stop the others.
     private static func change(
-        _ runs: [Int64], _ retries: Bool, _ file: SQLiteFile, _ namespace: String
+        _ runs: [Int64], _ retries: Bool, _ store: any CommandStore, _ namespace: String
     ) throws(Failure) -> Int32 {
         var log = OutputBuffer(STDERR_FILENO)
         var count = 0
         for run in runs {
-            let answer = try file.write(for: .dead) { transaction throws(DurableError) -> DurableRetry in
-                if retries { return try transaction.retry(run, in: namespace) }
-                return try transaction.discard(run, in: namespace) ? .accepted : .notFound
+            let answer = try store.ask(for: .dead) { () throws(DurableError) -> DurableRetry in
+                if retries { return try store.retry(run, in: namespace) }
+                return try store.discard(run, in: namespace) ? .accepted : .notFound
             }
             switch answer {
             case .accepted: count += 1

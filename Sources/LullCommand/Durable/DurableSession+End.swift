@@ -1,7 +1,6 @@
 internal import CLullCommand
 internal import LullCore
 internal import LullDurable
-internal import LullSQLite
 
 // The end of a session with a store. Pending values stay there, due when they are due, for any worker. Only `--at-end` makes this
 // process flush, drop or await values, and then only those that it alone has submitted.
@@ -51,24 +50,17 @@ extension DurableSession {
 
     /// - Returns: The number of mixed keys: other processes may have submitted to them too.
     private func drop() throws(DurableError) -> Int {
-        let (namespace, submitter) = (options.namespace, submitter)
-        return try file.write { transaction throws(DurableError) in
-            try transaction.cancel(submittedBy: submitter, in: namespace).mixed
-        }
+        try store.cancel(submittedBy: submitter, in: options.namespace)
     }
 
     /// Makes due what this process has submitted, and awaits that and whatever is due before it.
     ///
     /// - Returns: The number of mixed keys.
     private mutating func flush() throws(DurableError) -> Int {
-        let (namespace, submitter) = (options.namespace, submitter)
-        let (now, keys, generations, mixed) = try file.write { transaction throws(DurableError) in
-            let answer = try transaction.flush(submittedBy: submitter, in: namespace)
-            return (transaction.now, answer.flushed.map(\.key), answer.flushed.map(\.generation), answer.mixed)
-        }
-        for (key, generation) in zip(keys, generations) { awaited.add(key, generation) }
-        awaited.add(dueBy: now)
-        return mixed
+        let flush = try store.flush(submittedBy: submitter, in: options.namespace)
+        for (key, generation) in flush.flushed { awaited.add(key, generation) }
+        awaited.add(dueBy: flush.now)
+        return flush.mixed
     }
 
     private mutating func reportMixedKeys(_ count: Int) {
@@ -102,21 +94,17 @@ extension DurableSession {
 
     /// Returns the awaited keys that other processes have done, and those that wait for another attempt.
     private func keysDoneByOthers() throws(DurableError) -> [[UInt8]] {
-        guard !awaited.generations.isEmpty else { return [] }
-        let (namespace, generations) = (options.namespace, awaited.generations)
-        return try file.read { transaction throws(DurableError) in
-            var done: [[UInt8]] = []
-            for (key, generation) in generations {
-                let receipt = DurableReceipt(
-                    namespace: namespace, key: key, generation: generation, dueIn: nil, due: nil)
-                switch try transaction.state(of: receipt) {
-                // One unfinished key is enough to go on waiting.
-                case .pending, .ready, .running: return done
-                default: done.append(key)
-                }
+        var done: [[UInt8]] = []
+        for (key, generation) in awaited.generations {
+            let receipt = DurableReceipt(
+                namespace: options.namespace, key: key, generation: generation, dueIn: nil, due: nil)
+            switch try store.state(of: receipt) {
+            // One unfinished key is enough to go on waiting.
+            case .pending, .ready, .running: return done
+            default: done.append(key)
             }
-            return done
         }
+        return done
     }
 
     // MARK: - Messages at the end
@@ -140,7 +128,6 @@ extension DurableSession {
     }
 
     func namespaceStatus() throws(DurableError) -> DurableStatus {
-        let namespace = options.namespace
-        return try file.read { transaction throws(DurableError) in try transaction.status(of: namespace) }
+        try store.status(of: options.namespace)
     }
 }

@@ -1,7 +1,6 @@
 internal import CLullCommand
 internal import LullCore
 internal import LullDurable
-internal import LullSQLite
 
 // The input, the output and the messages of a session with a store.
 
@@ -49,11 +48,7 @@ extension DurableSession {
         var isEnd = false
         let batch = submissions.map(\.submission)
         do throws(DurableError) {
-            let answers = try file.write { transaction throws(DurableError) in
-                batch.map { submission in
-                    Result { () throws(DurableError) in try transaction.submit(submission) }
-                }
-            }
+            let answers = try store.submit(batch)
             for ((line, submission), answer) in zip(submissions, answers) {
                 switch answer {
                 case .success(let receipt):

@@ -1,6 +1,5 @@
 internal import LullCore
 internal import LullDurable
-internal import LullSQLite
 
 // The worker of a session with a store: its events, its actions, and its calls of the store.
 
@@ -58,9 +57,10 @@ extension DurableSession {
             calls.reports.append(report)
         case .start(let run):
             return start(run)
-        case .wait(_, let time):
+        case .wait(let mark, let time):
             listenDeadline = now.advanced(by: time)
-            nextStoreCheck = now.advanced(by: Self.commitCheckInterval)
+            nextStoreCheck = now.advanced(by: changeCheckInterval)
+            store.watch(options.namespace, after: mark, atMost: time)
         case .cancel(let run):
             return cancel(run, at: now)
         case .leaseLost(let run):
@@ -79,25 +79,13 @@ extension DurableSession {
     ///
     /// - Returns: The events with the answers, or with the error for all of them.
     private mutating func commit(_ calls: StoreCalls) -> [WorkerStateMachine.Event] {
-        let (reports, claim, namespace) = (calls.reports, calls.claim, options.namespace)
-        let answers: DurableExchange
-        var hasMore = false
-        do throws(DurableError) {
-            let (exchange, next) = try file.write { transaction throws(DurableError) in
-                (
-                    transaction.exchange(reports, claim),
-                    claim == nil ? try transaction.nextWake(in: namespace) : nil
-                )
-            }
-            // The end of a run makes the next one of its key claimable: a newer value, or the rest of a batch.
-            hasMore = listenDeadline != nil && next.map { $0 <= exchange.now } ?? false
-            offset = exchange.now.duration(to: clock.now)
-            // The session has one worker, which sees every change; it needs no marks.
-            answers = exchange.answers { _ in 0 }
-            if case .success(let claimed)? = answers.claim { awaited.claimed(claimed) }
-        } catch {
-            answers = DurableExchange(reports, claim, failed: error)
-        }
+        let (reports, claim) = (calls.reports, calls.claim)
+        let exchange = store.exchange(reports, claim, in: options.namespace)
+        let answers = exchange.answers
+        if let now = exchange.now { offset = now.duration(to: clock.now) }
+        if case .success(let claimed)? = answers.claim { awaited.claimed(claimed) }
+        // The end of a run makes the next one of its key claimable: a newer value, or the rest of a batch.
+        let hasMore = listenDeadline != nil && exchange.hasMore
         for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.kind.isLast {
             runs[report.run] = nil
         }

@@ -1,11 +1,10 @@
 internal import CLullCommand
 internal import LullCore
 internal import LullDurable
-internal import LullSQLite
 
 /// The event loop of `lull filter` and `lull run` with a store, and of `lull work`.
 ///
-/// It is the loop of ``Session``, with the pending values in a file. The session submits the records of one read to the store in one
+/// It is the loop of ``Session``, with the pending values in a store. The session submits the records of one read to the store in one
 /// transaction. It claims what falls due, and completes it when it is written or its command has ended. If the program dies in
 /// between, that work may be done twice; it is never lost.
 ///
@@ -17,7 +16,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     let signals: Signals
     let clock: MonotonicClock
     private var alarm: Alarm
-    let file: SQLiteFile
+    let store: any CommandStore
     /// Whether executions get all their records.
     let isCollecting: Bool
     var worker: WorkerStateMachine
@@ -68,7 +67,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         self.signals = signals
         self.clock = clock
         self.alarm = alarm
-        file = opened.file
+        store = opened.store
         isCollecting = opened.rules.combination == .collect
         self.handler = handler
         phase = subcommand == .work ? .working : .reading
@@ -94,14 +93,19 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         while !(worker.isFinished && handler.isIdle) { iterate() }
         phase.handle(.finish)
         // A signal may have come together with the end of the input.
-        if endingSignal == nil { endingSignal = signals.received().first(where: Signals.isEnding) }
+        let more = signals.received().filter(Signals.isEnding)
+        if let first = more.first, endingSignal != nil || more.count > 1 {
+            handler.killAll()
+            Signals.end(by: first)
+        }
+        endingSignal = endingSignal ?? more.first
         reportPendingValues()
         if hasFailed { reportRetries() }
         streams.reportCounts()
         if options.showsStatistics { reportStatistics() }
         // All commands have ended, but may have left processes behind.
         handler.killAll()
-        file.cleanUp()
+        store.cleanUp()
         drainStreams()
         if let endingSignal { Signals.end(by: endingSignal) }
         return streams.exitStatus(executionFailed: hasFailed)
@@ -112,7 +116,8 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     /// Waits for events and handles them.
     private mutating func iterate() {
         var polled = PolledDescriptors(
-            signals: signals, alarm: alarm, input: phase == .reading ? input.descriptor : -1, streams, handler)
+            signals: signals, alarm: alarm, input: phase == .reading ? input.descriptor : -1,
+            store: listenDeadline == nil ? -1 : store.changesDescriptor, streams, handler)
         let timeout = alarm.set(to: min(worker.alarm, handler.alarm, nextStoreCheck, listenDeadline ?? .farFuture))
         guard polled.wait(timeout: timeout) else { return }
 
@@ -125,6 +130,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         if polled.hasSignals { handleSignals(at: now) }
         if handler.alarm <= now { handler.wake(at: now) }
         if worker.alarm <= now { drive(.woke, at: now) }
+        if polled.storeHasChanges { nextStoreCheck = now }
         checkStore(at: now)
         if polled.hasInput { readRecords() }
         if polled.outputEvents != 0 { writeOutput(polled.outputEvents) }
@@ -167,15 +173,20 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         }
     }
 
-    /// Checks for work from other processes if the worker waits for some, and otherwise that the store's file is in place.
+    /// How often to look for changes while the worker waits: never if the store says when there are any.
+    var changeCheckInterval: CoreDuration {
+        store.changesDescriptor < 0 ? Self.commitCheckInterval : .infinite
+    }
+
+    /// Checks for work from other processes if the worker waits for some, and otherwise that the store is in place.
     private mutating func checkStore(at now: CoreInstant) {
         if let listenDeadline, listenDeadline <= now { return notifyWorker(.success(()), at: now) }
         guard nextStoreCheck <= now else { return }
-        nextStoreCheck = now.advanced(by: listenDeadline == nil ? Self.fileCheckInterval : Self.commitCheckInterval)
+        nextStoreCheck = now.advanced(by: listenDeadline == nil ? Self.fileCheckInterval : changeCheckInterval)
         do throws(DurableError) {
-            guard listenDeadline != nil else { return try file.check() }
-            if try file.hasForeignCommits() { return notifyWorker(.success(()), at: now) }
-            file.maintain()
+            guard listenDeadline != nil else { return try store.check() }
+            if try store.hasChanges() { return notifyWorker(.success(()), at: now) }
+            store.maintain()
         } catch {
             if listenDeadline == nil {
                 drive(.storeFailed(error), at: now)

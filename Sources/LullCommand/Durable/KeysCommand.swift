@@ -1,23 +1,17 @@
 internal import CLullCommand
 internal import LullDurable
-internal import LullSQLite
 
 /// `lull flush` and `lull cancel`: for the given keys, or for all of a namespace, in one transaction.
 enum KeysCommand {
     static func run(
         _ subcommand: Subcommand, _ operands: [Argument], _ options: CommandOptions
     ) throws(Failure) -> Int32 {
-        let file = try options.store(creates: false, for: subcommand)
+        let store = try options.storeURL(for: subcommand).open(creates: false, subcommand)
         let namespace = options.namespace
         let flushes = subcommand == .flush
         let keys: [[UInt8]?] = operands.isEmpty ? [nil] : operands.map { Invocation.bytes($0) }
-        let counts = try file.write(for: subcommand) { transaction throws(DurableError) in
-            var counts: [Int] = []
-            for key in keys {
-                counts.append(
-                    flushes ? try transaction.flush(key, in: namespace) : try transaction.cancel(key, in: namespace))
-            }
-            return counts
+        let counts = try store.ask(for: subcommand) { () throws(DurableError) in
+            flushes ? try store.flush(keys, in: namespace) : try store.cancel(keys, in: namespace)
         }
         var log = OutputBuffer(STDERR_FILENO)
         let total = counts.reduce(0, +)

@@ -2,7 +2,6 @@ internal import CLullCommand
 internal import Lull
 internal import LullCore
 internal import LullDurable
-internal import LullSQLite
 
 /// `lull list`: the keys of a namespace that have work.
 enum ListCommand {
@@ -11,14 +10,14 @@ enum ListCommand {
 
     static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .list)
-        let file = try options.readOnlyStore(for: .list)
+        let store = try options.storeURL(for: .list).openReadOnly(.list)
         let namespace = options.namespace
         var output = OutputBuffer(STDOUT_FILENO)
         var start: [UInt8] = []
         var layout: Table.Layout?
         while true {
-            let keys = try file.query(for: .list) { transaction throws(DurableError) in
-                try transaction.list(in: namespace, from: start, limit: page)
+            let keys = try store.ask(for: .list) { () throws(DurableError) in
+                try store.list(in: namespace, from: start, limit: page)
             }
             if options.format == .json {
                 for key in keys { key.appendJSON(to: &output.bytes) }

@@ -1,7 +1,6 @@
 internal import Lull
 internal import LullCore
 internal import LullDurable
-internal import LullSQLite
 
 /// The policy that the options give, for a namespace that has one of its own from its first use on.
 ///
@@ -24,6 +23,13 @@ struct NamespacePolicy: Sendable {
 
     // MARK: - Comparing with a store
 
+    /// Returns the rules with which a namespace is to be opened; nil if the options give none, or those that are stored.
+    ///
+    /// - Parameter stored: The rules of the namespace; nil if it is new.
+    func rules(over stored: DurableRules?, of name: String) throws(Failure) -> DurableRules? {
+        if let stored { try rules(replacing: stored, of: name) } else { try rulesForNewNamespace() }
+    }
+
     /// Returns the rules for a new namespace; nil if the options give none.
     func rulesForNewNamespace() throws(Failure) -> DurableRules? {
         if given.isEmpty { return nil }
@@ -32,7 +38,7 @@ struct NamespacePolicy: Sendable {
     }
 
     /// Returns the rules that replace those of a namespace; nil if they stay as they are.
-    func rules(over stored: DurableRules, of name: String) throws(Failure) -> DurableRules? {
+    private func rules(replacing stored: DurableRules, of name: String) throws(Failure) -> DurableRules? {
         if given.isEmpty { return nil }
         let isSameKind = stored.policy.kind == .debounce ? given.throttle == nil : given.wait == nil
         var base = PolicyOptions(stored)
@@ -65,34 +71,16 @@ struct NamespacePolicy: Sendable {
     }
 }
 
-extension SQLiteTransaction {
-    /// Opens a namespace as the options say.
-    ///
-    /// - Returns: The rules that hold, or why it is not opened.
-    mutating func open(
-        _ name: String, _ policy: NamespacePolicy
-    ) throws(DurableError) -> Result<DurableRules, Failure> {
-        let stored = try rules(of: name)
-        let given: DurableRules?
-        do throws(Failure) {
-            given =
-                if let stored { try policy.rules(over: stored, of: name) } else { try policy.rulesForNewNamespace() }
-        } catch {
-            return .failure(error)
-        }
-        return .success(try open(name, given))
-    }
-}
-
 /// A store with an open namespace, ready for submits and work.
 struct OpenedNamespace {
-    let file: SQLiteFile
+    let store: any CommandStore
     let rules: DurableRules
 
-    /// Opens the file, and creates it if the options give enough of a policy.
+    /// Opens the store. A file is created if the options give enough of a policy.
     init(_ options: CommandOptions, _ subcommand: Subcommand) throws(Failure) {
         let policy = try NamespacePolicy(options, subcommand)
-        let missing = try options.missingStore(for: subcommand)
+        let url = try options.storeURL(for: subcommand)
+        let missing = url.missingFile
         let new: DurableRules?
         do throws(Failure) {
             new = try policy.rulesForNewNamespace()
@@ -105,12 +93,10 @@ struct OpenedNamespace {
             throw .usage(
                 "there is no file \(missing) yet: its first use must give the policy, such as --wait 5s", subcommand)
         }
-        let file = try options.store(creates: new != nil, for: subcommand)
-        let name = options.namespace
-        let answer = try file.write(for: subcommand) { transaction throws(DurableError) in
-            try transaction.open(name, policy)
-        }
-        self.file = file
-        rules = try answer.get()
+        let store = try url.open(creates: new != nil, subcommand)
+        self.store = store
+        rules = try store.ask(for: subcommand) { () throws(DurableError) in
+            try store.open(options.namespace, policy)
+        }.get()
     }
 }

@@ -4,7 +4,8 @@ internal import LullDurable
 
 /// The status of a store in the OpenMetrics text format, for programs that collect or scrape it.
 enum OpenMetrics {
-    static func append(_ all: [DurableStatus], to text: inout [UInt8]) {
+    static func append(_ status: Status, to text: inout [UInt8]) {
+        let all = status.namespaces
         begin("lull_keys", "gauge", "Keys with a value or a run in a state; a key can be in several.", &text)
         for status in all {
             for (state, count) in [
@@ -38,6 +39,17 @@ enum OpenMetrics {
         for status in all {
             sample("lull_lost_leases_total", status, [], &text)
             text.append(string: "\(status.lostLeases)\n")
+        }
+        if let health = status.health {
+            begin("lull_dead_rows", "gauge", "Rows of the database that vacuum has not removed yet.", &text)
+            text.append(string: "lull_dead_rows \(health.deadRows)\n")
+            begin(
+                "lull_oldest_transaction_seconds", "gauge",
+                "How long the oldest transaction is open that keeps vacuum from removing dead rows; 0 if there is none.",
+                unit: "seconds", &text)
+            text.append(string: "lull_oldest_transaction_seconds ")
+            DecimalSeconds.append(CoreDuration(health.oldestTransaction ?? .zero).nanoseconds, to: &text)
+            text.append("\n")
         }
         text.append("# EOF\n")
     }

@@ -7,10 +7,10 @@ enum SchemaCommand {
         _ subcommand: Subcommand, _ operands: [Argument], _ options: CommandOptions
     ) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: subcommand)
-        guard let url = options.store else {
+        if options.store == nil {
             throw .usage("--store is missing: give it as postgres://USER@HOST/DATABASE", subcommand)
         }
-        guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
+        guard case .server(let url) = try options.storeURL(for: subcommand) else {
             throw .usage("--store must be a PostgreSQL database, postgres://…: other stores need no schema", subcommand)
         }
         let output: String

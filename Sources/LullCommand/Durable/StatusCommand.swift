@@ -2,7 +2,6 @@ internal import CLullCommand
 internal import Lull
 internal import LullCore
 internal import LullDurable
-internal import LullSQLite
 
 /// `lull status`: counts the work in a store.
 enum StatusCommand {
@@ -11,28 +10,33 @@ enum StatusCommand {
         if options.watches, options.format == .openmetrics {
             throw .usage("--watch shows a table, or objects with --json; not --format openmetrics", .status)
         }
-        let file = try options.readOnlyStore(for: .status)
+        let store = try options.storeURL(for: .status).openReadOnly(.status)
         var output = OutputBuffer(STDOUT_FILENO)
         guard options.watches else {
-            append(try status(of: file, options), options, to: &output.bytes)
+            append(try status(of: store, options), options, to: &output.bytes)
             _ = try output.drain()
             return ExitStatus.success
         }
-        return try watch(file, options, &output)
+        return try watch(store, options, &output)
     }
 
-    private static func status(of file: SQLiteReader, _ options: CommandOptions) throws(Failure) -> [DurableStatus] {
-        try file.query(for: .status) { transaction throws(DurableError) in
-            guard let name = options.givenNamespace else { return try transaction.status() }
-            return [try transaction.status(of: name)]
+    private static func status(of store: any CommandReader, _ options: CommandOptions) throws(Failure) -> Status {
+        try store.ask(for: .status) { () throws(DurableError) in
+            let namespaces =
+                if let name = options.givenNamespace { [try store.status(of: name)] } else { try store.status() }
+            return Status(namespaces: namespaces, health: try store.health())
         }
     }
 
-    private static func append(_ all: [DurableStatus], _ options: CommandOptions, to text: inout [UInt8]) {
+    private static func append(_ status: Status, _ options: CommandOptions, to text: inout [UInt8]) {
+        let all = status.namespaces
         switch options.format {
-        case .openmetrics: OpenMetrics.append(all, to: &text)
-        case .json: for status in all { status.appendJSON(to: &text) }
-        default: Table.append([DurableStatus.columns] + all.map(\.cells), width: Terminal.tableWidth, to: &text)
+        case .openmetrics: OpenMetrics.append(status, to: &text)
+        case .json:
+            for namespace in all { namespace.appendJSON(with: status.health, to: &text) }
+        default:
+            Table.append([DurableStatus.columns] + all.map(\.cells), width: Terminal.tableWidth, to: &text)
+            if let health = status.health { text.append(string: health.line + "\n") }
         }
     }
 
@@ -40,14 +44,14 @@ enum StatusCommand {
 
     /// Shows the status every second until a signal comes: on a terminal in place, elsewhere one after the other.
     private static func watch(
-        _ file: SQLiteReader, _ options: CommandOptions, _ output: inout OutputBuffer
+        _ store: any CommandReader, _ options: CommandOptions, _ output: inout OutputBuffer
     ) throws(Failure) -> Int32 {
         let signals = try Signals()
         let isTerminal = isatty(STDOUT_FILENO) != 0
         while true {
             // Go to the upper left corner and clear the screen.
             if isTerminal { output.bytes.append(string: "\u{1B}[H\u{1B}[J") }
-            append(try status(of: file, options), options, to: &output.bytes)
+            append(try status(of: store, options), options, to: &output.bytes)
             if case .closed = try output.drain() { return ExitStatus.success }
             var interests = [
                 pollfd(descriptor: signals.descriptor, Int32(POLLIN)), pollfd(descriptor: STDOUT_FILENO, 0),
@@ -57,6 +61,26 @@ enum StatusCommand {
                 if let number = signals.received().first(where: Signals.isEnding) { Signals.end(by: number) }
             }
         }
+    }
+}
+
+/// The status of a store.
+struct Status {
+    var namespaces: [DurableStatus]
+    /// Of a database.
+    var health: DatabaseHealth?
+}
+
+extension DatabaseHealth {
+    fileprivate var line: String {
+        let age = oldestTransaction.map { DurationText.rounded(CoreDuration($0).nanoseconds) }
+        return "dead rows: \(deadRows); oldest open transaction: \(age ?? "none")"
+    }
+
+    /// Appends members of a JSON object.
+    fileprivate func appendJSON(to text: inout [UInt8]) {
+        text.append(string: ",\"deadRows\":\(deadRows),\"oldestTransaction\":")
+        DecimalSeconds.append(oldestTransaction, to: &text)
     }
 }
 
@@ -72,7 +96,7 @@ extension DurableStatus {
     }
 
     /// Appends one line with a JSON object.
-    fileprivate func appendJSON(to text: inout [UInt8]) {
+    fileprivate func appendJSON(with health: DatabaseHealth?, to text: inout [UInt8]) {
         text.append("{\"namespace\":")
         JSONText.append(Array(namespace.utf8), to: &text)
         let kind = rules.policy.kind == .debounce ? "wait" : "interval"
@@ -81,7 +105,9 @@ extension DurableStatus {
         text.append(string: ",\"pending\":\(pending),\"ready\":\(ready),\"running\":\(running)")
         text.append(string: ",\"retrying\":\(retrying),\"dead\":\(dead),\"oldestDue\":")
         DecimalSeconds.append(oldestDue, to: &text)
-        text.append(string: ",\"attempts\":\(attempts),\"lostLeases\":\(lostLeases)}\n")
+        text.append(string: ",\"attempts\":\(attempts),\"lostLeases\":\(lostLeases)")
+        health?.appendJSON(to: &text)
+        text.append("}\n")
     }
 
     /// The counts in one line, for a session's statistics.

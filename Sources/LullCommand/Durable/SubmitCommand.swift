@@ -2,7 +2,6 @@ internal import CLullCommand
 internal import Lull
 internal import LullCore
 internal import LullDurable
-internal import LullSQLite
 
 /// `lull submit`: submits one value to a store, and returns when it has been recorded.
 enum SubmitCommand {
@@ -13,8 +12,11 @@ enum SubmitCommand {
         let submission = DurableSubmission(
             namespace: options.namespace, key: Invocation.bytes(key),
             value: try operands.dropFirst().first.map(value) ?? [], wait: options.after, token: options.token)
-        let receipt = try opened.file.write(for: .submit) { transaction throws(DurableError) in
-            try transaction.submit(submission)
+        let receipt = try opened.store.ask(for: .submit) { () throws(DurableError) in
+            guard let answer = try opened.store.submit([submission]).first else {
+                preconditionFailure("each submit has an answer")
+            }
+            return try answer.get()
         }
         guard options.format == .json else { return ExitStatus.success }
         var output = OutputBuffer(STDOUT_FILENO)

@@ -48,7 +48,7 @@ extension Completions {
                 _describe command commands
             }
             _lull_stores() {
-                if compset -P 'sqlite:'; then _files; else compadd -S '' sqlite: ; fi
+                if compset -P 'sqlite:'; then _files; else compadd -S '' sqlite: postgres:// ; fi
             }
             if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _lull "$@"; else compdef _lull lull; fi
 
@@ -73,7 +73,8 @@ extension Completions {
             "# Completions of lull for fish; written by \"lull completions fish\".",
             "complete -c lull -f",
             "function __lull_stores",
-            "    string match -q 'sqlite:*' -- (commandline -ct); or echo sqlite:",
+            "    string match -q '*:*' -- (commandline -ct); or printf '%s\\n' sqlite: postgres://",
+            "    string match -q 'postgres*' -- (commandline -ct); and return",
             "    for file in (__fish_complete_path (string replace -r '^sqlite:' '' -- (commandline -ct)) 2>/dev/null)",
             "        echo sqlite:$file",
             "    end",

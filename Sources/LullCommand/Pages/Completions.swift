@@ -153,7 +153,7 @@ extension Completions {
                 case $kind in
                 file) _lull_files "$word" ;;
                 store)
-                    if [[ $value == *:* ]]; then
+                    if [[ $value == sqlite:* ]]; then
                         [[ $word == : ]] && word=''
                         _lull_files "${word#sqlite:}"
                         # Leave out the files that belong to a store.
@@ -164,8 +164,8 @@ extension Completions {
                                 ;;
                             esac
                         done
-                    else
-                        COMPREPLY=($(compgen -W sqlite: -- "$value"))
+                    elif [[ $value != *:* ]]; then
+                        COMPREPLY=($(compgen -W 'sqlite: postgres://' -- "$value"))
                         compopt -o nospace 2>/dev/null
                     fi
                     ;;

@@ -9,30 +9,36 @@ struct PolledDescriptors {
         static let input = 2
         static let output = 3
         static let log = 4
-        static let executions = 5
+        static let store = 5
+        static let executions = 6
     }
 
     private var entries: [pollfd]
 
     /// Polls everything that a session waits for.
     ///
-    /// - Parameter input: The descriptor to read, or -1. It is not polled while output or messages wait to be written.
+    /// - Parameters:
+    ///   - input: The descriptor to read, or -1. It is not polled while output or messages wait to be written.
+    ///   - store: The descriptor that is readable when a store has changed, or -1.
     init(
-        signals: Signals, alarm: Alarm, input: Int32, _ streams: StandardStreams, _ handler: some ExecutionHandler
+        signals: Signals, alarm: Alarm, input: Int32, store: Int32 = -1, _ streams: StandardStreams,
+        _ handler: some ExecutionHandler
     ) {
         self.init(
-            signals, alarm: alarm.descriptor, input: streams.areEmpty ? input : -1, streams,
+            signals, alarm: alarm.descriptor, input: streams.areEmpty ? input : -1, store: store, streams,
             watchesOutput: handler.writesOutput)
         handler.addInterests(to: &entries, streams)
     }
 
     /// Polls signals and what is left to write, after the end of everything else.
     init(signals: Signals, _ streams: StandardStreams) {
-        self.init(signals, alarm: -1, input: -1, streams, watchesOutput: false)
+        self.init(signals, alarm: -1, input: -1, store: -1, streams, watchesOutput: false)
     }
 
     /// - Parameter watchesOutput: Whether to report that the reader of the output has closed its end.
-    private init(_ signals: Signals, alarm: Int32, input: Int32, _ streams: StandardStreams, watchesOutput: Bool) {
+    private init(
+        _ signals: Signals, alarm: Int32, input: Int32, store: Int32, _ streams: StandardStreams, watchesOutput: Bool
+    ) {
         let isWriting = !streams.output.isEmpty
         // In the order of the indices.
         entries = [
@@ -43,6 +49,7 @@ struct PolledDescriptors {
                 descriptor: watchesOutput || isWriting ? streams.output.descriptor : -1,
                 isWriting ? Int32(POLLOUT) : 0),
             pollfd(descriptor: streams.log.isEmpty ? -1 : streams.log.descriptor, Int32(POLLOUT)),
+            pollfd(descriptor: store, Int32(POLLIN)),
         ]
     }
 
@@ -59,6 +66,7 @@ struct PolledDescriptors {
     var hasInput: Bool { entries[Index.input].revents != 0 }
     /// The events of the output; 0 for none.
     var outputEvents: Int16 { entries[Index.output].revents }
+    var storeHasChanges: Bool { entries[Index.store].revents != 0 }
     var logIsWritable: Bool { entries[Index.log].revents != 0 }
     /// The descriptors of running executions; nil if none of them has events.
     var executionEvents: ArraySlice<pollfd>? {

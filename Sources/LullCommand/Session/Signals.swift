@@ -5,6 +5,11 @@ internal import CLullCommand
 /// Proof for `nonisolated(unsafe)`: it is set once, before the first handler is installed, and never again.
 nonisolated(unsafe) private var wakeDescriptor: Int32 = -1
 
+/// Whether a signal that ends the program has come.
+///
+/// Proof for `nonisolated(unsafe)`: the signal handler alone writes it, always the same value, in one store.
+nonisolated(unsafe) private var isEndRequested = false
+
 /// Signals as a descriptor to poll: the handler only writes the signal's number into a pipe (the self-pipe trick).
 struct Signals {
     /// Poll this for reading.
@@ -14,6 +19,9 @@ struct Signals {
     static func isEnding(_ number: Int32) -> Bool {
         number == SIGINT || number == SIGTERM || number == SIGHUP
     }
+
+    /// Whether a signal that ends the program has come, even if it has not been received yet.
+    static var isAskedToEnd: Bool { isEndRequested }
 
     /// Returns whether a signal asks for the counters.
     static func asksForStatistics(_ number: Int32) -> Bool {
@@ -42,6 +50,7 @@ struct Signals {
             lull_handle(number) { number in
                 let code = lull_errno()
                 var byte = UInt8(truncatingIfNeeded: number)
+                if Signals.isEnding(number) { isEndRequested = true }
                 _ = write(wakeDescriptor, &byte, 1)
                 lull_set_errno(code)
             }

@@ -88,8 +88,9 @@ extension Schema {
 
             FOR i IN 1..size LOOP
                 CONTINUE WHEN answers[i] IS NOT NULL;
-                -- The first submit of a key: its row.
-                IF r.key IS NULL OR keys[i] <> r.key THEN
+                -- The first submit of a key: its row. If it is locked now, all submits of the key are busy, or a later one could
+                -- come before an earlier one.
+                IF keys[i] IS DISTINCT FROM keys[i - 1] THEN
                     arrival := coalesce(at, present());
                     r := taken_row(n, keys[i], waits_for_locks, plus(arrival, greatest(coalesce(waits[i], n.wait), 0)));
                     is_busy := r.key IS NULL;

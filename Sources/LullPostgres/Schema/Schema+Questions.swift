@@ -82,8 +82,10 @@ extension Schema {
             ORDER BY n.name COLLATE "C";
         END;
 
-        -- Keys that have anything pending, ready or running and begin with a prefix, in the order of their bytes.
-        CREATE OR REPLACE FUNCTION list(namespace text, prefix bytea DEFAULT '', size int DEFAULT 100, at bigint DEFAULT NULL) RETURNS TABLE (
+        -- Keys that have anything pending, ready or running and begin with a prefix, from `start` on, in the order of their bytes.
+        CREATE OR REPLACE FUNCTION list(
+            namespace text, prefix bytea DEFAULT '', start bytea DEFAULT '', size int DEFAULT 100, at bigint DEFAULT NULL
+        ) RETURNS TABLE (
             key bytea, pending bigint, due_in bigint, ready bigint, run bigint, attempt bigint, is_claimed boolean, error text,
             submits bigint, retry_in bigint
         ) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -98,7 +100,7 @@ extension Schema {
                 coalesce(s.ready_count, 0), s.run_id, s.attempt, s.claimed_by IS NOT NULL, s.error, s.run_count,
                 CASE WHEN s.claimed_by IS NULL THEN greatest(s.run_until - now, 0) END
             FROM work w, LATERAL settled(w, n, now) s
-            WHERE w.namespace = n.id AND w.key >= prefix AND substring(w.key FOR length(prefix)) = prefix
+            WHERE w.namespace = n.id AND w.key >= greatest(prefix, start) AND substring(w.key FOR length(prefix)) = prefix
                 AND (s.pending_count > 0 OR s.ready_to IS NOT NULL OR s.run_id IS NOT NULL OR s.phase >= 'open')
             ORDER BY w.key LIMIT size;
         END $$;
@@ -123,5 +125,23 @@ extension Schema {
             WHERE d.namespace = n.id
             ORDER BY d.at, d.run LIMIT size;
         END $$;
+
+        -- What an operator should watch: the dead rows that vacuum has not removed yet, and for how many microseconds the oldest
+        -- transaction has been open that keeps it from removing them, of those that the schema's owner may see (`pg_read_all_stats`
+        -- shows it all).
+        CREATE OR REPLACE FUNCTION health(OUT dead_rows bigint, OUT oldest_transaction bigint, OUT present bigint)
+        LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
+        BEGIN ATOMIC
+            SELECT
+                (SELECT coalesce(sum(s.n_dead_tup), 0)::bigint FROM pg_stat_user_tables s WHERE s.schemaname = current_schema()),
+                (SELECT (extract(epoch FROM clock_timestamp() - min(t.start)) * 1000000)::bigint
+                FROM (
+                    SELECT a.xact_start AS start FROM pg_stat_activity a
+                    WHERE a.pid <> pg_backend_pid() AND (a.backend_xmin IS NOT NULL OR a.backend_xid IS NOT NULL)
+                    UNION ALL
+                    SELECT x.prepared FROM pg_prepared_xacts x
+                ) t),
+                present();
+        END;
         """#
 }

@@ -139,9 +139,9 @@ extension Schema {
             f regprocedure;
         BEGIN
             names := CASE part
-                WHEN 'reader' THEN '{schema_version,state,status,list,dead}'
-                WHEN 'producer' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state}'
-                WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,status,list,dead,claim,
+                WHEN 'reader' THEN '{schema_version,state,status,list,dead,health}'
+                WHEN 'producer' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,health}'
+                WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,status,list,dead,health,claim,
                     report_many,exchange,retry,discard,forget}'
             END::text[];
             IF names IS NULL THEN

@@ -1,18 +1,38 @@
 import Foundation
+import TestSupport
 
-/// A store in a folder of its own, which is removed after the test, and the command on it.
+/// A store of its own, which is removed after the test, and the command on it.
 final class TestStore {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID().uuidString)").path
+    enum Kind: String, CaseIterable {
+        /// A file in a folder.
+        case file
+        /// A schema on the server that tests share.
+        case server
+    }
 
-    init() throws {
+    /// The folder of the file.
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID().uuidString)").path
+    let url: String
+
+    /// Creates a store: without a kind, of the one that `LULL_TEST_STORE` names, or else a file.
+    init(_ kind: Kind? = nil) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let named = ProcessInfo.processInfo.environment["LULL_TEST_STORE"].flatMap(Kind.init)
+        switch kind ?? named ?? .file {
+        case .file:
+            url = "sqlite:\(path)/store.db"
+        case .server:
+            url = try TestServer.shared.get().url("test_\(UUID().uuidString.prefix(13))")
+            let outcome = try lull("schema", "--store", url, "--apply")
+            if outcome.ending != 0 { throw TestServer.NotStarted(description: outcome.errors) }
+        }
     }
 
     deinit {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    var option: [String] { ["--store", "sqlite:\(path)/store.db"] }
+    var option: [String] { ["--store", url] }
 
     private func arguments(_ options: String, _ rest: [String]) -> [String] {
         var arguments = options.split(separator: " ").map(String.init)

@@ -3,6 +3,7 @@ import Lull
 import LullCore
 import LullDurable
 import LullPostgres
+import TestSupport
 
 /// Stores in schemas of the shared server, on the clock of a test.
 final class PostgresMaker: StoreMaker {

@@ -1,5 +1,6 @@
 import Foundation
 import Lull
+import TestSupport
 
 /// A socket before a server's, through which the connections of a store pass: they can be cut, lose their answers, or fall silent.
 final class Proxy: Sendable {

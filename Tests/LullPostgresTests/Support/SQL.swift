@@ -1,4 +1,5 @@
 import CLullPostgres
+import TestSupport
 
 /// A session of `libpq` that blocks: a user's, or the test's own look at the tables.
 final class SQL {

@@ -1,5 +1,6 @@
 import Lull
 import LullPostgres
+import TestSupport
 
 /// A schema of its own on the shared server.
 struct SchemaPlace {

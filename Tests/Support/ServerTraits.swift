@@ -1,16 +1,16 @@
 import Foundation
-import Testing
+package import Testing
 
 extension Trait where Self == ConditionTrait {
     /// Leaves a test out where PostgreSQL is not installed.
-    static var onServer: Self {
+    package static var onServer: Self {
         .enabled(
             if: TestServer.isInstalled,
             "PostgreSQL is not installed: make test-servers installs it and runs all its tests")
     }
 
     /// Leaves a test out that takes long, unless `LULL_SERVERS` is set, as `make test-servers` does.
-    static var longForm: Self {
+    package static var longForm: Self {
         .enabled(
             if: ProcessInfo.processInfo.environment["LULL_SERVERS"] != nil, "it takes long: make test-servers runs it")
     }

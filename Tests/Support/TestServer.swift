@@ -4,9 +4,9 @@ import Foundation
 ///
 /// It never runs as root. It ends, and its folder is removed, with the test process, however that ends: a shell waits for the end of a
 /// pipe.
-final class TestServer: Sendable {
+package final class TestServer: Sendable {
     /// The folder of the server's programs; nil if there are none, and the tests are left out.
-    static let programs: String? = {
+    package static let programs: String? = {
         let variable = ProcessInfo.processInfo.environment["LULL_POSTGRES"].map { [$0] } ?? []
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         let debian = versions.sorted { $0.compare($1, options: .numeric) == .orderedDescending }
@@ -15,22 +15,26 @@ final class TestServer: Sendable {
         return (variable + debian + path).first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
     }()
 
-    static var isInstalled: Bool { programs != nil }
+    package static var isInstalled: Bool { programs != nil }
 
     /// The server that most tests share. It does not sync: nothing of it has to survive the machine.
-    static let shared: Result<TestServer, any Error> = Result { try TestServer(settings: ["fsync=off"]) }
+    package static let shared: Result<TestServer, any Error> = Result { try TestServer(settings: ["fsync=off"]) }
 
-    struct NotStarted: Error, CustomStringConvertible {
-        let description: String
+    package struct NotStarted: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) {
+            self.description = description
+        }
     }
 
     /// The folder of the socket and of the data.
-    let folder: String
+    package let folder: String
     private let shell: Process
     private let input: Pipe
 
     /// Creates a data folder, and starts a server.
-    init(settings: [String] = []) throws {
+    package init(settings: [String] = []) throws {
         guard let programs = Self.programs else { throw NotStarted(description: "PostgreSQL is not installed") }
         folder = FileManager.default.temporaryDirectory.path + "/lull-pg-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -55,7 +59,7 @@ final class TestServer: Sendable {
                 esac
                 echo done
             done
-            kill -INT $server; wait $server
+            kill -INT $server 2>/dev/null; wait $server
             cd / && rm -rf '\(folder)'
             """
         shell.arguments = ["-c", script]
@@ -83,12 +87,12 @@ final class TestServer: Sendable {
     }
 
     /// Lets the server end at once, without a checkpoint, as after a crash.
-    func crash() {
+    package func crash() {
         command("kill")
     }
 
     /// Starts the server again, and waits until it answers.
-    func start() throws {
+    package func start() throws {
         command("start")
         try awaitReadiness()
     }
@@ -116,7 +120,7 @@ final class TestServer: Sendable {
     }
 
     /// The URL of a schema.
-    func url(_ schema: String = "lull", user: String = "lull") -> String {
+    package func url(_ schema: String = "lull", user: String = "lull") -> String {
         "postgres://\(user)@/postgres?host=\(folder)&schema=\(schema)"
     }
 }

@@ -1,15 +1,22 @@
 internal import CLullCommand
 internal import LullCore
 internal import LullDurable
+internal import LullPostgres
 internal import LullSQLite
 
-/// The URL of a store: `sqlite:PATH`.
+/// Where a store is: `sqlite:PATH`, or `postgres://…`.
 enum StoreURL {
-    private static let scheme = "sqlite:"
+    case file(path: String)
+    case server(url: String)
 
-    static func path(_ text: String, _ subcommand: Subcommand) throws(Failure) -> String {
+    init(_ text: String, _ subcommand: Subcommand) throws(Failure) {
+        if ["postgres://", "postgresql://"].contains(where: text.hasPrefix) {
+            self = .server(url: text)
+            return
+        }
+        let scheme = "sqlite:"
         guard text.hasPrefix(scheme), text.count > scheme.count else {
-            throw .usage("--store must be \(scheme)PATH, not \"\(text)\"", subcommand)
+            throw .usage("--store must be sqlite:PATH or postgres://USER@HOST/DATABASE, not \"\(text)\"", subcommand)
         }
         let path = String(text.dropFirst(scheme.count))
         // SQLite gives these names another meaning: a store that ends with the process, or parameters that are not supported.
@@ -20,14 +27,39 @@ enum StoreURL {
             throw .usage(
                 "--store takes a path, not a URI or its parameters: write \(scheme)PATH, not \"\(text)\"", subcommand)
         }
-        return path
+        self = .file(path: path)
     }
 
-    /// Opens a store.
+    /// The path of a file that does not exist.
+    var missingFile: String? {
+        if case .file(let path) = self, access(path, F_OK) != 0 { path } else { nil }
+    }
+
+    /// Opens the store.
     ///
     /// - Parameter creates: Whether a missing file is created.
-    static func open(_ text: String, creates: Bool, _ subcommand: Subcommand) throws(Failure) -> SQLiteFile {
-        let path = try path(text, subcommand)
+    func open(creates: Bool, _ subcommand: Subcommand) throws(Failure) -> any CommandStore {
+        switch self {
+        case .file(let path): SQLiteCommandStore(file: try Self.file(path, creates: creates, subcommand))
+        case .server(let url): try Self.connect(url, subcommand)
+        }
+    }
+
+    /// Opens the store for reading only, which needs no right to write and changes nothing.
+    func openReadOnly(_ subcommand: Subcommand) throws(Failure) -> any CommandReader {
+        switch self {
+        case .file(let path):
+            do throws(DurableError) {
+                return SQLiteCommandReader(file: try SQLiteReader(path))
+            } catch {
+                throw Self.failure(error, path, subcommand)
+            }
+        case .server(let url):
+            return try Self.connect(url, subcommand)
+        }
+    }
+
+    static func file(_ path: String, creates: Bool, _ subcommand: Subcommand) throws(Failure) -> SQLiteFile {
         var options = SQLiteFile.Options()
         options.creates = creates
         // A value can be as long as a record.
@@ -39,13 +71,11 @@ enum StoreURL {
         }
     }
 
-    /// Opens a store for reading only.
-    static func openReadOnly(_ text: String, _ subcommand: Subcommand) throws(Failure) -> SQLiteReader {
-        let path = try path(text, subcommand)
+    private static func connect(_ url: String, _ subcommand: Subcommand) throws(Failure) -> PostgresCommandStore {
         do throws(DurableError) {
-            return try SQLiteReader(path)
+            return try PostgresCommandStore(url)
         } catch {
-            throw failure(error, path, subcommand)
+            throw Failure(error, subcommand)
         }
     }
 
@@ -92,55 +122,13 @@ extension Failure {
     }
 }
 
-extension SQLiteFile {
-    /// Runs a transaction. The failure for an unknown namespace lists the known ones.
-    func write<Answer: Sendable>(
-        for subcommand: Subcommand,
-        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
-    ) throws(Failure) -> Answer {
-        do throws(DurableError) {
-            return try write(body)
-        } catch {
-            let names = try? read { transaction throws(DurableError) in try transaction.names() }
-            throw Failure(error, namespaces: names ?? [], subcommand)
-        }
-    }
-}
-
-extension SQLiteReader {
-    /// Runs a query. The failure for an unknown namespace lists the known ones.
-    func query<Answer>(
-        for subcommand: Subcommand, _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
-    ) throws(Failure) -> Answer {
-        do throws(DurableError) {
-            return try read(body)
-        } catch {
-            let names = try? read { transaction throws(DurableError) in try transaction.names() }
-            throw Failure(error, namespaces: names ?? [], subcommand)
-        }
-    }
-}
-
 extension CommandOptions {
-    /// Opens the given store.
-    func store(creates: Bool, for subcommand: Subcommand) throws(Failure) -> SQLiteFile {
-        try StoreURL.open(givenStore(for: subcommand), creates: creates, subcommand)
-    }
-
-    /// Opens the given store for reading only, which needs no right to write and changes nothing.
-    func readOnlyStore(for subcommand: Subcommand) throws(Failure) -> SQLiteReader {
-        try StoreURL.openReadOnly(givenStore(for: subcommand), subcommand)
-    }
-
-    /// Returns the path of the given store if there is no such file.
-    func missingStore(for subcommand: Subcommand) throws(Failure) -> String? {
-        let path = try StoreURL.path(givenStore(for: subcommand), subcommand)
-        return access(path, F_OK) == 0 ? nil : path
-    }
-
-    private func givenStore(for subcommand: Subcommand) throws(Failure) -> String {
-        guard let store else { throw .usage("--store is missing: give it as sqlite:PATH", subcommand) }
-        return store
+    /// Returns where the given store is.
+    func storeURL(for subcommand: Subcommand) throws(Failure) -> StoreURL {
+        guard let store else {
+            throw .usage("--store is missing: give it as sqlite:PATH or postgres://USER@HOST/DATABASE", subcommand)
+        }
+        return try StoreURL(store, subcommand)
     }
 
     // MARK: - Options that need a store or exclude one

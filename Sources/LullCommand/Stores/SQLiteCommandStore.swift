@@ -1,0 +1,162 @@
+internal import LullCore
+internal import LullDurable
+internal import LullSQLite
+
+/// Reads a store in a file.
+struct SQLiteCommandReader: CommandReader {
+    let file: SQLiteReader
+
+    func names() throws(DurableError) -> [String] {
+        try file.read { transaction throws(DurableError) in try transaction.names() }
+    }
+
+    func status() throws(DurableError) -> [DurableStatus] {
+        try file.read { transaction throws(DurableError) in try transaction.status() }
+    }
+
+    func status(of namespace: String) throws(DurableError) -> DurableStatus {
+        try file.read { transaction throws(DurableError) in try transaction.status(of: namespace) }
+    }
+
+    func list(
+        in namespace: String, from start: [UInt8], limit: Int
+    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try file.read { transaction throws(DurableError) in
+            try transaction.list(in: namespace, from: start, limit: limit)
+        }
+    }
+
+    func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        try file.read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
+    }
+
+    func health() -> DatabaseHealth? { nil }
+}
+
+/// A store in a file. What belongs together is one transaction.
+struct SQLiteCommandStore: CommandStore {
+    let file: SQLiteFile
+
+    // MARK: - Questions
+
+    func names() throws(DurableError) -> [String] {
+        try file.read { transaction throws(DurableError) in try transaction.names() }
+    }
+
+    func status() throws(DurableError) -> [DurableStatus] {
+        try file.read { transaction throws(DurableError) in try transaction.status() }
+    }
+
+    func status(of namespace: String) throws(DurableError) -> DurableStatus {
+        try file.read { transaction throws(DurableError) in try transaction.status(of: namespace) }
+    }
+
+    func list(
+        in namespace: String, from start: [UInt8], limit: Int
+    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try file.read { transaction throws(DurableError) in
+            try transaction.list(in: namespace, from: start, limit: limit)
+        }
+    }
+
+    func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        try file.read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
+    }
+
+    func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
+        try file.read { transaction throws(DurableError) in try transaction.state(of: receipt) }
+    }
+
+    func health() -> DatabaseHealth? { nil }
+
+    // MARK: - Producers
+
+    func open(_ namespace: String, _ policy: NamespacePolicy) throws(DurableError) -> Result<DurableRules, Failure> {
+        try file.write { transaction throws(DurableError) in
+            let stored = try transaction.rules(of: namespace)
+            let given: DurableRules?
+            do throws(Failure) {
+                given = try policy.rules(over: stored, of: namespace)
+            } catch {
+                return .failure(error)
+            }
+            return .success(try transaction.open(namespace, given))
+        }
+    }
+
+    func submit(_ batch: [DurableSubmission]) throws(DurableError) -> [Result<DurableReceipt, DurableError>] {
+        try file.write { transaction throws(DurableError) in
+            batch.map { submission in
+                Result { () throws(DurableError) in try transaction.submit(submission) }
+            }
+        }
+    }
+
+    func flush(_ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int] {
+        try file.write { transaction throws(DurableError) in
+            var counts: [Int] = []
+            for key in keys { counts.append(try transaction.flush(key, in: namespace)) }
+            return counts
+        }
+    }
+
+    func cancel(_ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int] {
+        try file.write { transaction throws(DurableError) in
+            var counts: [Int] = []
+            for key in keys { counts.append(try transaction.cancel(key, in: namespace)) }
+            return counts
+        }
+    }
+
+    func flush(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> OwnFlush {
+        try file.write { transaction throws(DurableError) in
+            let answer = try transaction.flush(submittedBy: submitter, in: namespace)
+            return OwnFlush(flushed: answer.flushed, mixed: answer.mixed, now: transaction.now)
+        }
+    }
+
+    func cancel(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> Int {
+        try file.write { transaction throws(DurableError) in
+            try transaction.cancel(submittedBy: submitter, in: namespace).mixed
+        }
+    }
+
+    func retry(_ run: Int64, in namespace: String) throws(DurableError) -> DurableRetry {
+        try file.write { transaction throws(DurableError) in try transaction.retry(run, in: namespace) }
+    }
+
+    func discard(_ run: Int64, in namespace: String) throws(DurableError) -> Bool {
+        try file.write { transaction throws(DurableError) in try transaction.discard(run, in: namespace) }
+    }
+
+    // MARK: - For a session
+
+    func exchange(_ reports: [DurableReport], _ claim: DurableClaim?, in namespace: String) -> CommandExchange {
+        do throws(DurableError) {
+            let (exchange, next) = try file.write { transaction throws(DurableError) in
+                (
+                    transaction.exchange(reports, claim),
+                    claim == nil ? try transaction.nextWake(in: namespace) : nil
+                )
+            }
+            // The session has one worker, which sees every change; it needs no marks.
+            return CommandExchange(
+                answers: exchange.answers { _ in 0 }, now: exchange.now,
+                hasMore: next.map { $0 <= exchange.now } ?? false)
+        } catch {
+            return CommandExchange(answers: DurableExchange(reports, claim, failed: error))
+        }
+    }
+
+    func watch(_ namespace: String, after mark: Int64, atMost time: CoreDuration) {}
+
+    var changesDescriptor: Int32 { -1 }
+
+    func hasChanges() throws(DurableError) -> Bool { try file.hasForeignCommits() }
+
+    func check() throws(DurableError) { try file.check() }
+
+    func maintain() { file.maintain() }
+
+    func cleanUp() { file.cleanUp() }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The commands do with a database what they do with a file.
+@Suite("A store in a database", .onServer, .ownThreads)
+struct StoreServerTests {
+    private let store: TestStore
+
+    init() throws {
+        store = try TestStore(.server)
+    }
+
+    @Test func aSubmitIsListedFlushedAndExecuted() throws {
+        #expect(try store.run("submit --wait 1h lamp 1").ending == 0)
+        #expect(try store.run("submit lamp 2").ending == 0)
+        #expect(try store.object("list --json")["pending"] as? Int == 2)
+        #expect(try store.run("flush lamp").output == "flushed 1 key\n")
+        let worker = try store.start("work", ["--", "sh", "-c", "echo $LULL_KEY $(cat)"])
+        #expect(try worker.line() == "lamp 2")
+        worker.signal(SIGINT)
+        #expect(try worker.finish().ending == -SIGINT)
+        #expect(try store.status() == [:])
+    }
+
+    @Test func aFilterKeepsTheLastRecordOfEachKey() throws {
+        let outcome = try store.run(
+            "filter --wait 50ms --key-field 1 --at-end wait", input: "lamp 1\nfan 1\nlamp 2\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines.sorted() == ["fan 1", "lamp 2"])
+        #expect(try store.status() == [:])
+    }
+
+    @Test(arguments: ["keep", "drop", "flush"]) func theEndOfTheInput(_ end: String) throws {
+        let outcome = try store.run("filter --wait 1h --at-end \(end)", input: "a\nb\n")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == (end == "flush" ? ["b"] : []))
+        #expect(try store.status() == (end == "keep" ? ["pending": 1] : [:]))
+    }
+
+    @Test func aCommandThatAlwaysFailsBecomesADeadRun() throws {
+        _ = try store.run("submit --wait 0s lamp 7")
+        let worker = try store.start("work --max-attempts 1", ["--", "false"])
+        while try store.status() != ["dead": 1] { usleep(20_000) }
+        worker.signal(SIGINT)
+        let errors = try worker.finish().errors
+        #expect(errors.contains("key lamp, run "), "\(errors)")
+        #expect(errors.contains(": dead after attempt 1"), "\(errors)")
+        let dead = try store.object("dead list --json")
+        #expect(dead["values"] as? [String] == ["7"])
+        let run = try #require(dead["run"] as? Int)
+        #expect(try store.run("dead retry \(run)").output == "retried 1 dead run\n")
+        #expect(try store.status() == ["retrying": 1])
+        #expect(try store.run("dead discard \(run)").ending == 1)
+    }
+
+    @Test func aWorkerIsWokenBySubmitsOfOtherProcesses() throws {
+        _ = try store.run("submit --wait 1h other x")
+        let worker = try store.start("work", ["--", "sh", "-c", "echo $LULL_KEY"])
+        for key in ["a", "b", "c"] {
+            _ = try store.run("submit --wait 0s --change-policy \(key) x")
+            #expect(try worker.line() == key)
+        }
+        worker.signal(SIGTERM)
+        #expect(try worker.finish().ending == -SIGTERM)
+    }
+
+    @Test func theStatusTellsOfDeadRowsAndOpenTransactions() throws {
+        _ = try store.run("submit --wait 1h lamp 1")
+        let status = try store.object("status --json")
+        #expect(status["pending"] as? Int == 1)
+        #expect(status["deadRows"] as? Int != nil)
+        #expect(status.keys.contains("oldestTransaction"))
+        let table = try store.run("status").lines
+        #expect(table.last?.hasPrefix("dead rows: ") == true, "\(table)")
+        let metrics = try store.run("status --format openmetrics").output
+        #expect(metrics.contains("\nlull_dead_rows "))
+        #expect(metrics.contains("\nlull_oldest_transaction_seconds "))
+    }
+
+    @Test func theKeysOfALongListComeOnce() throws {
+        let keys = (0..<1500).map { "key-\($0)" }
+        let input = keys.map { "\($0) x\n" }.joined()
+        #expect(try store.run("filter --wait 1h --key-field 1", input: input).ending == 0)
+        let listed = try store.run("list --json").lines.compactMap { line in
+            (try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["key"] as? String
+        }
+        #expect(listed == keys.sorted())
+        #expect(try store.run("cancel").output == "cancelled 1500 submits\n")
+    }
+
+    @Test func anotherPolicyIsRefusedOrChangedForAll() throws {
+        _ = try store.run("submit --wait 5s k v")
+        let outcome = try store.run("submit --wait 1s k v")
+        #expect(outcome.ending == 64)
+        #expect(outcome.errors.contains("has --wait 5s, not --wait 1s"), "\(outcome.errors)")
+        #expect(try store.run("submit --wait 1s --change-policy k v").ending == 0)
+        #expect(try store.object("status --json")["wait"] as? Double == 1)
+        let unknown = try store.run("list --namespace other")
+        #expect(
+            unknown.errors == "lull: there is no namespace other; the store has default (see lull list --help)\n")
+    }
+
+    @Test func whatADatabaseCannotDoIsSaid() throws {
+        let compact = try store.run("compact")
+        #expect(compact.ending == 64)
+        #expect(compact.errors.contains("lull compact is for files"), "\(compact.errors)")
+        let missing = try lull("status", "--store", try TestServer.shared.get().url("no_schema"))
+        #expect(missing.ending == 74)
+        #expect(missing.errors.contains("`lull schema --store URL --apply`"), "\(missing.errors)")
+        let nowhere = try lull("status", "--store", "postgres://lull@/x?host=/nonexistent")
+        #expect(nowhere.ending == 74)
+        #expect(nowhere.errors.hasPrefix("lull: the database cannot be reached: "), "\(nowhere.errors)")
+    }
+
+    @Test(.longForm) func aWorkerOutlivesARestartOfTheServerAndEndsAtASignalWithoutOne() throws {
+        let server = try TestServer()
+        let url = server.url()
+        #expect(try lull("schema", "--store", url, "--apply").output == "applied\n")
+        #expect(try lull("submit", "--store", url, "--wait", "0s", "a", "x").ending == 0)
+        let worker = try ToolProcess(["work", "--store", url, "--", "sh", "-c", "echo $LULL_KEY"])
+        #expect(try worker.line() == "a")
+        server.crash()
+        usleep(500_000)
+        try server.start()
+        #expect(try lull("submit", "--store", url, "b", "x").ending == 0)
+        #expect(try worker.line() == "b")
+        server.crash()
+        usleep(1_500_000)
+        worker.signal(SIGTERM)
+        #expect(try worker.finish().ending == -SIGTERM)
+    }
+}

@@ -16,7 +16,7 @@ extension Schema {
             namespace text, keys bytea[], payloads bytea[], waits bigint[], tokens text[], submitters bigint[],
             patience int, client bigint, connection int, batch bigint, notifies boolean, at bigint,
             OUT answers smallint[], OUT generations bigint[], OUT dues bigint[], OUT dues_in bigint[]
-        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan AS $$
+        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
         #variable_conflict use_column
         DECLARE
             n namespaces := named(namespace);

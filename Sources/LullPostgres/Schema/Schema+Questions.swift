@@ -122,7 +122,7 @@ extension Schema {
                     ORDER BY c.generation) END,
                 d.first_submit, d.last_submit, d.attempts, d.error, greatest(coalesce(dead.at, present()) - d.at, 0)
             FROM dead d
-            WHERE d.namespace = n.id
+            WHERE d.namespace + 0 = n.id
             ORDER BY d.at, d.run LIMIT size;
         END $$;
 

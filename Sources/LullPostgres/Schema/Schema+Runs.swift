@@ -3,14 +3,17 @@ extension Schema {
     static let runs = #"""
         -- Claims.
 
-        -- The bytes of a run's values, in order.
-        CREATE OR REPLACE FUNCTION run_values(w work, n namespaces) RETURNS bytea[] LANGUAGE sql STABLE
-        RETURN CASE WHEN n.combination <> 'collect' THEN ARRAY[CASE w.run_slot WHEN 0 THEN w.v0 WHEN 1 THEN w.v1 ELSE w.v2 END]
-            ELSE ARRAY(
+        -- The bytes of a run's values, in order. In PL/pgSQL, since a function in SQL with a query is planned anew for each run.
+        CREATE OR REPLACE FUNCTION run_values(w work, n namespaces) RETURNS bytea[] LANGUAGE plpgsql STABLE AS $$
+        BEGIN
+            IF n.combination <> 'collect' THEN
+                RETURN ARRAY[CASE w.run_slot WHEN 0 THEN w.v0 WHEN 1 THEN w.v1 ELSE w.v2 END];
+            END IF;
+            RETURN ARRAY(
                 SELECT c.value FROM collected c
                 WHERE c.namespace = w.namespace AND c.key = w.key AND c.generation BETWEEN w.run_from AND w.run_to
-                ORDER BY c.generation)
-        END;
+                ORDER BY c.generation);
+        END $$;
 
         -- The row after a worker has claimed its next run, which may start. It has none if the run has died instead.
         CREATE OR REPLACE FUNCTION claimed(w work, n namespaces, owner bigint, lease bigint, at bigint) RETURNS work
@@ -121,7 +124,7 @@ extension Schema {
         ) RETURNS TABLE (
             what text, key bytea, vals bytea[], run bigint, fence bigint, first_submit bigint, last_submit bigint, submits bigint,
             because text, due bigint, first bigint, attempt bigint, resume bigint
-        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan AS $$
+        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
         #variable_conflict use_column
         DECLARE
             n namespaces := named(namespace);
@@ -167,7 +170,7 @@ extension Schema {
                 count := 0;
                 FOR r IN
                     SELECT w.* FROM work w
-                    WHERE w.namespace = n.id AND w.wake <= now AND w.wake >= coalesce(since, 0)
+                    WHERE w.namespace + 0 = n.id AND w.wake <= now AND w.wake >= coalesce(since, 0)
                     ORDER BY w.wake, w.born LIMIT limited FOR UPDATE SKIP LOCKED
                 LOOP
                     count := count + 1;
@@ -220,7 +223,7 @@ extension Schema {
             END IF;
             what := 'next'; key := NULL; vals := NULL; run := NULL; first := now;
             due := (
-                SELECT w.wake FROM work w WHERE w.namespace = n.id AND w.wake >= coalesce(since, 0) ORDER BY w.wake LIMIT 1);
+                SELECT w.wake FROM work w WHERE w.namespace + 0 = n.id AND w.wake >= coalesce(since, 0) ORDER BY w.wake LIMIT 1);
             RETURN NEXT;
         END $$;
 
@@ -255,7 +258,7 @@ extension Schema {
         CREATE OR REPLACE FUNCTION report_many(
             namespace text, owner bigint, keys bytea[], runs bigint[], fences bigint[], kinds text[], spans bigint[], errors text[],
             patience int, notifies boolean, at bigint, OUT answers smallint[], OUT earliest bigint
-        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan AS $$
+        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
         #variable_conflict use_column
         DECLARE
             n namespaces := named(namespace);

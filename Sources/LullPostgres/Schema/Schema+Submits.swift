@@ -10,7 +10,7 @@ extension Schema {
         CREATE OR REPLACE FUNCTION submit(
             namespace text, key bytea, value bytea, wait interval DEFAULT NULL, token text DEFAULT NULL, notify boolean DEFAULT true,
             OUT generation bigint, OUT due timestamptz
-        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan AS $$
+        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
         #variable_conflict use_column
         DECLARE
             delay bigint := extract(epoch FROM wait) * 1000000;

@@ -11,6 +11,24 @@ enum Schema {
 
     private static let functions = [gate, rows, batches, submits, keys, runs, questions, upkeep]
 
+    /// The settings under which functions run. A plan must not depend on statistics: a queue may be empty when a session makes the plan, and
+    /// have a million rows when the session uses it again.
+    private static let settings = """
+        DO $$
+        DECLARE
+            f regprocedure;
+        BEGIN
+            FOR f IN
+                SELECT p.oid::regprocedure FROM pg_proc p
+                WHERE p.pronamespace = current_schema()::regnamespace AND p.prosecdef
+            LOOP
+                EXECUTE format(
+                    'ALTER FUNCTION %s SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off '
+                        'SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off', f);
+            END LOOP;
+        END $$;
+        """
+
     /// Returns the statements that bring a schema to this program's version, in one transaction.
     ///
     /// - Parameters:
@@ -30,6 +48,8 @@ enum Schema {
             INSERT INTO meta (version, system) VALUES (\(Self.version), server_identifier())
             ON CONFLICT (is_single) DO UPDATE SET version = excluded.version;
             REVOKE ALL ON ALL FUNCTIONS IN SCHEMA \(name) FROM PUBLIC;
+
+            \(settings)
             COMMIT;
 
             """

@@ -1,0 +1,34 @@
+import LullDurable
+import LullPostgres
+import TestSupport
+import Testing
+
+/// The plans of the functions do not depend on what the server knows of the tables.
+@Suite("Plans", .onServer)
+struct PlanTests {
+    private let place = SchemaPlace()
+
+    @Test("that a session made for an empty queue are good for a full one")
+    func fromEmptyToFull() async throws {
+        let store = try await PostgresStore(url: try place.url())
+        try await store.open("n", DurableRules(.debounce(for: .zero)))
+        let sql = try place.session()
+        // The server has seen an empty table, and has no reason to look again.
+        try sql("ALTER TABLE work SET (autovacuum_enabled = false)")
+        try sql("VACUUM ANALYZE work")
+        try sql("SELECT submit('n', 'first', 'x')")
+        try sql("SELECT count(submit('n', 'key ' || k, 'x')) FROM generate_series(1, 2000) k")
+        try sql("SELECT count(*) FROM claim('n', 1, 1000000, 3, '{}', 100, NULL, NULL)")
+        try sql("SELECT count(*) FROM claim('n', 1, 1000000, 3, NULL, 100, NULL, NULL)")
+        try sql("SELECT pg_stat_force_next_flush()")
+        let read = try sql.value(
+            "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE schemaname = '\(place.schema)' AND relname = 'work'"
+        )
+        let scanned = try sql.value(
+            "SELECT seq_tup_read FROM pg_stat_user_tables WHERE schemaname = '\(place.schema)' AND relname = 'work'")
+        // A handful for each submit and each run; two thousand for each if a plan looks at all keys.
+        #expect(Int(read ?? "").map { $0 < 40_000 } == true, "\(read ?? "nothing")")
+        #expect(Int(scanned ?? "").map { $0 < 10_000 } == true, "\(scanned ?? "nothing")")
+        await store.close()
+    }
+}

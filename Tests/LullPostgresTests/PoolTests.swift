@@ -91,7 +91,7 @@ struct PoolTests {
             with psycopg2.connect(host="\(try TestServer.shared.get().folder)", user="lull", dbname="postgres") as database:
                 with database.cursor() as cursor:
                     cursor.execute(
-                        "SELECT generation FROM \(place.schema).submit(%s, %s, %s::jsonb, token => %s)",
+                        "SELECT generation FROM \\"\(place.schema)\\".submit(%s, %s, %s::jsonb, token => %s)",
                         ("order-mails", "17", json.dumps({"id": 17}), "request-1"))
                     print(cursor.fetchone()[0])
             """

@@ -9,7 +9,7 @@ struct RightsTests {
     private let place = SchemaPlace()
 
     private func role(_ part: String) throws -> String {
-        let name = "\(part)_\(place.schema)"
+        let name = "\(part)_\(place.schema)".lowercased().replacing("-", with: "_")
         let owner = try place.session()
         try owner("DROP ROLE IF EXISTS \(name); CREATE ROLE \(name) LOGIN; SELECT allow('\(name)', '\(part)')")
         return name

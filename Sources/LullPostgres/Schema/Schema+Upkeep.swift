@@ -150,7 +150,7 @@ extension Schema {
             EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), role);
             FOR f IN
                 SELECT p.oid::regprocedure FROM pg_proc p
-                WHERE p.pronamespace = current_schema()::regnamespace AND p.proname = ANY (names)
+                WHERE p.pronamespace = quote_ident(current_schema())::regnamespace AND p.proname = ANY (names)
             LOOP
                 EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', f, role);
             END LOOP;

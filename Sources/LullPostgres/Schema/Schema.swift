@@ -20,7 +20,7 @@ enum Schema {
         BEGIN
             FOR f IN
                 SELECT p.oid::regprocedure FROM pg_proc p
-                WHERE p.pronamespace = current_schema()::regnamespace AND p.prosecdef
+                WHERE p.pronamespace = quote_ident(current_schema())::regnamespace AND p.prosecdef
             LOOP
                 EXECUTE format(
                     'ALTER FUNCTION %s SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off '

@@ -2,7 +2,7 @@ import Lull
 import LullPostgres
 import TestSupport
 
-/// A schema of its own on the shared server.
+/// A schema of its own on the shared server, with a name that needs quotes.
 struct SchemaPlace {
     private static let count = Guarded(0)
 
@@ -13,7 +13,7 @@ struct SchemaPlace {
             count += 1
             return count
         }
-        schema = "place_\(number)"
+        schema = "Place-\(number)"
     }
 
     /// The URL of the schema, which is created.
@@ -26,7 +26,7 @@ struct SchemaPlace {
     /// A session of a user, in which the functions need no schema.
     func session(user: String = "lull") throws -> SQL {
         let sql = try SQL(try TestServer.shared.get(), user: user)
-        try sql("SET search_path TO \(schema)")
+        try sql(#"SET search_path TO "\#(schema)""#)
         return sql
     }
 }

@@ -56,7 +56,7 @@ enum Postgres {
             for _ in 0..<max(3, effort.rounds / 2) {
                 rates[0].append(try server.pgbench(one, connections: 8, seconds: seconds))
                 rates[1].append(try server.pgbench(submit, connections: 8, seconds: seconds))
-                rates[2].append(64 * (try server.pgbench(many, connections: 2, seconds: seconds)))
+                rates[2].append(64 * (try server.pgbench(many, connections: 1, seconds: seconds)))
                 rates[3].append(rate(of: store, keys: 10_000, seconds: seconds))
                 rates[4].append(try server.pgbench(one, connections: 1, seconds: seconds))
                 rates[5].append(rate(of: store, keys: 1, seconds: seconds))

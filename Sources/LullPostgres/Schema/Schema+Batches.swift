@@ -60,28 +60,35 @@ extension Schema {
             dues := generations;
             dues_in := generations;
 
-            -- First, all those in one statement that only join what is pending.
+            -- First, all those in one statement that only join what is pending. Those of a key that are alike are one change.
             IF NOT waits_for_locks AND n.kind = 'debounce' AND n.combination <> 'collect' THEN
                 FOR joined IN
                     WITH input AS (
-                        SELECT u.* FROM unnest(keys, payloads, waits, tokens, submitters) WITH ORDINALITY
-                            AS u (key, payload, wait, token, submitter, index)
-                        WHERE u.token IS NULL
-                            AND u.key IS DISTINCT FROM keys[u.index + 1] AND u.key IS DISTINCT FROM keys[u.index - 1]
+                        SELECT
+                            u.key, payloads[max(u.index)] AS payload, min(u.wait) AS wait, min(u.submitter) AS submitter,
+                            min(u.index)::int AS index, count(*)::int AS count
+                        FROM unnest(keys, waits, tokens, submitters) WITH ORDINALITY AS u (key, wait, token, submitter, index)
+                        GROUP BY u.key
+                        HAVING count(*) = 1 AND min(u.token) IS NULL
+                            OR max(u.index) - min(u.index) = count(*) - 1 AND count(u.token) = 0
+                            AND min(u.wait) IS NOT DISTINCT FROM max(u.wait) AND count(u.wait) IN (0, count(*))
+                            AND min(u.submitter) IS NOT DISTINCT FROM max(u.submitter) AND count(u.submitter) IN (0, count(*))
                     ), locked AS MATERIALIZED (
-                        SELECT w.ctid AS place, i.payload, i.wait, i.submitter, i.index
+                        SELECT w.ctid AS place, i.payload, i.wait, i.submitter, i.index, i.count
                         FROM input i JOIN work w ON w.namespace = n.id AND w.key = i.key
                         FOR UPDATE OF w SKIP LOCKED
                     )
                     \#(join(at: "submit_many.at"))
                     FROM locked i
                     WHERE w.ctid = i.place AND \#(joins(at: "submit_many.at"))
-                    RETURNING i.index, w.generation, next_change(w, n) AS due, w.pending_last AS now, w.wake
+                    RETURNING i.index, i.count, w.generation, next_change(w, n) AS due, w.pending_last AS now, w.wake
                 LOOP
-                    answers[joined.index] := 0;
-                    generations[joined.index] := joined.generation;
-                    dues[joined.index] := joined.due;
-                    dues_in[joined.index] := greatest(joined.due - joined.now, 0);
+                    FOR i IN joined.index..joined.index + joined.count - 1 LOOP
+                        answers[i] := 0;
+                        generations[i] := joined.generation - joined.count + 1 + i - joined.index;
+                        dues[i] := joined.due;
+                        dues_in[i] := greatest(joined.due - joined.now, 0);
+                    END LOOP;
                     wakes_up := wakes_up OR joined.wake = joined.due AND joined.due < plus(joined.now, 1000000);
                 END LOOP;
             END IF;

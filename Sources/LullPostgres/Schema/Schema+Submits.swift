@@ -27,7 +27,7 @@ extension Schema {
             IF token IS NULL THEN
                 \#(join(at: "NULL::bigint"))
                 FROM namespaces n,
-                    (SELECT submit.value AS payload, delay AS wait, NULL::bigint AS submitter) i
+                    (SELECT submit.value AS payload, delay AS wait, NULL::bigint AS submitter, 1 AS count) i
                 WHERE n.name = submit.namespace AND n.kind = 'debounce' AND n.combination <> 'collect'
                     AND w.namespace = n.id AND w.key = submit.key AND \#(joins(at: "NULL::bigint"))
                 RETURNING w.generation, next_change(w, n), w.wake = next_change(w, n) AND w.wake < plus(w.pending_last, 1000000), n.name
@@ -69,13 +69,14 @@ extension Schema {
         """#
 
     /// The change of the row `w` by a submit `i` in the namespace `n` that only joins what is pending: most submits do, and one
-    /// statement for them takes a fraction of the time of the general step (row `postgres-submit`).
+    /// statement for them takes a fraction of the time of the general step (row `postgres-submit`). `i.count` submits that are alike
+    /// but for their values are one such change, with the last value.
     static func join(at: String) -> String {
         #"""
             UPDATE work w SET
                 (generation, span, spacing, pending_count, pending_by, quiet, wake, pending_last, v0, v1, v2) = (
                     SELECT
-                        w.generation + 1, n.span, n.spacing, w.pending_count + 1,
+                        w.generation + i.count, n.span, n.spacing, w.pending_count + i.count,
                         CASE WHEN w.pending_by IS DISTINCT FROM i.submitter THEN 0 ELSE w.pending_by END, q.quiet,
                         least(w.wake, greatest(plus(w.latest, n.spacing), least(q.quiet, plus(w.pending_first, n.span)))), t.now,
                         CASE WHEN w.pending_slot = 0 AND n.combination = 'latest' THEN i.payload ELSE w.v0 END,
@@ -90,12 +91,13 @@ extension Schema {
         """#
     }
 
-    /// The condition for it. Nothing falls due, and nothing becomes full.
+    /// The condition for it. Nothing falls due, and nothing becomes full; also not between several submits.
     static func joins(at: String) -> String {
         #"""
             w.phase = 'open' AND w.pending_count > 0
-            AND w.pending_count < coalesce(n.max_count - 1, 9223372036854775807)
+            AND w.pending_count + i.count < coalesce(n.max_count, 9223372036854775807)
             AND next_change(w, n) > coalesce(\#(at), present())
+            AND (i.count = 1 OR coalesce(i.wait, n.wait) > 0)
         """#
     }
 }

@@ -32,6 +32,28 @@ extension Schema {
             RETURN n;
         END $$;
 
+        -- The same for SQL: with intervals and with defaults. A namespace with another kind, other edges or another combination is an error.
+        CREATE OR REPLACE FUNCTION open(
+            namespace text, kind text, wait interval, max_wait interval DEFAULT NULL, spacing interval DEFAULT '0',
+            max_count bigint DEFAULT NULL, combination text DEFAULT 'latest', max_batch bigint DEFAULT NULL,
+            on_leading boolean DEFAULT NULL, on_trailing boolean DEFAULT true, extends boolean DEFAULT false
+        ) RETURNS void LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+        #variable_conflict use_variable
+        DECLARE
+            leads boolean := coalesce(on_leading, kind = 'throttle');
+            n record;
+        BEGIN
+            n := open(
+                namespace, kind::kind, (extract(epoch FROM wait) * 1000000)::bigint, (extract(epoch FROM max_wait) * 1000000)::bigint,
+                leads, on_trailing, extends, max_count, (extract(epoch FROM spacing) * 1000000)::bigint, combination::combination,
+                max_batch);
+            IF (n.kind::text, n.on_leading, n.on_trailing, n.combination::text) IS DISTINCT FROM (kind, leads, on_trailing, combination)
+            THEN
+                RAISE EXCEPTION 'the namespace % has another kind, other edges or another combination, which cannot change',
+                    quote_literal(namespace) USING ERRCODE = 'LUL04';
+            END IF;
+        END $$;
+
         -- The rules of a namespace; no row if it does not exist.
         CREATE OR REPLACE FUNCTION rules(namespace text) RETURNS SETOF namespaces LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
         BEGIN ATOMIC

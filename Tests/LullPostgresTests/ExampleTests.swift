@@ -1,0 +1,82 @@
+import Foundation
+import Lull
+import LullDurable
+import LullPostgres
+import TestSupport
+import Testing
+
+/// The example of the page about stores: an order is changed in a transaction, and the mail about it goes out when it has come to rest.
+@Suite("The example of the page about stores", .onServer)
+struct ExampleTests {
+    private struct Order: Codable, Sendable, Equatable {
+        var id: Int
+        var status: String
+    }
+
+    private let place = SchemaPlace()
+
+    /// The statements of the page.
+    private func statements() throws -> [String] {
+        let page = try String(contentsOf: ArticleCode.root.appending(path: "docs/stores.md"), encoding: .utf8)
+        return page.components(separatedBy: "```sql\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+            .map { $0.replacing("lull.", with: "\"\(place.schema)\".") }
+    }
+
+    @Test("its statements open the namespace and submit what the worker gets")
+    func statementsAndWorker() async throws {
+        let url = try place.url()
+        let sql = try place.session()
+        try sql("CREATE TABLE orders (id int PRIMARY KEY, status text); INSERT INTO orders VALUES (17, 'new')")
+        let statements = try statements()
+        #expect(statements.count == 2)
+        for statement in statements { try sql(statement) }
+        #expect(try sql.value("SELECT status FROM orders") == "packed")
+
+        let store = try await PostgresStore(url: url)
+        let sent = Guarded<[Order]>([])
+        let mails = try await DurableDebouncer<Int, Order>(
+            for: .seconds(600), maxWait: .seconds(3600), namespace: "order-mails", in: store)
+        try sql("SELECT flush('order-mails')")
+        let work = Task {
+            try await mails.run { execution in sent.change { $0.append(execution.value) } }
+        }
+        for _ in 0..<1000 where sent.value.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        work.cancel()
+        _ = await work.result
+        #expect(sent.value == [Order(id: 17, status: "packed")])
+        await store.close()
+    }
+
+    @Test("a namespace that cannot be what a statement says is an error")
+    func otherRules() throws {
+        _ = try place.url()
+        let sql = try place.session()
+        try sql("SELECT open('n', 'debounce', wait => '10 min')")
+        try sql("SELECT open('n', 'debounce', wait => '5 min', max_wait => '1 h')")
+        #expect(try sql.value("SELECT max_wait FROM rules('n')") == "3600000000")
+        #expect(throws: SQL.Failure.self) { try sql("SELECT open('n', 'throttle', wait => '5 min')") }
+        #expect(throws: SQL.Failure.self) { try sql("SELECT open('n', 'debounce', '5 min', combination => 'collect')") }
+        #expect(throws: SQL.Failure.self) { try sql("SELECT open('o', 'debounce', wait => '-1 s')") }
+        try sql("SELECT open('t', 'throttle', wait => '1 s')")
+        #expect(try sql.value("SELECT on_leading AND on_trailing FROM rules('t')") == "t")
+    }
+
+    // The sample of the page, which is compiled here.
+    private func send(mailAbout order: Order, run: Int64) async throws {}
+
+    private func sample() async throws {
+        let store = try await PostgresStore(url: "postgres://mailer@db.example.com/shop")
+        let mails = try await DurableDebouncer<Int, Order>(
+            for: .seconds(600), maxWait: .seconds(3600), namespace: "order-mails", in: store)
+        try await mails.run { execution in
+            try await send(mailAbout: execution.value, run: execution.runID)
+        }
+    }
+
+    @Test("its code is the code above")
+    func page() throws {
+        let page = try ArticleCode("docs/stores.md")
+        #expect(page.samples.count == 1)
+        #expect(try page.missing(from: "Tests/LullPostgresTests/ExampleTests.swift") == [])
+    }
+}

@@ -36,7 +36,7 @@ test: ## Run the tests.
 
 test-servers: ## Run all tests of the stores on servers, in their long form; installs the servers' programs if missing.
 	@scripts/install-missing servers
-	@LULL_SERVERS=1 swift test --no-parallel --scratch-path $(SCRATCH) $(FLAGS) --filter LullPostgresTests
+	@LULL_SERVERS=1 swift test --no-parallel --scratch-path $(SCRATCH) $(FLAGS) --filter 'LullPostgresTests|StoreServerTests'
 
 modes: ## Compile and run the code of the documentation's pages in every language mode that users may have.
 	@swift test --no-parallel --package-path Tests/LanguageModes --scratch-path $(SCRATCH)/modes $(FLAGS)

@@ -1,4 +1,3 @@
-import Foundation
 import Lull
 import LullDurable
 import LullPostgres
@@ -11,92 +10,79 @@ import Testing
 /// `LULL_CRASHES` sets how often.
 @Suite("Crashes of the server", .onServer, .ownThreads)
 struct CrashTests {
-    private struct Books: Sendable {
-        var acknowledged: [String: [Int64]] = [:]
-        var runs: [Int64: String] = [:]
-        var unknown = 0
-    }
-
     @Test("lose nothing that was acknowledged, and every submit is in one range")
     func crashes() async throws {
         let crashes = environment("LULL_CRASHES", default: 3)
         let server = try TestServer()
-        let url = server.url()
-        try PostgresSchema(url: url).apply()
-        let store = try await PostgresStore(url: url)
-        try await store.open("n", DurableRules(.debounce(for: .milliseconds(5))))
-        let books = Guarded(Books())
-        let isOver = Guarded(false)
-
-        let producers = (0..<8).map { producer in
-            Task {
-                var number = 0
-                while !isOver.value {
-                    number += 1
-                    let key = "\(producer)-\(number % 7)"
-                    do {
-                        let receipt = try await store.submit(
-                            DurableSubmission(namespace: "n", key: Array(key.utf8), value: Array("\(number)".utf8)))
-                        books.change { $0.acknowledged[key, default: []].append(receipt.generation) }
-                    } catch {
-                        books.change { $0.unknown += 1 }
-                    }
-                }
-            }
-        }
-        let worker = Task {
-            while !isOver.value {
-                let terms = DurableRow.Claim(owner: 1, lease: .seconds(20), maxAttempts: 100)
-                guard let answer = try? await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 50)) else {
-                    continue
-                }
-                let reports = answer.runs.map { run in
-                    DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 1, .completed)
-                }
-                if !reports.isEmpty { _ = await store.exchange(reports, nil) }
-            }
-        }
+        try PostgresSchema(url: server.url()).apply()
+        let store = try await PostgresStore(url: server.url())
+        let load = try await ServerLoad(on: store)
         for _ in 0..<crashes {
             try await Task.sleep(for: .milliseconds(300))
             server.crash()
             try await Task.sleep(for: .milliseconds(100))
             try server.start()
         }
-        try await Task.sleep(for: .milliseconds(300))
-        isOver.change { $0 = true }
-        for producer in producers { await producer.value }
-        await worker.value
+        while load.count < 200 { try await Task.sleep(for: .milliseconds(100)) }
+        await load.end()
         await store.close()
 
-        let found = books.value
-        let count = found.acknowledged.values.reduce(0) { $0 + $1.count }
-        print("\(crashes) crashes, \(count) submits acknowledged, \(found.unknown) not")
-        #expect(count > 100)
-        // Nobody was away longer than the time limit.
-        #expect(found.unknown == 0)
-        let sql = try SQL(server)
-        try sql("SET search_path TO lull")
-        for (key, generations) in found.acknowledged {
-            #expect(Set(generations).count == generations.count, "\(key) has a number twice")
-            let rows = try sql(
-                """
-                SELECT first, last FROM ended WHERE key = '\(key)'
-                UNION ALL SELECT run_from, run_to FROM work WHERE key = '\(key)' AND run_id IS NOT NULL
-                UNION ALL SELECT ready_from, ready_to FROM work WHERE key = '\(key)' AND ready_to IS NOT NULL
-                UNION ALL SELECT generation - pending_count + 1, generation FROM work WHERE key = '\(key)' AND pending_count > 0
-                ORDER BY 1
-                """
-            ).compactMap { row in Int64(row[0] ?? "").flatMap { first in Int64(row[1] ?? "").map { first...$0 } } }
-            for (left, right) in zip(rows, rows.dropFirst()) {
-                #expect(left.upperBound < right.lowerBound, "\(key): \(left) and \(right) overlap")
-            }
-            let covered = rows.reduce(0) { $0 + $1.count }
-            #expect(
-                covered == generations.count,
-                "\(key): \(covered) submits are recorded, \(generations.count) acknowledged")
-            for generation in generations {
-                #expect(rows.contains { $0.contains(generation) }, "\(key) #\(generation) is lost")
-            }
+        print("\(crashes) crashes, \(load.count) submits acknowledged, \(load.unanswered) not")
+        // The server was never away longer than the time limit.
+        #expect(load.unanswered == 0)
+        #expect(try load.lost(on: server) == 0)
+    }
+
+    /// `LULL_CRASHES` sets how often.
+    @Test("after which a replica is promoted lose nothing if it is synchronous", .longForm)
+    func synchronousReplica() async throws {
+        var acknowledged = 0
+        for _ in 0..<environment("LULL_CRASHES", default: 3) {
+            let (load, replica) = try await promotion(synchronous: true)
+            #expect(load.unanswered == 0)
+            #expect(try load.lost(on: replica) == 0)
+            acknowledged += load.count
         }
+        print("\(acknowledged) submits acknowledged, none lost")
+    }
+
+    @Test(
+        "after which a replica is promoted that is not synchronous lose the last moments, and repeat no number",
+        .longForm)
+    func asynchronousReplica() async throws {
+        let (load, replica) = try await promotion(synchronous: false)
+        let lost = try load.lost(on: replica)
+        print("\(load.count) submits acknowledged, \(lost) lost")
+        #expect(lost < load.count / 2)
+    }
+
+    /// Lets a server crash under load, promotes its replica, and goes on there.
+    private func promotion(synchronous: Bool) async throws -> (ServerLoad, TestServer) {
+        let server = try TestServer()
+        let replica = try TestServer(replicaOf: server)
+        try PostgresSchema(url: server.url()).apply()
+        let primary = try SQL(server)
+        if synchronous {
+            try primary("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            try primary("SELECT pg_reload_conf()")
+        }
+        while try primary.value("SELECT max(sync_state) FROM pg_stat_replication")
+            != (synchronous ? "sync" : "async")
+        {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        let store = try await PostgresStore(
+            url: "postgres://lull@/postgres?host=\(server.folder),\(replica.folder)")
+        let load = try await ServerLoad(on: store)
+        while load.count < 300 { try await Task.sleep(for: .milliseconds(20)) }
+        server.crash()
+        let before = load.count
+        let standby = try SQL(replica)
+        if synchronous { try standby("ALTER SYSTEM SET synchronous_standby_names = ''") }
+        #expect(try standby.value("SELECT pg_promote()") == "t")
+        while load.count < before + 300 { try await Task.sleep(for: .milliseconds(20)) }
+        await load.end()
+        await store.close()
+        return (load, replica)
     }
 }

@@ -34,9 +34,16 @@ package final class TestServer: Sendable {
     private let input: Pipe
 
     /// Creates a data folder, and starts a server.
-    package init(settings: [String] = []) throws {
+    ///
+    /// - Parameters:
+    ///   - original: The server whose data the new one copies, as its replica.
+    ///   - parent: The folder in which to put everything.
+    package init(
+        settings: [String] = [], replicaOf original: TestServer? = nil,
+        in parent: String = FileManager.default.temporaryDirectory.path
+    ) throws {
         guard let programs = Self.programs else { throw NotStarted(description: "PostgreSQL is not installed") }
-        folder = FileManager.default.temporaryDirectory.path + "/lull-pg-" + UUID().uuidString.prefix(8)
+        folder = parent + "/lull-pg-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -45,10 +52,16 @@ package final class TestServer: Sendable {
         let user = isRoot ? "setpriv --reuid=nobody --regid=nogroup --clear-groups" : ""
         let options = (["listen_addresses=", "unix_socket_directories=\(folder)", "max_connections=200"] + settings)
             .map { "-c '\($0)'" }.joined(separator: " ")
+        let creation =
+            if let original {
+                "'\(programs)/pg_basebackup' -h '\(original.folder)' -U lull -D data -R -X stream -c fast --no-sync"
+            } else {
+                "'\(programs)/initdb' -D data -U lull --auth=trust --no-sync --encoding=UTF8 --locale=C"
+            }
         let script = """
             cd '\(folder)' || exit 1
             \(isRoot ? "chown nobody:nogroup '\(folder)'" : ":")
-            \(user) '\(programs)/initdb' -D data -U lull --auth=trust --no-sync --encoding=UTF8 --locale=C >init.log 2>&1 || exit 1
+            \(user) \(creation) >init.log 2>&1 || exit 1
             start() { \(user) '\(programs)/postgres' -D data \(options) >>log 2>&1 & server=$!; }
             start
             echo started

@@ -1,0 +1,71 @@
+import Foundation
+import Lull
+import LullDurable
+import LullPostgres
+import TestSupport
+import Testing
+
+/// Transactions of users that stay open: nobody else waits for them.
+@Suite("Transactions that stay open", .onServer)
+struct OpenTransactionTests {
+    private let place = SchemaPlace()
+
+    @Test("with a submit, delay only submits to the same key")
+    func idleTransaction() async throws {
+        let store = try await PostgresStore(url: try place.url())
+        try await store.open("n", DurableRules(.debounce(for: .zero)))
+        let sql = try place.session()
+        try sql("SELECT submit('n', 'running', 'x')")
+        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let run = try #require(
+            try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 10)).runs.first)
+        // Of a key that exists, and of one that does not.
+        try sql("BEGIN; SELECT submit('n', 'running', 'y'); SELECT submit('n', 'new', 'x')")
+
+        let waiting = Guarded(2)
+        let waiters = ["running", "new"].map { key in
+            Task {
+                _ = try await store.submit(DurableSubmission(namespace: "n", key: Array(key.utf8), value: [1]))
+                waiting.change { $0 -= 1 }
+            }
+        }
+        for number in 0..<100 {
+            _ = try await store.submit(DurableSubmission(namespace: "n", key: Array("\(number)".utf8), value: [2]))
+        }
+        var done: [Int64] = []
+        for _ in 0..<100 where done.count < 100 {
+            let claim = DurableClaim(namespace: "n", terms: terms, holding: [run.id], limit: 50)
+            let runs = try await store.claim(claim).runs
+            for run in runs {
+                let report = DurableReport(
+                    namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 1, .completed)
+                #expect(try await store.report(report) == .accepted)
+            }
+            done += runs.map(\.id)
+        }
+        #expect(done.count == 100)
+        #expect(waiting.value == 2)
+        try sql("COMMIT")
+        for waiter in waiters { try await waiter.value }
+        let heartbeat = DurableReport(
+            namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 1, .heartbeat(lease: .seconds(60)))
+        #expect(try await store.report(heartbeat) == .accepted)
+        await store.close()
+    }
+
+    @Test("with a snapshot, stop neither submits nor claims")
+    func heldSnapshot() async throws {
+        let store = try await PostgresStore(url: try place.url())
+        let sql = try place.session()
+        try sql("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM work")
+        let load = try await ServerLoad(on: store)
+        while load.count < 1000 { try await Task.sleep(for: .milliseconds(20)) }
+        let health = try await store.health()
+        #expect(health.oldestTransaction.map { $0 > .zero } == true)
+        await load.end()
+        #expect(load.unanswered == 0)
+        #expect(try load.lost(on: TestServer.shared.get(), schema: place.schema) == 0)
+        try sql("COMMIT")
+        await store.close()
+    }
+}

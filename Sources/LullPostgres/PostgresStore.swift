@@ -170,7 +170,7 @@ public final class PostgresStore: DurableStore {
             return state.forgetting.after
         }
         guard let after else { return }
-        var statement = statement("forget", 6, selecting: "forget")
+        var statement = statement("forget", 6, selecting: "next, has_more")
         statement.add(CoreDuration(options.limits.retention).microseconds)
         statement.add(CoreDuration(options.limits.tokenLifetime).microseconds)
         statement.add(Self.mostEnds)
@@ -179,8 +179,19 @@ public final class PostgresStore: DurableStore {
         statement.add(now)
         let state = state
         let note = { @Sendable (answer: Client.Answer) in
-            guard case .rows(let rows) = answer, let next = rows.first?.bigint(0) else { return }
-            Self.withState(state) { $0.forgetting.after = next }
+            Self.withState(state) { state in
+                switch answer {
+                case .rows(let rows):
+                    state.forgetting.after = rows.first?.bigint(0) ?? 0
+                    if rows.first?.bool(1) == true {
+                        state.forgetting.at = .now - Self.forgetInterval + Self.forgetPause
+                    }
+                // A producer has no right to it.
+                case .error(let error) where error.code == "42501":
+                    state.forgetting.at = .now + .seconds(86400)
+                default: break
+                }
+            }
         }
         if options.now == nil {
             client.add(statement, .questions, isRepeatable: true, atMost: options.timeLimit, note)

@@ -15,9 +15,9 @@ struct ExampleTests {
 
     private let place = SchemaPlace()
 
-    /// The statements of the page.
-    private func statements() throws -> [String] {
-        let page = try String(contentsOf: ArticleCode.root.appending(path: "docs/stores.md"), encoding: .utf8)
+    /// The statements of a page.
+    private func statements(_ path: String = "docs/stores.md") throws -> [String] {
+        let page = try String(contentsOf: ArticleCode.root.appending(path: path), encoding: .utf8)
         return page.components(separatedBy: "```sql\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
             .map { $0.replacing("lull.", with: "\"\(place.schema)\".") }
     }
@@ -45,6 +45,23 @@ struct ExampleTests {
         _ = await work.result
         #expect(sent.value == [Order(id: 17, status: "packed")])
         await store.close()
+    }
+
+    @Test("the statements of the module's page run, and its trigger submits")
+    func modulePage() throws {
+        _ = try place.url()
+        let sql = try place.session()
+        try sql("SELECT open('order-mails', 'debounce', wait => '10 min', combination => 'collect')")
+        try sql("CREATE TABLE orders (id int PRIMARY KEY, status text); INSERT INTO orders VALUES (17, 'new')")
+        let roles = ["shop", "mailer", "grafana"]
+        for role in roles { try sql("DROP ROLE IF EXISTS \(role); CREATE ROLE \(role)") }
+        let statements = try statements("Sources/LullPostgres/LullPostgres.docc/LullPostgres.md")
+        #expect(statements.count == 3)
+        for statement in statements { try sql(statement) }
+        try sql("UPDATE orders SET status = 'sent' WHERE id = 17")
+        let values = try sql("SELECT convert_from(value, 'UTF8') FROM collected ORDER BY generation").map { $0[0] }
+        #expect(values == [#"{"id": 17}"#, #"{"id": 17, "status": "sent"}"#])
+        for role in roles { try sql("DROP OWNED BY \(role); DROP ROLE \(role)") }
     }
 
     @Test("a namespace that cannot be what a statement says is an error")

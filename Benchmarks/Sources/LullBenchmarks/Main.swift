@@ -32,6 +32,8 @@ enum Main {
         Row("durable-idle", Durable.idle),
         Row("postgres-submit", Postgres.submits),
         Row("postgres-run", Postgres.runs),
+        Row("postgres-late", Postgres.lateness),
+        Row("postgres-idle", Postgres.idle),
         Row("building", Building.rows),
     ]
 

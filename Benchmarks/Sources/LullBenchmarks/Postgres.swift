@@ -12,7 +12,7 @@ enum Postgres {
     private static let value = String(repeating: "v", count: 100)
 
     /// A server with the schema, the floor's table and 10,000 keys in each.
-    private static func onServer(_ body: (TestServer) throws -> [Line]) -> [Line] {
+    static func onServer(_ body: (TestServer) throws -> [Line]) -> [Line] {
         guard TestServer.isInstalled else {
             return [Line("not measured: PostgreSQL is not installed (make test-servers installs it)", Spread(.nan), "")]
         }
@@ -52,7 +52,7 @@ enum Postgres {
                 \\set k random(1, 10000)
                 SELECT lull.submit('\(namespace)', convert_to('key-' || :k, 'UTF8'), '\(value)'::bytea);
                 """
-            var rates: [[Double]] = Array(repeating: [], count: 6)
+            var rates: [[Double]] = Array(repeating: [], count: 8)
             for _ in 0..<max(3, effort.rounds / 2) {
                 rates[0].append(try server.pgbench(one, connections: 8, seconds: seconds))
                 rates[1].append(try server.pgbench(submit, connections: 8, seconds: seconds))
@@ -61,6 +61,12 @@ enum Postgres {
                 rates[4].append(try server.pgbench(one, connections: 1, seconds: seconds))
                 rates[5].append(rate(of: store, keys: 1, seconds: seconds))
             }
+            let snapshot = try server.holdSnapshot()
+            for _ in 0..<3 {
+                rates[6].append(try server.pgbench(one, connections: 8, seconds: 2 * seconds))
+                rates[7].append(try server.pgbench(submit, connections: 8, seconds: 2 * seconds))
+            }
+            snapshot.terminate()
             let hot =
                 try Double(
                     server.psql(
@@ -76,6 +82,7 @@ enum Postgres {
             }
             return [
                 line("8 connections, one a statement", 1, "the bare upsert", 0, .ratioAtLeast(0.7)),
+                line("the same under a held snapshot", 7, "the bare upsert", 6, .ratioAtLeast(0.5)),
                 line("64 tasks at once through one store", 3, "64 rows a statement", 2, .ratioAtLeast(0.5)),
                 line("the same", 3, "a row a statement", 4, .ratioAtLeast(5)),
                 Line("the same", Spread(rates[3]), "/s", target: .figureAtLeast(30_000)),
@@ -190,13 +197,27 @@ extension TestServer {
 
     /// Runs statements, and returns the last value.
     @discardableResult
-    fileprivate func psql(_ sql: String) throws -> String {
+    func psql(_ sql: String) throws -> String {
         var output = ""
         // A statement such as VACUUM cannot be part of several.
         for statement in sql.split(separator: ";\n") {
             output = try run("psql", ["-d", "postgres", "-qAtc", String(statement)])
         }
         return output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Holds a snapshot until the process is terminated.
+    fileprivate func holdSnapshot() throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: (Self.programs ?? "") + "/psql")
+        process.arguments = [
+            "-h", folder, "-U", "lull", "-d", "postgres", "-c", "BEGIN ISOLATION LEVEL REPEATABLE READ",
+            "-c", "SELECT count(*) FROM floor", "-c", "SELECT pg_sleep(600)",
+        ]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
     }
 
     /// The rate of a script over some connections, with unnamed statements, as behind a pooler.

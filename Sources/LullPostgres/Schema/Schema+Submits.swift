@@ -97,7 +97,9 @@ extension Schema {
             w.phase = 'open' AND w.pending_count > 0
             AND w.pending_count + i.count < coalesce(n.max_count, 9223372036854775807)
             AND next_change(w, n) > coalesce(\#(at), present())
-            AND (i.count = 1 OR coalesce(i.wait, n.wait) > 0)
+            AND (
+                i.count = 1 OR coalesce(i.wait, n.wait) > 0
+                    AND plus(w.pending_first, n.span) > greatest(coalesce(\#(at), present()), w.pending_last))
         """#
     }
 }

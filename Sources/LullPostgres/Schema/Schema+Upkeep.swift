@@ -71,14 +71,16 @@ extension Schema {
         -- are gone have
         -- left: at most `size` of each. The ends of a key stay while it has a run or a dead run, whose fate depends on them.
         --
-        -- Returns the id from which the next call goes on: pass it as `after`, first 0.
+        -- next: the id from which the next call goes on: pass it as `after`, first 0. has_more: whether there is more to delete now.
         CREATE OR REPLACE FUNCTION forget(
-            retention bigint, token_lifetime bigint, most bigint, after bigint, size int, at bigint DEFAULT NULL
-        ) RETURNS bigint LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+            retention bigint, token_lifetime bigint, most bigint, after bigint, size int, at bigint DEFAULT NULL,
+            OUT next bigint, OUT has_more boolean
+        ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
         #variable_conflict use_column
         DECLARE
             now bigint := coalesce(at, present());
             ids bigint[];
+            tokens int;
         BEGIN
             SELECT array_agg(o.id) INTO ids
             FROM (
@@ -95,10 +97,11 @@ extension Schema {
                 SELECT o.id FROM tokens o
                 WHERE o.at < now - token_lifetime OR o.id <= (SELECT max(x.id) FROM tokens x) - most
                 ORDER BY o.id LIMIT size));
+            GET DIAGNOSTICS tokens = ROW_COUNT;
             -- A client repeats a batch within minutes, or never.
             DELETE FROM batches b WHERE b.at < now - 86400000000;
-            IF cardinality(ids) = size THEN RETURN ids[size]; END IF;
-            RETURN 0;
+            next := coalesce(ids[size], 0);
+            has_more := next > 0 OR tokens = size;
         END $$;
 
         -- The identifier of the server's data directory: a copy that was restored from a dump has another one.

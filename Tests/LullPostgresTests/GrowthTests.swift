@@ -1,0 +1,55 @@
+import LullDurable
+import LullPostgres
+import TestSupport
+import Testing
+
+/// What has ended is forgotten as fast as it comes.
+@Suite("Growth", .onServer)
+struct GrowthTests {
+    private let place = SchemaPlace()
+
+    @Test("ends and tokens that are too old are deleted, thousands within seconds, by a store that is merely used")
+    func forgetting() async throws {
+        let url = try place.url()
+        let opening = try await PostgresStore(url: url)
+        try await opening.open("n", DurableRules(.debounce(for: .seconds(3600))))
+        await opening.close()
+        let sql = try place.session()
+        try sql(
+            """
+            INSERT INTO ended (namespace, at, first, last, how, key)
+            SELECT n.id, 0, i, i, 'completed', '\\x01' FROM namespaces n, generate_series(1, 5000) i;
+            INSERT INTO tokens (namespace, at, generation, token, key)
+            SELECT n.id, 0, i, i::text, '\\x01' FROM namespaces n, generate_series(1, 7000) i;
+            """)
+        let store = try await PostgresStore(url: url)
+        var left = ""
+        for number in 0..<500 where left != "0 0" {
+            _ = try await store.submit(DurableSubmission(namespace: "n", key: [2], value: [UInt8(number % 256)]))
+            left = try sql.value("SELECT (SELECT count(*) FROM ended) || ' ' || (SELECT count(*) FROM tokens)") ?? ""
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(left == "0 0")
+        await store.close()
+    }
+
+    @Test("a table does not grow while keys come and go")
+    func churn() async throws {
+        let store = try await PostgresStore(url: try place.url())
+        let sql = try place.session()
+        try sql("ALTER TABLE work SET (autovacuum_enabled = false)")
+        let load = try await ServerLoad(on: store)
+        while load.count < 1000 { try await Task.sleep(for: .milliseconds(10)) }
+        try sql("VACUUM work")
+        let before = Int(try sql.value("SELECT pg_table_size('work')") ?? "") ?? 0
+        for _ in 0..<3 {
+            let count = load.count
+            while load.count < count + 500 { try await Task.sleep(for: .milliseconds(10)) }
+            try sql("VACUUM work")
+        }
+        await load.end()
+        let after = Int(try sql.value("SELECT pg_table_size('work')") ?? "") ?? .max
+        #expect(after <= before + 500_000, "\(before) and then \(after) bytes")
+        await store.close()
+    }
+}

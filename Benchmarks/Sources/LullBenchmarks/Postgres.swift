@@ -61,17 +61,17 @@ enum Postgres {
                 rates[4].append(try server.pgbench(one, connections: 1, seconds: seconds))
                 rates[5].append(rate(of: store, keys: 1, seconds: seconds))
             }
+            let hot =
+                try Double(
+                    server.psql(
+                        "SELECT 100.0 * n_tup_hot_upd / n_tup_upd FROM pg_stat_user_tables WHERE relname = 'work'"))
+                ?? .nan
             let snapshot = try server.holdSnapshot()
             for _ in 0..<3 {
                 rates[6].append(try server.pgbench(one, connections: 8, seconds: 2 * seconds))
                 rates[7].append(try server.pgbench(submit, connections: 8, seconds: 2 * seconds))
             }
             snapshot.terminate()
-            let hot =
-                try Double(
-                    server.psql(
-                        "SELECT 100.0 * n_tup_hot_upd / n_tup_upd FROM pg_stat_user_tables WHERE relname = 'work'"))
-                ?? .nan
             blocking { await store.close() }
             func line(
                 _ subject: String, _ side: Int, _ reference: String, _ other: Int, _ target: Line.Target

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import LullCommand
+
 /// The commands do with a database what they do with a file.
 @Suite("A store in a database", .onServer, .ownThreads)
 struct StoreServerTests {
@@ -129,5 +131,55 @@ struct StoreServerTests {
         usleep(1_500_000)
         worker.signal(SIGTERM)
         #expect(try worker.finish().ending == -SIGTERM)
+    }
+
+    @Test(
+        arguments: [
+            ("postgres://app@db/shop", "postgres://app@db/shop"),
+            ("postgres://app:secret@db:5433/shop", "postgres://app@db:5433/shop"),
+            ("postgresql://app:s%40:x@a,b/shop?schema=q", "postgresql://app@a,b/shop?schema=q"),
+            ("postgres:///shop?host=/run&password=secret", "postgres:///shop?host=/run"),
+            ("postgres://db/shop?password=secret", "postgres://db/shop"), ("sqlite:hooks.db", "sqlite:hooks.db"),
+        ]) func aPasswordIsNotShown(_ url: String, _ shown: String)
+    {
+        #expect(StoreURL.shown(url) == shown)
+    }
+
+    @Test(.longForm) func killsOfProducersAndWorkersLoseNothingThatWasRecorded() throws {
+        let log = try TemporaryFile()
+        _ = try store.run("submit --wait 20ms first x")
+        let command = ["--", "sh", "-c", "echo $LULL_KEY $LULL_RUN $(cat) >> \(log.path)"]
+        let workers = try (0..<2).map { _ in try store.start("work --lease 1s", command) }
+        var submitted: [String: Int] = [:]
+        var killed = workers
+        for round in 0..<10 {
+            let producer = try store.start("filter --key-field 1 --at-end keep", [])
+            for key in 0..<5 { producer.send("key-\(key) \(round)\n") }
+            // Whatever of it is in the store when it dies.
+            usleep(150_000)
+            producer.signal(SIGKILL)
+            _ = try? producer.end()
+            for key in 0..<5 {
+                let receipt = try store.run("submit key-\(key) \(round)-acknowledged")
+                #expect(receipt.ending == 0)
+                submitted["key-\(key)"] = round
+            }
+            killed[round % 2].signal(SIGKILL)
+            _ = try? killed[round % 2].end()
+            killed[round % 2] = try store.start("work --lease 1s", command)
+        }
+        let end = Date().addingTimeInterval(60)
+        while try store.status() != [:], Date() < end { usleep(100_000) }
+        for worker in killed {
+            worker.signal(SIGTERM)
+            _ = try? worker.end()
+        }
+        let lines = log.text.split(separator: "\n")
+        for (key, round) in submitted {
+            let values = lines.filter { $0.hasPrefix(key + " ") }.compactMap { $0.split(separator: " ").last }
+            // The newest value was executed last: the acknowledged one, or what the killed producer had sent before.
+            let newest = ["\(round)-acknowledged", "\(round)"]
+            #expect(values.last.map { newest.contains(String($0)) } == true, "\(key): \(values.suffix(3))")
+        }
     }
 }

@@ -21,9 +21,9 @@ struct OrderTests {
         let others = Thread { [place] in
             guard let sql = try? place.session() else { return }
             while !isDone.value {
-                try? sql("BEGIN; SELECT FROM work FOR UPDATE")
+                _ = try? sql("BEGIN; SELECT FROM work FOR UPDATE")
                 locks.change { $0 += 1 }
-                try? sql("COMMIT")
+                _ = try? sql("COMMIT")
             }
         }
         others.start()

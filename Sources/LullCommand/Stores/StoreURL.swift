@@ -30,6 +30,21 @@ enum StoreURL {
         self = .file(path: path)
     }
 
+    /// Returns a URL as messages show it: without the password of a database.
+    static func shown(_ text: String) -> String {
+        guard let slashes = text.firstRange(of: "://") else { return text }
+        var authority = text[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        var rest = text[authority.endIndex...]
+        if let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") {
+            authority.removeSubrange(colon..<at)
+        }
+        if let question = rest.firstIndex(of: "?") {
+            let kept = rest[question...].dropFirst().split(separator: "&").filter { !$0.hasPrefix("password=") }
+            rest = rest[..<question] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
+        }
+        return String(text[..<slashes.upperBound] + authority + rest)
+    }
+
     /// The path of a file that does not exist.
     var missingFile: String? {
         if case .file(let path) = self, access(path, F_OK) != 0 { path } else { nil }

@@ -52,7 +52,7 @@ extension Postgres {
     static func idle(_ effort: Effort) -> [Line] {
         onServer { server in
             let (workers, seconds) = (20, effort.rounds > 5 ? 20 : 5)
-            let rate = try blocking { () async throws -> Double in
+            let rate = blocking { () async throws -> Double in
                 var stores: [PostgresStore] = []
                 var tasks: [Task<Void, any Error>] = []
                 for _ in 0..<workers {

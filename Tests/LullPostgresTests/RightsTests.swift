@@ -1,7 +1,8 @@
 import LullDurable
-import LullPostgres
 import TestSupport
 import Testing
+
+@testable import LullPostgres
 
 /// The rights of roles, and the version and the origin of a schema.
 @Suite("The schema", .onServer)
@@ -60,6 +61,26 @@ struct RightsTests {
         let sql = try place.session(user: reader)
         #expect(try sql.value("SELECT attempts FROM status()") == "1")
         #expect(throws: SQL.Failure.self) { try sql("SELECT submit('n', 'k', 'v')") }
+    }
+
+    @Test("that is brought to a later version keeps its data and its rights")
+    func migration() async throws {
+        let url = try place.url()
+        let role = try role("producer")
+        defer { try? remove(role) }
+        let store = try await PostgresStore(url: url)
+        try await store.open("n", DurableRules(.debounce(for: .zero)))
+        _ = try await store.submit(DurableSubmission(namespace: "n", key: [1], value: [2]))
+        await store.close()
+        // What follows the change of the tables, in every migration.
+        try place.session()(Schema.script(for: #""\#(place.schema)""#, from: Schema.version))
+        try place.session(user: role)("SELECT submit('n', 'k', 'v')")
+        let later = try await PostgresStore(url: url)
+        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let runs = try await later.claim(DurableClaim(namespace: "n", terms: terms, limit: 9)).runs
+        #expect(Set(runs.map(\.key)) == [[1], Array("k".utf8)])
+        #expect(throws: SQL.Failure.self) { try place.session(user: role)("SELECT * FROM status()") }
+        await later.close()
     }
 
     @Test("that is missing, or of another version, is refused with the command that mends it")

@@ -6,7 +6,8 @@ enum Schema {
     static var version: Int { migrations.count }
 
     /// The changes of the tables from each version to the next; version 0 is an empty schema. A change never changes once it has
-    /// been released.
+    /// been released. A change of functions alone is a new version, too. It drops those whose
+    /// results have another type, and gives back the rights to them.
     static let migrations = [tables]
 
     private static let functions = [gate, rows, batches, submits, keys, runs, questions, upkeep]

@@ -99,4 +99,28 @@ struct ConnectionTests {
         await store.close()
         proxy.close()
     }
+
+    /// A number of a transaction may be used again after a crash, so what became of one cannot be asked by its number.
+    @Test("whose answer is lost before the server crashes leave a submit that is recorded once", .longForm)
+    func crashBeforeTheAnswer() async throws {
+        let server = try TestServer()
+        try PostgresSchema(url: server.url()).apply()
+        let proxy = try Proxy(to: server)
+        let store = try await PostgresStore(url: proxy.url("lull"))
+        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
+        let first = try await submit(0, to: store)
+        proxy.change(to: .losesAnswers)
+        let unanswered = Task { try await submit(5, to: store) }
+        let pending = "SELECT pending_count FROM lull.work"
+        while try SQL(server).value(pending) != "2" { try await Task.sleep(for: .milliseconds(10)) }
+        server.crash()
+        try server.start()
+        let sql = try SQL(server)
+        for _ in 0..<100 { try sql("SELECT txid_current()") }
+        proxy.change(to: .forwards)
+        #expect(try await unanswered.value.generation == first.generation + 1)
+        #expect(try sql.value(pending) == "2")
+        await store.close()
+        proxy.close()
+    }
 }

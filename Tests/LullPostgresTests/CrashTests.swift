@@ -33,11 +33,11 @@ struct CrashTests {
         #expect(try load.lost(on: server) == 0)
     }
 
-    /// `LULL_CRASHES` sets how often.
+    /// `LULL_PROMOTIONS` sets how often.
     @Test("after which a replica is promoted lose nothing if it is synchronous", .longForm)
     func synchronousReplica() async throws {
         var acknowledged = 0
-        for _ in 0..<environment("LULL_CRASHES", default: 3) {
+        for _ in 0..<environment("LULL_PROMOTIONS", default: 3) {
             let (load, replica) = try await promotion(synchronous: true)
             #expect(load.unanswered == 0)
             #expect(try load.lost(on: replica) == 0)

@@ -51,6 +51,10 @@ enum Main {
             case "--quick": effort = .quick
             case "--commit-without-pause": Durable.commitWithoutPause(arguments.popFirst() ?? "")
             case "--work-in-postgres": Postgres.work(arguments.popFirst() ?? "")
+            case "--submit-to-postgres":
+                Postgres.submit(
+                    arguments.popFirst() ?? "", keys: Int(arguments.popFirst() ?? "") ?? 1,
+                    seconds: Int(arguments.popFirst() ?? "") ?? 1)
             case "--lull": Command.path = arguments.popFirst()
             case "--compare":
                 let now = paths(&arguments)

@@ -25,6 +25,9 @@ struct SubmitQueue {
 
     private var waiting: [Entry] = []
     private var keysInFlight: Set<KeyID> = []
+    /// The submits whose keys are in a batch that has not been answered. They are not in `waiting`, so that looking for the next batch
+    /// does not pass them again and again.
+    private var held: [KeyID: [Entry]] = [:]
     /// The submits of keys that another transaction has locked, the keys in the order in which they are tried.
     private var locked: [KeyID: [Entry]] = [:]
     private var lockedKeys: [KeyID] = []
@@ -34,15 +37,16 @@ struct SubmitQueue {
 
     /// The earliest deadline of the submits that have not been sent.
     var deadline: Link.Instant? {
-        let first = waiting.first?.deadline
-        return locked.values.reduce(first) { first, entries in
-            entries.first.map { min($0.deadline, first ?? $0.deadline) } ?? first
-        }
+        let firsts = [waiting.first] + held.values.map(\.first) + locked.values.map(\.first)
+        return firsts.compactMap { $0?.deadline }.min()
     }
 
     mutating func add(_ entry: Entry) {
-        if locked[entry.id] != nil {
-            locked[entry.id]?.append(entry)
+        let id = entry.id
+        if locked[id] != nil {
+            locked[id]?.append(entry)
+        } else if keysInFlight.contains(id) {
+            held[id, default: []].append(entry)
         } else {
             waiting.append(entry)
         }
@@ -50,21 +54,22 @@ struct SubmitQueue {
 
     /// Takes the submits of the next batch: of one namespace, those that came first, sorted by key.
     mutating func takeBatch() -> [Entry] {
+        guard let namespace = waiting.first?.submission.namespace else { return [] }
         var batch: [Entry] = []
         var rest: [Entry] = []
         var bytes = 0
         for entry in waiting {
             let isFull = batch.count == Self.largestBatch || bytes > Self.mostBytes
-            let fits = batch.first.map { $0.submission.namespace == entry.submission.namespace } ?? true
-            if isFull || !fits || keysInFlight.contains(entry.id) {
+            if isFull || entry.submission.namespace != namespace {
                 rest.append(entry)
             } else {
                 batch.append(entry)
                 bytes += entry.submission.value.count
             }
         }
-        waiting = rest
         keysInFlight.formUnion(batch.map(\.id))
+        waiting = []
+        for entry in rest { add(entry) }
         return Self.sorted(batch)
     }
 
@@ -83,17 +88,20 @@ struct SubmitQueue {
 
     /// Notes that a batch has been answered. Those of its submits whose keys are locked are to be repeated.
     mutating func finish(_ batch: [Entry], repeating busy: [Entry]) {
-        keysInFlight.subtract(batch.map(\.id))
+        let ids = Set(batch.map(\.id))
+        keysInFlight.subtract(ids)
         for entry in busy.reversed() {
-            if locked[entry.id] == nil {
-                lockedKeys.append(entry.id)
+            let id = entry.id
+            if locked[id] == nil {
+                lockedKeys.append(id)
                 // Later ones of the key, too, or they would overtake it.
-                locked[entry.id] = waiting.filter { $0.id == entry.id }
-                waiting.removeAll { $0.id == entry.id }
+                locked[id] = held.removeValue(forKey: id) ?? []
             }
-            locked[entry.id]?.insert(entry, at: 0)
+            locked[id]?.insert(entry, at: 0)
         }
-        for id in Set(batch.map(\.id)) where locked[id]?.isEmpty == true {
+        for id in ids {
+            if let entries = held.removeValue(forKey: id) { waiting.insert(contentsOf: entries, at: 0) }
+            guard locked[id]?.isEmpty == true else { continue }
             locked[id] = nil
             lockedKeys.removeAll { $0 == id }
         }
@@ -102,8 +110,12 @@ struct SubmitQueue {
     /// Takes the submits whose time is up before they were sent, and those of locked keys.
     mutating func takeExpired(at now: Link.Instant) -> (unsent: [Entry], locked: [Entry]) {
         guard let deadline, deadline <= now else { return ([], []) }
-        let unsent = waiting.filter { $0.deadline <= now }
+        var unsent = waiting.filter { $0.deadline <= now }
         waiting.removeAll { $0.deadline <= now }
+        for (id, entries) in held {
+            unsent += entries.filter { $0.deadline <= now }
+            held[id] = entries.filter { $0.deadline > now }
+        }
         var expired: [Entry] = []
         for id in lockedKeys where !keysInFlight.contains(id) {
             expired += locked[id]?.filter { $0.deadline <= now } ?? []

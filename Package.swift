@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "LullDurable", targets: ["LullDurable"]),
         .library(name: "LullSQLite", targets: ["LullSQLite"]),
         .library(name: "LullPostgres", targets: ["LullPostgres"]),
+        .library(name: "LullRedis", targets: ["LullRedis"]),
         .library(name: "LullTesting", targets: ["LullTesting"]),
         .executable(name: "lull", targets: ["LullCommand"]),
     ],
@@ -34,12 +35,14 @@ let package = Package(
             name: "LullSQLite", dependencies: ["LullDurable", "CLullSQLite", "CLullSystem"], swiftSettings: settings),
         .target(name: "CLullPostgres"),
         .target(name: "LullPostgres", dependencies: ["LullDurable", "CLullPostgres"], swiftSettings: settings),
+        .target(name: "CLullRedis"),
+        .target(name: "LullRedis", dependencies: ["LullDurable", "CLullRedis"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
         .executableTarget(
             name: "LullCommand",
             dependencies: [
-                "Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "LullPostgres", "CLullSystem",
+                "Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "LullPostgres", "LullRedis", "CLullSystem",
             ],
             swiftSettings: settings),
         .target(
@@ -78,6 +81,12 @@ let package = Package(
             name: "LullPostgresTests",
             dependencies: [
                 "LullPostgres", "CLullPostgres", "LullTesting", "LullReference", "DurableConformance", "TestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LullRedisTests",
+            dependencies: [
+                "LullRedis", "CLullRedis", "LullTesting", "LullReference", "DurableConformance", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -4,10 +4,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-int lull_pq_not_blocking(int descriptor) {
-    return fcntl(descriptor, F_SETFL, O_NONBLOCK) | fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-}
-
 // X(type, name, parameters, arguments) for each function.
 #define FUNCTIONS(X) \
     X(lull_PGconn *, PQconnectStartParams, (const char *const *keywords, const char *const *values, int expand_dbname), (keywords, values, expand_dbname)) \

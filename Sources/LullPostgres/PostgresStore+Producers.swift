@@ -1,4 +1,3 @@
-internal import Lull
 internal import LullCore
 public import LullDurable
 
@@ -48,22 +47,14 @@ extension PostgresStore {
     package func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
         if batch.isEmpty { return [] }
         let deadline = ContinuousClock.now + options.timeLimit
-        let results = await withCheckedContinuation { continuation in
-            let answers = Guarded(BatchAnswers(count: batch.count))
-            for (index, submission) in batch.enumerated() {
-                let answer = { @Sendable (result: Result<DurableReceipt, DurableError>) in
-                    guard let all = answers.change({ $0.add(result, at: index) }) else { return }
-                    continuation.resume(returning: all)
-                }
-                do throws(DurableError) {
-                    try check(submission)
-                } catch {
-                    answer(.failure(error))
-                    continue
-                }
-                let entry = SubmitQueue.Entry(submission: submission, deadline: deadline, answer: answer)
-                if !client.add(entry) { answer(.failure(.closed)) }
+        let results = await SubmitQueue.answers(to: batch) { submission, answer in
+            do throws(DurableError) {
+                try check(submission)
+            } catch {
+                return answer(.failure(error))
             }
+            let entry = SubmitQueue.Entry(submission: submission, deadline: deadline, answer: answer)
+            if !client.add(entry) { answer(.failure(.closed)) }
         }
         await forgetSome()
         for (submission, result) in zip(batch, results) {
@@ -171,26 +162,6 @@ extension PostgresStore {
         var statement = Statement(text)
         statement.add(parameter)
         return try await ask(statement, in: namespace, isRepeatable: true)
-    }
-}
-
-/// The answers to submits that were made together.
-private struct BatchAnswers: Sendable {
-    private var answers: [Result<DurableReceipt, DurableError>?]
-    private var missing: Int
-
-    init(count: Int) {
-        answers = Array(repeating: nil, count: count)
-        missing = count
-    }
-
-    /// Adds an answer, and returns all of them if it was the last one.
-    mutating func add(
-        _ answer: Result<DurableReceipt, DurableError>, at index: Int
-    ) -> [Result<DurableReceipt, DurableError>]? {
-        answers[index] = answer
-        missing -= 1
-        return missing == 0 ? answers.compactMap(\.self) : nil
     }
 }
 

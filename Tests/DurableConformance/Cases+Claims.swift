@@ -85,7 +85,7 @@ extension ConformanceCase {
             fixture.pass(30)
             let run = try await fixture.claimOne()
             #expect(run.key == Array("k".utf8) && run.values == [Array("a".utf8), Array("b".utf8)])
-            #expect(run.submits == first.generation...last.generation && run.count == 2)
+            #expect(fixture.covers(run.submits, first.generation...last.generation) && run.count == 2)
             #expect(run.edge == .trailing && run.attempt == 1)
             #expect(run.due.nanoseconds == last.due && run.first.duration(to: run.due) == .milliseconds(14))
         },
@@ -94,8 +94,9 @@ extension ConformanceCase {
             try await fixture.open(.debounce(0), "m")
             var ids: [Int64] = []
             var fences: [Int64] = []
+            let namespaces = fixture.maker.countsByTime ? [StoreFixture.namespace] : [StoreFixture.namespace, "m"]
             for round in 0..<4 {
-                for namespace in [StoreFixture.namespace, "m"] {
+                for namespace in namespaces {
                     for key in ["a", "b"] { try await fixture.submit("\(round)", key, in: namespace) }
                     for run in try await fixture.claim(in: namespace) {
                         ids.append(run.id)
@@ -104,7 +105,8 @@ extension ConformanceCase {
                     }
                 }
             }
-            #expect(Set(ids).count == 16 && fences == fences.sorted() && Set(fences).count == 16)
+            let count = 8 * namespaces.count
+            #expect(Set(ids).count == count && fences == fences.sorted() && Set(fences).count == count)
         },
         ConformanceCase("no two workers have the same key") { fixture in
             try await fixture.open(.debounce(0))
@@ -120,7 +122,7 @@ extension ConformanceCase {
             try await fixture.open(.debounce(10))
             let receipt = try await fixture.submit("a")
             let other = try await fixture.another()
-            #expect(try await other.submit("b").generation == receipt.generation + 1)
+            #expect(try await other.submit("b").generation > receipt.generation)
             fixture.pass(10)
             let run = try await other.claimOne()
             #expect(run.text == "k trailing b ×2")

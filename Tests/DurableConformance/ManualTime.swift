@@ -12,6 +12,8 @@ public final class ManualTime: Sendable {
         var boots = 1
         var sleepers: [Int: (until: Duration, sleeper: CheckedContinuation<Bool, Never>)] = [:]
         var numbers = 0
+        /// The number of the latest sleeper of which a test knows.
+        var observed = 0
     }
 
     private let state = Guarded(State())
@@ -92,9 +94,10 @@ public final class ManualTime: Sendable {
         if !isOver { throw CancellationError() }
     }
 
-    /// Waits until a task sleeps on this clock.
+    /// Waits until a task sleeps on this clock, or has slept since the last time that this was asked: it may have been woken at once.
     public func somebodySleeps() async {
-        while state.change({ $0.sleepers.isEmpty }) { await Task.yield() }
+        while state.change({ $0.sleepers.isEmpty && $0.numbers == $0.observed }) { await Task.yield() }
+        state.change { $0.observed = $0.numbers }
     }
 }
 

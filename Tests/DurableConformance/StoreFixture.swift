@@ -58,6 +58,12 @@ public struct StoreFixture: Sendable {
         if maker.isShared { await store.close() }
     }
 
+    /// Returns whether a run's range is that from one submit to another. Where numbers follow the time, it has gaps at both ends.
+    func covers(_ range: ClosedRange<Int64>, _ submits: ClosedRange<Int64>) -> Bool {
+        maker.countsByTime
+            ? range.contains(submits.lowerBound) && range.contains(submits.upperBound) : range == submits
+    }
+
     // MARK: - Producers
 
     @discardableResult

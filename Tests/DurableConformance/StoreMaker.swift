@@ -12,6 +12,10 @@ public protocol StoreMaker: Sendable {
     /// Whether several instances with one name have the same data, at the same time or after one another.
     var isShared: Bool { get }
 
+    /// Whether the numbers of submits and of runs follow the store's time: those of a key's submits have gaps then, and those of runs are
+    /// unique in a namespace only.
+    var countsByTime: Bool { get }
+
     /// The rules of the store's own data that do not hold, as far as it can tell.
     ///
     /// - Parameter isComplete: Whether no end can have been forgotten or discarded.
@@ -22,6 +26,9 @@ public protocol StoreMaker: Sendable {
 }
 
 extension StoreMaker {
+    /// False: a submit is numbered one higher than the one before.
+    public var countsByTime: Bool { false }
+
     /// No rules, for a store that cannot check any.
     public func brokenRules(of store: any DurableStore, isComplete: Bool) -> [String] { [] }
 }

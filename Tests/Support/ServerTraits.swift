@@ -15,3 +15,12 @@ extension Trait where Self == ConditionTrait {
             if: ProcessInfo.processInfo.environment["LULL_SERVERS"] != nil, "it takes long: make test-servers runs it")
     }
 }
+
+extension Trait where Self == ConditionTrait {
+    /// Leaves a test out where neither Redis nor Valkey is installed.
+    package static var onRedis: Self {
+        .enabled(
+            if: TestRedis.isInstalled,
+            "neither Redis nor Valkey is installed: make test-servers installs one and runs all its tests")
+    }
+}

@@ -3,12 +3,9 @@
 #ifndef CLULLPOSTGRES_H
 #define CLULLPOSTGRES_H
 
-#include <fcntl.h>
-#include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct pg_conn lull_PGconn;
 typedef struct pg_result lull_PGresult;
@@ -64,8 +61,5 @@ lull_PGnotify *lull_PQnotifies(lull_PGconn *conn);
 void lull_PQfreemem(void *ptr);
 lull_PQconninfoOption *lull_PQconninfoParse(const char *conninfo, char **errmsg);
 void lull_PQconninfoFree(lull_PQconninfoOption *connOptions);
-
-/// Makes a descriptor one that never blocks, and that programs started by this one do not get.
-int lull_pq_not_blocking(int descriptor);
 
 #endif

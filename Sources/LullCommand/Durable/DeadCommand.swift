@@ -102,7 +102,7 @@ extension DurableDeadRun<[UInt8]> {
 
     fileprivate var cells: [String] {
         [
-            "\(id)", Table.cell(ofKey: key), "\(submits.count)", "\(attempts)",
+            "\(id)", Table.cell(ofKey: key), "\(count)", "\(attempts)",
             DurationText.rounded(CoreDuration(age).nanoseconds),
             error.map { Terminal.lastLine(of: $0) } ?? "-",
         ]
@@ -117,7 +117,7 @@ extension DurableDeadRun<[UInt8]> {
             if index > 0 { text.append(",") }
             JSONText.append(value, to: &text)
         }
-        text.append(string: "],\"submits\":\(submits.count),\"attempts\":\(attempts),\"age\":")
+        text.append(string: "],\"submits\":\(count),\"attempts\":\(attempts),\"age\":")
         DecimalSeconds.append(CoreDuration(age).nanoseconds, to: &text)
         text.append(",\"error\":")
         JSONText.append(error, to: &text)

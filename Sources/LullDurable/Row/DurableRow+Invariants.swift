@@ -18,11 +18,12 @@ extension DurableRow {
             broken.unless(ready.submits.lowerBound == next + 1, "what is ready begins after \(next)")
             next = ready.submits.upperBound
         }
-        if let submits = pendingSubmits {
-            broken.unless(submits.lowerBound == next + 1, "what is pending begins after \(next)")
-            next = submits.upperBound
+        if pending != nil {
+            broken.unless(
+                gate.count <= generation - next, "\(gate.count) submits are pending, from \(next + 1) to \(generation)")
+        } else {
+            broken.unless(next == generation, "the newest submit is \(next), not \(generation)")
         }
-        broken.unless(next == generation, "the newest submit is \(next), not \(generation)")
         if let ready {
             broken.unless(1...ready.submits.count ~= ready.count, "\(ready.count) submits are in \(ready.submits)")
             broken.unless(ready.first <= ready.due, "nothing is due before it was submitted")

@@ -6,9 +6,8 @@ extension DurableRow {
     /// Moves a pending value that has fallen due by `now` to ready. Every other step begins with this one (<doc:Semantics>,
     /// section 2).
     public mutating func settle(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
-        let submits = pendingSubmits
         guard let due = gate.settle(at: now, by: policy(by: rules)) else { return }
-        pendingFellDue(submits, due, by: rules, &endings)
+        pendingFellDue(due, by: rules, &endings)
     }
 
     /// Records a submit; its number is ``generation`` afterwards.
@@ -18,16 +17,17 @@ extension DurableRow {
     ///   - now: The present instant of the store's time.
     ///   - wait: The delay of this submit alone, in place of the policy's.
     ///   - submitter: The submitter.
+    ///   - number: The least number that the submit gets: for a store that may lose its latest steps, a number that has grown since.
     ///   - rules: The rules of the namespace.
     ///   - endings: Receives what ends in this step.
     /// - Returns: When the value that includes the submit falls due; nil if the submit was absorbed.
     @discardableResult
     public mutating func submit(
         _ value: [UInt8], at now: CoreInstant, wait: CoreDuration? = nil, submitter: Submitter = .unnamed,
-        by rules: DurableRules, _ endings: inout [DurableEnding]
+        atLeast number: Int64 = .min, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> CoreInstant? {
         settle(at: now, by: rules, &endings)
-        generation += 1
+        generation = max(generation + 1, number)
         let payload = DurablePayload.bytes(value, of: generation)
         span = rules.policy.kind == .throttle ? rules.policy.wait : rules.policy.longestWait
         spacing = rules.policy.spacing
@@ -37,12 +37,11 @@ extension DurableRow {
             return due(by: rules)
         case .complete(let due):
             join(payload, at: now, submitter, by: rules)
-            // `pendingSubmits` is not right here: the gate has reset its count.
-            pendingFellDue(generation - Int64(due.count) + 1...generation, due, by: rules, &endings)
+            pendingFellDue(due, by: rules, &endings)
             return now
         case .lead:
             let value = Ready(
-                batch: Batch(payload), submits: generation...generation, count: 1, first: now, due: now, edge: .leading)
+                batch: Batch(payload), submits: newestSubmits, count: 1, first: now, due: now, edge: .leading)
             makeReady(value, by: rules, &endings)
             return now
         case .absorb:
@@ -74,9 +73,8 @@ extension DurableRow {
         at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> Bool {
         settle(at: now, by: rules, &endings)
-        let submits = pendingSubmits
         guard let due = gate.flush(at: now, by: policy(by: rules)) else { return false }
-        pendingFellDue(submits, due, by: rules, &endings)
+        pendingFellDue(due, by: rules, &endings)
         return true
     }
 
@@ -89,6 +87,7 @@ extension DurableRow {
         at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> Int {
         settle(at: now, by: rules, &endings)
+        let (submits, pendingCount) = (pendingSubmits, gate.count)
         var count = 0
         if let run, run.isInBackoff {
             endings.append(DurableEnding(run, .cancelled))
@@ -100,9 +99,9 @@ extension DurableRow {
             count += ready.count
             self.ready = nil
         }
-        if let submits = pendingSubmits {
+        if let submits {
             endings.append(DurableEnding(submits, .cancelled))
-            count += submits.count
+            count += pendingCount
             pending = nil
         }
         taken = generation
@@ -122,6 +121,7 @@ extension DurableRow {
     ) -> Int {
         settle(at: now, by: rules, &endings)
         guard let submits = pendingSubmits else { return 0 }
+        let count = gate.count
         pending = nil
         gate.close(at: now, by: policy(by: rules))
         if let ready {
@@ -130,7 +130,7 @@ extension DurableRow {
             taken = generation
             endings.append(DurableEnding(submits, .cancelled))
         }
-        return submits.count
+        return count
     }
 
     // MARK: - Transitions
@@ -149,14 +149,14 @@ extension DurableRow {
 
     /// Moves what is pending to ready.
     private mutating func pendingFellDue(
-        _ submits: ClosedRange<Int64>?, _ due: Gate.Due, by rules: DurableRules, _ endings: inout [DurableEnding]
+        _ due: Gate.Due, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) {
-        guard let pending, let submits else {
+        guard let pending else {
             preconditionFailure("a gate that counts submits of a row without a value")
         }
         self.pending = nil
         let value = Ready(
-            batch: pending.batch, submits: submits, count: due.count, first: due.first, due: due.at, edge: due.edge)
+            batch: pending.batch, submits: newestSubmits, count: due.count, first: due.first, due: due.at, edge: due.edge)
         makeReady(value, by: rules, &endings)
     }
 
@@ -186,8 +186,8 @@ extension DurableRow {
         if let ready {
             self.ready?.submits = ready.submits.lowerBound...generation
         } else {
+            endings.append(DurableEnding(newestSubmits, .absorbed))
             taken = generation
-            endings.append(DurableEnding(generation...generation, .absorbed))
         }
     }
 }

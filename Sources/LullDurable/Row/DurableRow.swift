@@ -198,9 +198,10 @@ public struct DurableRow: Hashable, Sendable {
     // MARK: - Queries
 
     /// The generations behind the pending value.
-    public var pendingSubmits: ClosedRange<Int64>? {
-        pending == nil ? nil : generation - Int64(gate.count) + 1...generation
-    }
+    public var pendingSubmits: ClosedRange<Int64>? { pending == nil ? nil : newestSubmits }
+
+    /// The generations after those that are ready or taken.
+    var newestSubmits: ClosedRange<Int64> { (ready?.submits.upperBound ?? taken) + 1...generation }
 
     /// Whether nothing is left of the key: the store deletes the row.
     public var isAtRest: Bool { gate.phase == .idle && !hasWork }

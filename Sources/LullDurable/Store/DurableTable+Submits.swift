@@ -128,15 +128,7 @@ extension DurableTable {
             var row = entry.row
             var endings: [DurableEnding] = []
             row.settle(at: now, by: namespace.rules, &endings)
-            if row.pendingSubmits?.contains(receipt.generation) == true { return .pending }
-            if row.ready?.submits.contains(receipt.generation) == true { return .ready }
-            if let run = row.run, run.value.submits.contains(receipt.generation) {
-                return run.isInBackoff
-                    ? .waitingForRetry(attempt: run.attempt, error: run.errorText) : .running(attempt: run.attempt)
-            }
-            if let ending = endings.first(where: { $0.submits.contains(receipt.generation) }) {
-                return DurableState(ending.how, error: ending.run?.errorText)
-            }
+            if let state = row.state(of: receipt.generation, endings) { return state }
         }
         guard let end = try end(ofSubmit: receipt.generation, of: receipt.key, in: namespace) else { return .forgotten }
         return DurableState(end.how, error: end.error)
@@ -171,8 +163,21 @@ extension DurableTable {
     }
 }
 
+extension DurableRow {
+    /// Returns the state of a submit as far as the row has it, or the step that settled it.
+    package func state(of generation: Int64, _ endings: [DurableEnding]) -> DurableState? {
+        if pendingSubmits?.contains(generation) == true { return .pending }
+        if ready?.submits.contains(generation) == true { return .ready }
+        if let run, run.value.submits.contains(generation) {
+            return run.isInBackoff
+                ? .waitingForRetry(attempt: run.attempt, error: run.errorText) : .running(attempt: run.attempt)
+        }
+        return endings.first { $0.submits.contains(generation) }.map { DurableState($0.how, error: $0.run?.errorText) }
+    }
+}
+
 extension DurableState {
-    init(_ how: DurableEnding.How, error: String?) {
+    package init(_ how: DurableEnding.How, error: String?) {
         switch how {
         case .completed: self = .completed
         case .failed: self = .failed(error: error)

@@ -170,6 +170,8 @@ public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
     public var values: [[UInt8]]
     /// The numbers of the submits that the run covers: see ``DurableReceipt/generation``.
     public var submits: ClosedRange<Int64>
+    /// The number of submits behind the run.
+    public var count: Int
     /// The number of attempts before the run died.
     public var attempts: Int
     /// The error of the last attempt, as text.
@@ -179,13 +181,14 @@ public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
 
     /// Creates the record of a dead run; for implementers of a store.
     public init(
-        id: Int64, key: Key, values: [[UInt8]], submits: ClosedRange<Int64>, attempts: Int, error: String?,
-        age: Duration
+        id: Int64, key: Key, values: [[UInt8]], submits: ClosedRange<Int64>, count: Int, attempts: Int,
+        error: String?, age: Duration
     ) {
         self.id = id
         self.key = key
         self.values = values
         self.submits = submits
+        self.count = count
         self.attempts = attempts
         self.error = error
         self.age = age
@@ -203,7 +206,8 @@ extension DurableDeadRun {
     /// Returns the record with its key transformed.
     func mapKey<Other: Hashable & Sendable>(_ map: (Key) -> Other) -> DurableDeadRun<Other> {
         DurableDeadRun<Other>(
-            id: id, key: map(key), values: values, submits: submits, attempts: attempts, error: error, age: age)
+            id: id, key: map(key), values: values, submits: submits, count: count, attempts: attempts, error: error,
+            age: age)
     }
 }
 

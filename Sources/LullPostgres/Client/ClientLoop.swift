@@ -38,20 +38,25 @@ final class ClientLoop {
     }
 
     /// Makes calls until the client is closed and all have been answered.
-    func run(_ client: Client) {
+    func run(_ thread: ServerThread<Client.Item>) {
         while true {
-            let mail = client.takeMail()
-            for entry in mail.submits { queue.add(entry) }
-            for call in mail.calls { add(call) }
-            listenLink.staysConnected = mail.listens && !mail.isClosed
+            let (items, isClosed) = thread.takeCalls()
+            for item in items {
+                switch item {
+                case .submit(let entry): queue.add(entry)
+                case .call(let call): add(call)
+                case .listen: listenLink.staysConnected = true
+                }
+            }
+            if isClosed { listenLink.staysConnected = false }
             let now = ContinuousClock.now
             expireSubmits(at: now)
             sendBatches()
             for link in links { link.step(at: now) }
-            if mail.isClosed, queue.isEmpty, !hasJobs { return }
+            if isClosed, queue.isEmpty, !hasJobs { return }
             let waiting = links.compactMap { link in link.descriptor.map { (link, $0) } }
             let deadline = (links.map(\.deadline) + [queue.deadline]).compactMap(\.self).min()
-            let ready = client.wait(for: waiting.map(\.1), until: deadline)
+            let ready = thread.wait(for: waiting.map(\.1), until: deadline)
             let then = ContinuousClock.now
             for index in ready { waiting[index].0.descriptorIsReady(at: then) }
         }
@@ -171,26 +176,5 @@ final class ClientLoop {
         for entry in locked {
             entry.answer(.failure(.refused("another transaction has locked the key for too long")))
         }
-    }
-}
-
-extension CoreDuration {
-    /// Whole microseconds, rounded up; the greatest number for a duration without end.
-    var microseconds: Int64 {
-        if self == .infinite { return .max }
-        let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1000)
-        return quotient + (remainder > 0 ? 1 : 0)
-    }
-
-    init(microseconds: Int64) {
-        let (nanoseconds, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
-        self = overflow ? .infinite : CoreDuration(nanoseconds: nanoseconds)
-    }
-}
-
-extension CoreInstant {
-    init(microseconds: Int64) {
-        let (nanoseconds, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
-        self = overflow ? .farFuture : CoreInstant(nanoseconds: nanoseconds)
     }
 }

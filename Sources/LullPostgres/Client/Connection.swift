@@ -1,4 +1,5 @@
 internal import CLullPostgres
+internal import LullDurable
 
 /// A connection of libpq that never blocks. Only the client's thread uses it.
 final class Connection {
@@ -26,12 +27,7 @@ final class Connection {
         return lines.map { $0.trimmingPrefix(while: \.isWhitespace) }.joined(separator: "; ")
     }
 
-    /// What a connection waits for.
-    enum Wait {
-        case reading
-        case writing
-        case none
-    }
+    typealias Wait = ServerThread<Client.Item>.Wait
 
     // MARK: - Connecting
 

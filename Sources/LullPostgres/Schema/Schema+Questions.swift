@@ -107,7 +107,8 @@ extension Schema {
 
         -- Runs that have used up their attempts, the oldest first. `age` is how long ago they died.
         CREATE OR REPLACE FUNCTION dead(namespace text, size int DEFAULT 100, at bigint DEFAULT NULL) RETURNS TABLE (
-            run bigint, key bytea, vals bytea[], first_submit bigint, last_submit bigint, attempts bigint, error text, age bigint
+            run bigint, key bytea, vals bytea[], first_submit bigint, last_submit bigint, submits bigint,
+            attempts bigint, error text, age bigint
         ) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
         #variable_conflict use_column
         DECLARE
@@ -120,7 +121,7 @@ extension Schema {
                     SELECT c.value FROM collected c
                     WHERE c.namespace = n.id AND c.key = d.key AND c.generation BETWEEN d.first_submit AND d.last_submit
                     ORDER BY c.generation) END,
-                d.first_submit, d.last_submit, d.attempts, d.error, greatest(coalesce(dead.at, present()) - d.at, 0)
+                d.first_submit, d.last_submit, d.count, d.attempts, d.error, greatest(coalesce(dead.at, present()) - d.at, 0)
             FROM dead d
             WHERE d.namespace + 0 = n.id
             ORDER BY d.at, d.run LIMIT size;

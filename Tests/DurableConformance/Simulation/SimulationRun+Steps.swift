@@ -65,7 +65,7 @@ extension SimulationRun {
                 namespace: namespace, key: Array(submission.key.utf8), value: Array("\(submission.value)".utf8),
                 wait: submission.wait.map { CoreDuration(units: $0) }, token: submission.token,
                 submitter: submission.submitter.map { Int64($0) }))
-        let number = Int(receipt.generation)
+        let number = numbers.number(receipt.generation, of: submission.key)
         figures.submits += 1
         let due: Int?
         if let token = submission.token, let first = model.answer(to: token, at: now),
@@ -98,7 +98,10 @@ extension SimulationRun {
     private func flushOwn(of submitter: Int) async throws {
         let found = try await store.flush(submittedBy: Int64(submitter), in: namespace)
         let expected = model.flush(submittedBy: submitter, at: now)
-        let flushed = found.flushed.map { (String(decoding: $0.key, as: UTF8.self), Int($0.generation)) }
+        let flushed = found.flushed.map { one in
+            let key = String(decoding: one.key, as: UTF8.self)
+            return (key, numbers.number(one.generation, of: key))
+        }
         if flushed.count != expected.flushed.count || flushed.contains(where: { expected.flushed[$0.0] != $0.1 })
             || found.mixed != expected.mixed
         {
@@ -125,9 +128,9 @@ extension SimulationRun {
                     owner: Int64(terms.owner), lease: CoreDuration(units: terms.lease), maxAttempts: terms.maxAttempts),
                 holding: terms.holding.map { Int64($0) }, limit: terms.limit))
         let handed = answer.runs.map { run in
-            DurableReference.Handed(
-                key: String(decoding: run.key, as: UTF8.self), run: Int(run.id), fence: Int(run.fence),
-                numbers: Int(run.submits.lowerBound)...Int(run.submits.upperBound),
+            let key = String(decoding: run.key, as: UTF8.self)
+            return DurableReference.Handed(
+                key: key, run: Int(run.id), fence: Int(run.fence), numbers: numbers.range(run.submits, of: key),
                 values: run.values.map { Int(String(decoding: $0, as: UTF8.self)) ?? -1 }, count: run.count,
                 edge: ReferenceEdge(run.edge), due: units(run.due.nanoseconds), first: units(run.first.nanoseconds),
                 attempt: run.attempt)
@@ -137,7 +140,7 @@ extension SimulationRun {
         }
         for (key, submit) in model.claim(terms, at: now, handed: handed) {
             let receipt = DurableReceipt(
-                namespace: namespace, key: Array(key.utf8), generation: Int64(submit), dueIn: nil, due: nil)
+                namespace: namespace, key: Array(key.utf8), generation: numbers.stored(submit, of: key), dueIn: nil, due: nil)
             if case .dead = try await store.state(of: receipt) { model.observeDeath(of: key, submit, at: now) }
         }
         compare(answer, handed.count < terms.limit)

@@ -35,6 +35,7 @@ final class SimulationRun {
     var store: any DurableStore
     var model: DurableReference
     var books = Books()
+    var numbers: Numbers
     var figures = SimulationFigures()
     /// The first mistake of the store.
     var finding: String?
@@ -58,6 +59,7 @@ final class SimulationRun {
     init(_ trial: SimulationTrial, on maker: any StoreMaker, at place: String) async throws {
         self.maker = maker
         self.place = place
+        numbers = Numbers(hasGaps: maker.countsByTime)
         limits = DurableLimits(
             retention: Duration(units: trial.retention), tokenLifetime: Duration(units: trial.tokenLifetime))
         model = DurableReference(
@@ -120,7 +122,7 @@ final class SimulationRun {
     func compare(_ key: String, _ number: Int) async throws {
         guard let span = model.span(of: key, number, at: now) else { return fail("\(key) #\(number) is unknown") }
         let receipt = DurableReceipt(
-            namespace: namespace, key: Array(key.utf8), generation: Int64(number), dueIn: nil, due: nil)
+            namespace: namespace, key: Array(key.utf8), generation: numbers.stored(number, of: key), dueIn: nil, due: nil)
         let state = try await store.state(of: receipt)
         if state == .forgotten, model.mayBeForgotten(span, at: now) { return }
         if !state.isFate(of: span) { fail("\(key) #\(number) is \(state) instead of \(span)") }

@@ -1,15 +1,27 @@
-internal import LullDurable
-
-/// The submits of a client that have not been answered: which of them are sent together, and which have to wait.
+/// The submits of a store on a server that have not been answered: which of them are sent together, and which have to wait.
 ///
 /// Submits of one key are never in two batches at once, so they are recorded in the order of their calls. A key that another
 /// transaction has locked is repeated alone.
-struct SubmitQueue {
+package struct SubmitQueue {
+    package typealias Instant = ContinuousClock.Instant
+
     /// A submit, and its caller.
-    struct Entry {
-        let submission: DurableSubmission
-        let deadline: Link.Instant
-        let answer: @Sendable (Result<DurableReceipt, DurableError>) -> Void
+    package struct Entry: Sendable {
+        package let submission: DurableSubmission
+        /// The part of the namespace in which the server has the key: a batch is for one of them.
+        package let shard: Int
+        package let deadline: Instant
+        package let answer: @Sendable (Result<DurableReceipt, DurableError>) -> Void
+
+        package init(
+            submission: DurableSubmission, shard: Int = 0, deadline: Instant,
+            answer: @escaping @Sendable (Result<DurableReceipt, DurableError>) -> Void
+        ) {
+            self.submission = submission
+            self.shard = shard
+            self.deadline = deadline
+            self.answer = answer
+        }
 
         fileprivate var id: KeyID { KeyID(namespace: submission.namespace, key: submission.key) }
     }
@@ -19,7 +31,9 @@ struct SubmitQueue {
         let key: [UInt8]
     }
 
-    /// The most submits, and about the most bytes, in one statement.
+    package init() {}
+
+    /// The most submits, and about the most bytes, in one batch.
     static let largestBatch = 256
     static let mostBytes = 4 << 20
 
@@ -32,16 +46,16 @@ struct SubmitQueue {
     private var locked: [KeyID: [Entry]] = [:]
     private var lockedKeys: [KeyID] = []
 
-    var isEmpty: Bool { waiting.isEmpty && locked.isEmpty && keysInFlight.isEmpty }
-    var hasWaiting: Bool { !waiting.isEmpty }
+    package var isEmpty: Bool { waiting.isEmpty && locked.isEmpty && keysInFlight.isEmpty }
+    package var hasWaiting: Bool { !waiting.isEmpty }
 
     /// The earliest deadline of the submits that have not been sent.
-    var deadline: Link.Instant? {
+    package var deadline: Instant? {
         let firsts = [waiting.first] + held.values.map(\.first) + locked.values.map(\.first)
         return firsts.compactMap { $0?.deadline }.min()
     }
 
-    mutating func add(_ entry: Entry) {
+    package mutating func add(_ entry: Entry) {
         let id = entry.id
         if locked[id] != nil {
             locked[id]?.append(entry)
@@ -52,15 +66,15 @@ struct SubmitQueue {
         }
     }
 
-    /// Takes the submits of the next batch: of one namespace, those that came first, sorted by key.
-    mutating func takeBatch() -> [Entry] {
-        guard let namespace = waiting.first?.submission.namespace else { return [] }
+    /// Takes the submits of the next batch: of one shard of a namespace, those that came first, sorted by key.
+    package mutating func takeBatch() -> [Entry] {
+        guard let first = waiting.first else { return [] }
         var batch: [Entry] = []
         var rest: [Entry] = []
         var bytes = 0
         for entry in waiting {
             let isFull = batch.count == Self.largestBatch || bytes > Self.mostBytes
-            if isFull || entry.submission.namespace != namespace {
+            if isFull || entry.shard != first.shard || entry.submission.namespace != first.submission.namespace {
                 rest.append(entry)
             } else {
                 batch.append(entry)
@@ -74,7 +88,7 @@ struct SubmitQueue {
     }
 
     /// Takes the submits of the next key that another transaction has locked.
-    mutating func takeLockedKey() -> [Entry] {
+    package mutating func takeLockedKey() -> [Entry] {
         guard let id = lockedKeys.first(where: { !keysInFlight.contains($0) }), let entries = locked[id] else {
             return []
         }
@@ -87,7 +101,7 @@ struct SubmitQueue {
     }
 
     /// Notes that a batch has been answered. Those of its submits whose keys are locked are to be repeated.
-    mutating func finish(_ batch: [Entry], repeating busy: [Entry]) {
+    package mutating func finish(_ batch: [Entry], repeating busy: [Entry]) {
         let ids = Set(batch.map(\.id))
         keysInFlight.subtract(ids)
         for entry in busy.reversed() {
@@ -108,7 +122,7 @@ struct SubmitQueue {
     }
 
     /// Takes the submits whose time is up before they were sent, and those of locked keys.
-    mutating func takeExpired(at now: Link.Instant) -> (unsent: [Entry], locked: [Entry]) {
+    package mutating func takeExpired(at now: Instant) -> (unsent: [Entry], locked: [Entry]) {
         guard let deadline, deadline <= now else { return ([], []) }
         var unsent = waiting.filter { $0.deadline <= now }
         waiting.removeAll { $0.deadline <= now }

@@ -1,0 +1,162 @@
+internal import Lull
+internal import LullCore
+public import LullDurable
+
+// Namespaces, and the calls of producers.
+
+extension RedisStore {
+    /// Opens a namespace: see ``/LullDurable/DurableStore/open(_:_:)``.
+    @discardableResult
+    public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+        guard let rules else {
+            let found = try await look(at: namespace, 0)
+            guard found.rules != nil, let shards = found.shards else { throw .noPolicy(namespace: namespace) }
+            state.change { $0.shards[namespace] = shards }
+            return try DurableRules(stored: found.rules)
+        }
+        // The first shard says how many there are.
+        var shards = options.shards ?? (server.isCluster ? Self.shardsInCluster : 1)
+        var shard = 0
+        while shard < shards {
+            let reply = try await client.ask(
+                .script(
+                    .open, namespace: namespace, shard: shard,
+                    arguments: Command(["\(shard)", "\(shards)"] + rules.arguments)),
+                in: namespace, atMost: options.timeLimit)
+            let stored = try DurableRules(stored: reply[1].bytes)
+            if stored.lasting != rules.lasting {
+                throw .otherPolicy(namespace: namespace, stored: stored, given: rules)
+            }
+            shards = Int(reply[0].number ?? 1)
+            shard += 1
+        }
+        state.change { $0.shards[namespace] = shards }
+        _ = try await ask(Command("SADD", Self.names, namespace))
+        // For producers in other languages.
+        _ = try await ask(
+            Command("HSET", Self.scripts, "submit", Script.submit.text, "change", Script.change.text))
+        return rules
+    }
+
+    /// The key with the names of all namespaces.
+    static let names = "lull:namespaces"
+    /// The key with the scripts for producers in other languages.
+    static let scripts = "lull:scripts"
+
+    /// Records a submit: see ``/LullDurable/DurableStore/submit(_:)``.
+    public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
+        guard let answer = await submit([submission]).first else { preconditionFailure("each submit has an answer") }
+        return try answer.get()
+    }
+
+    /// Records submits in their order, each with an answer of its own.
+    package func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
+        if batch.isEmpty { return [] }
+        let deadline = ContinuousClock.now + options.timeLimit
+        var shards: [String: Result<Int, DurableError>] = [:]
+        for name in Set(batch.map(\.namespace)) {
+            do throws(DurableError) { shards[name] = .success(try await self.shards(of: name)) } catch {
+                shards[name] = .failure(error)
+            }
+        }
+        let results = await SubmitQueue.answers(to: batch) { submission, answer in
+            do throws(DurableError) {
+                try check(submission)
+                let count = try shards[submission.namespace]?.get() ?? 1
+                let entry = SubmitQueue.Entry(
+                    submission: submission, shard: Shard.of(submission.key, among: count), deadline: deadline,
+                    answer: answer)
+                if !client.add(entry) { throw DurableError.closed }
+            } catch {
+                answer(.failure(error))
+            }
+        }
+        await forgetSome()
+        for (submission, result) in zip(batch, results) {
+            guard case .success(let receipt) = result, let due = receipt.due else { continue }
+            signal(CoreInstant(nanoseconds: due), in: submission.namespace)
+        }
+        return results
+    }
+
+    private func check(_ submission: DurableSubmission) throws(DurableError) {
+        if submission.value.count > options.limits.largestValue {
+            throw .tooLarge(bytes: submission.value.count, limit: options.limits.largestValue)
+        }
+    }
+
+    /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.
+    @discardableResult
+    public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try await change("flush", key, in: namespace).count
+    }
+
+    /// Cancels a key or all: see ``/LullDurable/DurableStore/cancel(_:in:)``.
+    @discardableResult
+    public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try await change("cancel", key, in: namespace).count
+    }
+
+    /// Flushes what only one submitter has submitted: see ``/LullDurable/DurableStore/flush(submittedBy:in:)``.
+    public func flush(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
+        let sum = try await change("flushOwn", nil, of: submitter, in: namespace)
+        return (sum.flushed, sum.mixed)
+    }
+
+    /// Cancels what only one submitter has submitted: see ``/LullDurable/DurableStore/cancel(submittedBy:in:)``.
+    public func cancel(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
+        let sum = try await change("cancelOwn", nil, of: submitter, in: namespace)
+        return (sum.count, sum.mixed)
+    }
+
+    private struct Change {
+        var count = 0
+        var mixed = 0
+        var flushed: [(key: [UInt8], generation: Int64)] = []
+    }
+
+    /// Flushes or cancels some keys at a time, in the order of their first submits, so that no script is long.
+    private func change(
+        _ change: String, _ key: [UInt8]?, of submitter: Int64? = nil, in namespace: String
+    ) async throws(DurableError) -> Change {
+        var keys: [(key: [UInt8], shard: Int)] = []
+        if let key {
+            keys = [(key, try await shard(of: key, in: namespace))]
+        } else {
+            var found: [(born: Int64, key: [UInt8], shard: Int)] = []
+            try await scan(namespace) { key, stored, shard in
+                let from = stored.row.pending?.submitter
+                guard submitter == nil || from == .several || from == submitter.map({ .one($0) }) else { return }
+                found.append((stored.row.born, key, shard))
+            }
+            keys = found.sorted { ($0.born, $0.shard) < ($1.born, $1.shard) }.map { ($0.key, $0.shard) }
+        }
+        var sum = Change()
+        for shard in Set(keys.map(\.shard)).sorted() {
+            let own = keys.filter { $0.shard == shard }
+            for start in stride(from: 0, to: own.count, by: 500) {
+                var arguments = Command(change)
+                arguments.add(submitter)
+                for (key, _) in own[start..<min(start + 500, own.count)] { arguments.add(key) }
+                let reply = try await run(.change, in: namespace, shard, isRepeatable: false, arguments)
+                sum.count += Int(reply[0].number ?? 0)
+                sum.mixed += Int(reply[1].number ?? 0)
+                let flushed = reply[2].list ?? []
+                for index in stride(from: 0, to: flushed.count - 1, by: 2) {
+                    sum.flushed.append((flushed[index].bytes ?? [], flushed[index + 1].number ?? 0))
+                }
+            }
+        }
+        if change.hasPrefix("flush"), !keys.isEmpty { signal(.farPast, in: namespace) }
+        return sum
+    }
+
+    /// Wakes the workers of this process that were told of a later instant.
+    func signal(_ wake: CoreInstant, in namespace: String) {
+        Self.withState(state) { $0.wakeSignal.signal(wake, in: namespace) }
+    }
+}

@@ -1,0 +1,193 @@
+internal import Lull
+package import LullCore
+public import LullDurable
+
+// Looking, and dead runs.
+
+extension RedisStore {
+    /// What a shard has, at an instant.
+    struct Look: Sendable {
+        var now: CoreInstant
+        var rules: [UInt8]?
+        var shards: Int?
+        var attempts: Int
+        var lostLeases: Int
+        var dead: Int
+        var row: StoredRow?
+        var ends: [StoredEnd]
+    }
+
+    /// Looks at a shard, and at one of its keys.
+    func look(at namespace: String, _ shard: Int, _ key: [UInt8]? = nil) async throws(DurableError) -> Look {
+        var arguments = Command([])
+        arguments.add(key ?? [])
+        let reply = try await run(.look, in: namespace, shard, arguments)
+        if let version = reply[1].number, version > Scripts.version {
+            throw .unusable("the namespace \(namespace) was made by a newer version of Lull")
+        }
+        let numbers = Packed(reply[4].bytes) ?? .none
+        return Look(
+            now: CoreInstant(stored: reply[0].number ?? 0), rules: reply[2].bytes,
+            shards: Packed(reply[3].bytes)?[1].number.map { Int($0) }, attempts: Int(numbers[3].number ?? 0),
+            lostLeases: Int(numbers[4].number ?? 0), dead: max(0, Int(reply[5].number ?? 0) - 1),
+            row: StoredRow(reply[6].bytes), ends: StoredEnd.list(reply[7].bytes))
+    }
+
+    /// Calls a function for each row of a namespace. Those that change meanwhile may be seen before or after.
+    func scan(
+        _ namespace: String, _ body: (_ key: [UInt8], _ row: StoredRow, _ shard: Int) -> Void
+    ) async throws(DurableError) {
+        for shard in 0..<(try await shards(of: namespace)) {
+            var cursor = "0"
+            var seen: Set<[UInt8]> = []
+            repeat {
+                let key = Scripts.prefix(namespace, shard) + "rows"
+                let reply = try await ask(Command("HSCAN", key, cursor, "COUNT", "1000"), in: namespace)
+                let found = reply[1].list ?? []
+                for index in stride(from: 0, to: found.count - 1, by: 2) {
+                    guard let key = found[index].bytes, let row = StoredRow(found[index + 1].bytes),
+                        seen.insert(key).inserted
+                    else { continue }
+                    body(key, row, shard)
+                }
+                cursor = reply[0].text ?? "0"
+            } while cursor != "0"
+        }
+    }
+
+    /// Returns the state of a submit: see ``/LullDurable/DurableStore/state(of:)``.
+    public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
+        let shard = try await shard(of: receipt.key, in: receipt.namespace)
+        let found = try await look(at: receipt.namespace, shard, receipt.key)
+        let rules = try DurableRules(stored: found.rules)
+        if var row = found.row?.row {
+            var endings: [DurableEnding] = []
+            row.settle(at: found.now, by: rules, &endings)
+            if let state = row.state(of: receipt.generation, endings) { return state }
+        }
+        guard let end = found.ends.last(where: { $0.submits.contains(receipt.generation) }) else { return .forgotten }
+        return DurableState(end.how, error: end.error)
+    }
+
+    /// Returns all namespaces with their counts: see ``/LullDurable/DurableStore/status()``.
+    public func status() async throws(DurableError) -> [DurableStatus] {
+        let names = (try await ask(Command("SMEMBERS", Self.names)).list ?? []).compactMap(\.text)
+        var statuses: [DurableStatus] = []
+        for name in names.sorted() {
+            let shards: Int
+            do throws(DurableError) { shards = try await self.shards(of: name) } catch .noPolicy { continue }
+            var looks: [Look] = []
+            for shard in 0..<shards { looks.append(try await look(at: name, shard)) }
+            var status = DurableStatus(namespace: name, rules: try DurableRules(stored: looks[0].rules))
+            for look in looks {
+                status.dead += look.dead
+                status.attempts += look.attempts
+                status.lostLeases += look.lostLeases
+            }
+            try await scan(name) { _, stored, shard in status.add(stored.row, at: looks[shard].now) }
+            statuses.append(status)
+        }
+        return statuses
+    }
+
+    /// Returns keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
+    public func list(
+        in namespace: String, prefix: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try await list(in: namespace, prefix: prefix, from: [], limit: limit)
+    }
+
+    /// Returns a page of the keys that are not at rest, from `start` on.
+    package func list(
+        in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        let look = try await look(at: namespace, 0)
+        let rules = try DurableRules(stored: look.rules)
+        var found: [(key: [UInt8], row: DurableRow)] = []
+        try await scan(namespace) { key, stored, _ in
+            guard key.starts(with: prefix), !key.lexicographicallyPrecedes(start) else { return }
+            if stored.row.isListed(at: look.now, by: rules) { found.append((key, stored.row)) }
+        }
+        return found.sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(max(0, limit)).map {
+            DurableListing(key: $0.key, row: $0.row, rules: rules, at: look.now)
+        }
+    }
+
+    /// Returns the server's time.
+    package func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant {
+        try await look(at: namespace, 0).now
+    }
+
+    /// The server's time at the latest claim of this store; nil before the first one.
+    package var latestInstant: CoreInstant? { Self.withState(state) { $0.latestInstant } }
+
+    // MARK: - Dead runs
+
+    /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
+    public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        var all: [(at: CoreInstant, run: DurableDeadRun<[UInt8]>)] = []
+        for shard in 0..<(try await shards(of: namespace)) {
+            let look = try await look(at: namespace, shard)
+            let collects = try DurableRules(stored: look.rules).combination == .collect
+            let prefix = Scripts.prefix(namespace, shard)
+            let ids = try await ask(Command("ZRANGE", prefix + "dead", "0", "\(max(0, limit))"), in: namespace)
+            for id in (ids.list ?? []).compactMap(\.number).prefix(max(0, limit)) {
+                let packed = Packed(try await ask(Command("HGET", prefix + "past", "d\(id)"), in: namespace).bytes)
+                // It may have been retried meanwhile.
+                guard let key = packed?[0].bytes, let at = packed?[1].number, let stored = packed?[2] else { continue }
+                let run = DurableRow.Run(stored)
+                let values = try await values(
+                    of: key, from: stored["index"].number ?? 0, count: collects ? run.value.count : 1, prefix,
+                    collects: collects)
+                let age = DurableNamespace.time(from: CoreInstant(stored: at), to: look.now)
+                all.append(
+                    (
+                        CoreInstant(stored: at),
+                        DurableDeadRun(
+                            id: run.id, key: key, values: values, submits: run.value.submits, count: run.value.count,
+                            attempts: run.attempt, error: run.errorText, age: age)
+                    ))
+            }
+        }
+        return all.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }.prefix(max(0, limit)).map(\.run)
+    }
+
+    private func values(
+        of key: [UInt8], from index: Int64, count: Int, _ prefix: String, collects: Bool
+    ) async throws(DurableError) -> [[UInt8]] {
+        var values: [[UInt8]] = []
+        for start in stride(from: 0, to: count, by: 1000) {
+            var command = Command("HMGET", prefix + "values")
+            for place in start..<min(start + 1000, count) { command.add(Array("\(index + Int64(place)):".utf8) + key) }
+            values += (try await ask(command).list ?? []).map { reply in
+                let bytes = reply.bytes ?? []
+                return collects ? Array(bytes.dropFirst(8)) : bytes
+            }
+        }
+        return values
+    }
+
+    /// Retries a dead run: see ``/LullDurable/DurableStore/retry(_:in:)``.
+    public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
+        switch try await end(run, "retry", in: namespace) {
+        case "accepted":
+            signal(.farPast, in: namespace)
+            return .accepted
+        case "outdated": return .outdated
+        case "busy": return .busy
+        default: return .notFound
+        }
+    }
+
+    /// Discards a dead run: see ``/LullDurable/DurableStore/discard(_:in:)``.
+    @discardableResult
+    public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
+        try await end(run, "discard", in: namespace) == "accepted"
+    }
+
+    private func end(_ run: Int64, _ what: String, in namespace: String) async throws(DurableError) -> String? {
+        let shards = Int64(try await shards(of: namespace))
+        let shard = Int((run % shards + shards) % shards)
+        return try await self.run(.dead, in: namespace, shard, isRepeatable: false, Command(what, "\(run)")).text
+    }
+}

@@ -1,0 +1,247 @@
+internal import Lull
+internal import LullCore
+public import LullDurable
+
+// The calls of workers.
+
+extension RedisStore {
+    /// Hands out runs: see ``/LullDurable/DurableStore/claim(_:)``.
+    public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
+        guard let answer = await exchange([], claim).claim else { preconditionFailure("an exchange answers its claim") }
+        return try answer.get()
+    }
+
+    /// Records a worker's report: see ``/LullDurable/DurableStore/report(_:)``.
+    public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
+        guard let answer = await exchange([report], nil).reports.first else {
+            preconditionFailure("an exchange answers its reports")
+        }
+        return try answer.get()
+    }
+
+    /// Makes several calls together: see ``/LullDurable/DurableStore/exchange(_:_:)``.
+    public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
+        await forgetSome()
+        guard let first = reports.first else { return await exchange(reports, claim, by: claim?.terms.owner ?? 0) }
+        let isOne =
+            reports.allSatisfy { $0.namespace == first.namespace && $0.owner == first.owner }
+            && (claim.map { $0.namespace == first.namespace && $0.terms.owner == first.owner } ?? true)
+        if isOne { return await exchange(reports, claim, by: first.owner) }
+        var answers: [Result<DurableReport.Answer, DurableError>] = []
+        for report in reports { answers += await exchange([report], nil, by: report.owner).reports }
+        let claimed = claim == nil ? nil : await exchange([], claim, by: claim?.terms.owner ?? 0).claim
+        return DurableExchange(reports: answers, claim: claimed)
+    }
+
+    /// Makes calls of one worker in one namespace.
+    private func exchange(_ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64) async -> DurableExchange {
+        let namespace = reports.first?.namespace ?? claim?.namespace ?? ""
+        let shards: Int
+        do throws(DurableError) { shards = try await self.shards(of: namespace) } catch {
+            return DurableExchange(reports, claim, failed: error)
+        }
+        var visit = Visit(namespace: namespace, owner: owner, shards: shards, reports: reports, claim: claim)
+        if let claim {
+            let turn = state.change { state in
+                defer { state.turns[namespace] = (state.turns[namespace, default: -1] + 1) % shards }
+                return state.turns[namespace, default: 0]
+            }
+            var rest = (0..<shards).map { ($0 + turn) % shards }
+            var isFirst = true
+            // Every shard at once, if each may hand out a run; otherwise as many as that at a time. The first has a say even if the worker
+            // has no room: it may have runs without knowing.
+            while !rest.isEmpty, isFirst || visit.room > 0 {
+                let count = min(rest.count, max(visit.room, 1))
+                let some = Array(rest.prefix(count))
+                let limit = visit.room / count
+                rest.removeFirst(count)
+                visit.add(await answers(of: some, claiming: limit, visit), from: some)
+                isFirst = false
+                if claim.limit == 0 { break }
+                // Those that have more come again.
+                rest += some.filter { visit.hasMore($0) }
+            }
+            visit.isComplete = rest.isEmpty
+        }
+        let others = visit.shardsWithReports
+        visit.add(await answers(of: others, claiming: nil, visit), from: others)
+        return finish(visit)
+    }
+
+    /// Runs the script for workers on some shards at once.
+    private func answers(
+        of shards: [Int], claiming limit: Int?, _ visit: Visit
+    ) async -> [Result<Reply, DurableError>] {
+        await withTaskGroup(of: (Int, Result<Reply, DurableError>).self) { group in
+            for (index, shard) in shards.enumerated() {
+                let arguments = visit.arguments(for: shard, claiming: limit)
+                group.addTask {
+                    do throws(DurableError) {
+                        return (index, .success(try await self.run(.work, in: visit.namespace, shard, arguments)))
+                    } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            return await group.reduce(into: Array(repeating: .failure(.closed), count: shards.count)) {
+                $0[$1.0] = $1.1
+            }
+        }
+    }
+
+    private func finish(_ visit: Visit) -> DurableExchange {
+        let reports = visit.reports.indices.map { visit.answers[$0] ?? .failure(.unknown("an answer of another length")) }
+        guard let claim = visit.claim else {
+            if let next = visit.next { signal(next, in: visit.namespace) }
+            return DurableExchange(reports: reports, claim: nil)
+        }
+        // What some shards have handed out counts, also if another one failed.
+        if let error = visit.error, visit.runs.isEmpty {
+            return DurableExchange(reports: reports, claim: .failure(error))
+        }
+        var wait = visit.next.map { DurableNamespace.time(from: visit.present ?? $0, to: $0) }
+        if !visit.isComplete { wait = .zero }
+        let next = visit.isComplete ? visit.next : .farPast
+        let mark = Self.withState(state) { state in
+            state.latestInstant = visit.present ?? state.latestInstant
+            return state.wakeSignal.announce(next, in: claim.namespace)
+        }
+        return DurableExchange(
+            reports: reports,
+            claim: .success(DurableClaim.Answer(runs: visit.runs, dead: visit.dead, next: wait, mark: mark)))
+    }
+
+    /// Waits for something to claim: see ``/LullDurable/DurableStore/wait(in:after:atMost:)``.
+    public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
+        if client.isClosed { throw .closed }
+        if options.listens { client.listen(namespace) }
+        let id = state.change { $0.wakeSignal.makeID() }
+        await WakeSignal.wait(atMost: min(time, Self.pollInterval), by: options.clock) { [client, state] waiter in
+            state.change { state in
+                !Task.isCancelled && !client.isClosed
+                    && state.wakeSignal.add(waiter, id: id, in: namespace, after: mark)
+            }
+        } remove: { [state] in
+            state.change { $0.wakeSignal.remove(id: id, in: namespace) }
+        }
+    }
+
+    /// Closes the store: see ``/LullDurable/DurableStore/close()``.
+    public func close() async {
+        client.beginClosing()
+        Self.withState(state) { $0.wakeSignal.signalAll() }
+        await client.close()
+    }
+}
+
+/// The calls that a worker makes together, and the answers of the shards.
+private struct Visit: Sendable {
+    let namespace: String
+    let owner: Int64
+    let shards: Int
+    let reports: [DurableReport]
+    let claim: DurableClaim?
+    private var indices: [Int: [Int]] = [:]
+
+    private(set) var answers: [Int: Result<DurableReport.Answer, DurableError>] = [:]
+    private(set) var runs: [DurableRun] = []
+    private(set) var dead: [DurableRun] = []
+    private var nexts: [Int: CoreInstant] = [:]
+    private(set) var present: CoreInstant?
+    private(set) var error: DurableError?
+    /// Whether all shards were asked.
+    var isComplete = true
+
+    init(namespace: String, owner: Int64, shards: Int, reports: [DurableReport], claim: DurableClaim?) {
+        self.namespace = namespace
+        self.owner = owner
+        self.shards = shards
+        self.reports = reports
+        self.claim = claim
+        for (index, report) in reports.enumerated() {
+            indices[Shard.of(report.key, among: shards), default: []].append(index)
+        }
+    }
+
+    /// When there may be more to claim; nil if nothing is left.
+    var next: CoreInstant? { nexts.values.min().flatMap { $0 < .farFuture ? $0 : nil } }
+
+    /// Returns whether a shard has more to claim now.
+    func hasMore(_ shard: Int) -> Bool {
+        if let next = nexts[shard], let present { next <= present } else { false }
+    }
+
+    /// How many more runs the worker can take.
+    var room: Int { max(0, (claim?.limit ?? 0) - runs.count) }
+    /// The shards whose reports have not been sent.
+    var shardsWithReports: [Int] { indices.keys.sorted() }
+
+    func arguments(for shard: Int, claiming limit: Int?) -> Command {
+        var arguments = Command("\(owner)")
+        arguments.add(limit.map { Int64($0) })
+        arguments.add(claim?.terms.lease.stored)
+        arguments.add(claim.map { Int64(clamping: min($0.terms.maxAttempts, 1 << 52)) })
+        // Those that an earlier round has handed out are known, too.
+        let holding = ((claim?.holding ?? []) + runs.map(\.id)).filter { Int($0 % Int64(shards)) == shard }
+        arguments.add("\(holding.count)")
+        for run in holding { arguments.add(run) }
+        for report in (indices[shard] ?? []).map({ reports[$0] }) {
+            arguments.add(report.key)
+            arguments.add(report.run)
+            arguments.add(report.fence)
+            switch report.kind {
+            case .heartbeat(let lease):
+                arguments.add("heartbeat")
+                arguments.add(lease.stored)
+                arguments.add("")
+            case .completed: for part in ["completed", "", ""] { arguments.add(part) }
+            case .failed(let error, let retry):
+                arguments.add("failed")
+                arguments.add(retry?.stored)
+                arguments.add(error)
+            case .released: for part in ["released", "", ""] { arguments.add(part) }
+            }
+        }
+        return arguments
+    }
+
+    /// Adds what the shards have answered.
+    mutating func add(_ replies: [Result<Reply, DurableError>], from shards: [Int]) {
+        for (shard, reply) in zip(shards, replies) {
+            let own = indices.removeValue(forKey: shard) ?? []
+            switch reply {
+            case .failure(let error):
+                self.error = self.error ?? error
+                for index in own { answers[index] = .failure(error) }
+            case .success(let reply):
+                for (place, index) in own.enumerated() {
+                    answers[index] =
+                        switch reply[0][place].number {
+                        case 0: .success(.accepted)
+                        case 1: .success(.alreadyDone)
+                        case 2: .success(.leaseLost)
+                        default: .failure(.unknown("an answer that is none"))
+                        }
+                }
+                runs += (reply[1].list ?? []).map { DurableRun($0) }
+                dead += (reply[2].list ?? []).map { DurableRun($0) }
+                if let number = reply[3].number { present = max(present ?? .farPast, CoreInstant(stored: number)) }
+                nexts[shard] = reply[4].number.map { CoreInstant(stored: $0) } ?? .farFuture
+            }
+        }
+    }
+}
+
+extension DurableRun {
+    /// Reads a run as the script for workers answers with it.
+    fileprivate init(_ reply: Reply) {
+        func number(_ index: Int) -> Int64 { reply[index].number ?? 0 }
+        let value = DurableRow.Ready(
+            batch: Batch(.stored(.run)), submits: number(3)...max(number(3), number(4)), count: Int(number(5)),
+            first: CoreInstant(stored: number(8)), due: CoreInstant(stored: number(7)), edge: Edge(stored: number(6)))
+        let run = DurableRow.Run(
+            value: value, id: number(1), fence: number(2), owner: 0, attempt: Int(number(9)),
+            state: .claimed(until: .farFuture))
+        self.init(key: reply[0].bytes ?? [], values: (reply[10].list ?? []).map { $0.bytes ?? [] }, run: run)
+    }
+}

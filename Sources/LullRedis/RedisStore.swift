@@ -1,0 +1,236 @@
+internal import Lull
+internal import LullCore
+public import LullDurable
+
+/// A store in Redis or Valkey: any number of processes, on any number of machines, share the pending work in it.
+///
+/// ```swift
+/// let store = try await RedisStore(url: "redis://localhost", durability: .everysec)
+/// let mails = try await DurableDebouncer<Int, Order>(for: .seconds(600), namespace: "order-mails", in: store)
+/// try await mails.submit(order, for: order.id)
+/// ```
+///
+/// What was acknowledged is executed as far as the server keeps it: see ``RedisDurability``.
+///
+/// A store has two connections to each server that it uses, one more to listen, and one thread, which waits for all of them.
+/// Concurrent submits share a script. A connection that breaks is made again, and what was under way is repeated without harm; a call
+/// throws ``/LullDurable/DurableError/unknown(_:)`` only if the server stays away longer than the time limit.
+public final class RedisStore: DurableStore {
+    /// What a store needs beside its URL.
+    package struct Options: Sendable {
+        package var limits = RedisStore.defaultLimits
+        package var timeLimit = Duration.seconds(30)
+        package var durability: RedisDurability?
+        package var shards: Int?
+        package var listens = true
+        /// The time in place of the server's, for tests.
+        package var now: (@Sendable () -> CoreInstant)?
+        /// The clock by which workers wait.
+        package var clock = StoreClock.system
+
+        package init() {}
+    }
+
+    /// What workers of this process were told, and what is known of namespaces.
+    struct State: Sendable {
+        var wakeSignal = WakeSignal()
+        /// The number of shards of each namespace.
+        var shards: [String: Int] = [:]
+        /// The shard of each namespace at which the next claim begins.
+        var turns: [String: Int] = [:]
+        /// The server's instant at the latest claim.
+        var latestInstant: CoreInstant?
+        /// Which shard forgets next, and when one last did.
+        var forgetting: (turn: Int, at: ContinuousClock.Instant) = (0, .now - .seconds(3600))
+    }
+
+    /// The limits of a store by default: ends are retained for ten minutes and answers to tokens for an hour, since all of it is in the
+    /// memory of the server.
+    public static var defaultLimits: DurableLimits {
+        DurableLimits(retention: .seconds(600), tokenLifetime: .seconds(3600))
+    }
+
+    /// How long a worker waits at most: others may submit without a hint.
+    static let pollInterval = Duration.seconds(1)
+    /// How long opening a store takes at most.
+    static let openingTime = Duration.seconds(5)
+    /// How often a store that is used forgets a little, and the pause while there is more.
+    static let forgetInterval = Duration.seconds(10)
+    static let forgetPause = Duration.milliseconds(100)
+    /// The most keys of a shard whose ends are retained, and the most answers, whatever their age.
+    static let mostEnds = 1_000_000
+    /// The shards of a namespace in a cluster, if the store does not say: small ones move fast.
+    static let shardsInCluster = 16
+
+    let client: Client
+    let options: Options
+    let server: Server
+    let state: Guarded<State>
+
+    /// The durability of this store: the one that it was asked for, which the server was set up for when the store was opened.
+    public var durability: RedisDurability { server.durability }
+
+    /// Opens a store.
+    ///
+    /// - Parameters:
+    ///   - url: The server: `redis://user:password@host:port/database`, `redis+unix:///path` for a socket, `rediss://` for TLS. Several
+    ///     hosts, separated by commas, are tried in their order; of a cluster, any of its servers will do.
+    ///   - durability: What the server does with a submit before it answers; nil for what the URL names (`?durability=always`), or else
+    ///     for ``RedisDurability/everysec``. A server that is set up for less is refused; for one that hides its settings, what is named
+    ///     here counts.
+    ///   - shards: Into how many parts a namespace is divided when it is first opened; nil for one, or 16 in a cluster. A cluster keeps
+    ///     each in one of its servers.
+    ///   - limits: The size of a value, and how long ends and tokens are stored.
+    ///   - timeLimit: How long a call waits for the server, at least a second.
+    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the server is older than version 7, is not set up for the durability,
+    ///   removes keys when its memory is full, or refuses the connection; ``/LullDurable/DurableError/refused(_:)`` if it cannot be
+    ///   reached.
+    public convenience init(
+        url: String, durability: RedisDurability? = nil, shards: Int? = nil,
+        limits: DurableLimits = RedisStore.defaultLimits, timeLimit: Duration = .seconds(30)
+    ) async throws(DurableError) {
+        var options = Options()
+        options.durability = durability
+        options.shards = shards
+        options.limits = limits
+        options.timeLimit = max(timeLimit, .seconds(1))
+        try await self.init(url, options)
+    }
+
+    /// Opens a store with all options.
+    package init(_ text: String, _ options: Options) async throws(DurableError) {
+        let url = try RedisURL(text)
+        if let shards = options.shards, !(1...1024 ~= shards) {
+            throw .unusable("a namespace has 1 to 1,024 shards, not \(shards)")
+        }
+        let state = Guarded(State())
+        self.state = state
+        self.options = options
+        let now = options.now.map { now in { @Sendable in now().nanoseconds / 1000 } }
+        let client = try Client(url, now: now) { namespace in
+            Self.withState(state) { state in
+                if let namespace {
+                    state.wakeSignal.signal(.farPast, in: namespace)
+                } else {
+                    state.wakeSignal.signalAll()
+                }
+            }
+        }
+        self.client = client
+        do {
+            // A wrong password should not take as long as a server that restarts.
+            server = try await Server(
+                client, options.durability ?? url.durability, atMost: min(options.timeLimit, Self.openingTime))
+        } catch {
+            client.beginClosing()
+            throw error
+        }
+        if case .replicas(let count) = server.durability { client.waitForReplicas(count) }
+    }
+
+    deinit { client.beginClosing() }
+
+    // MARK: - Calls
+
+    /// Changes the state, and then resumes the workers that were woken.
+    @discardableResult
+    static func withState<Answer>(_ state: Guarded<State>, _ body: (inout State) -> Answer) -> Answer {
+        let (answer, woken) = state.change { state in
+            let answer = body(&state)
+            return (answer, state.wakeSignal.takeWoken())
+        }
+        for waiter in woken { waiter.resume() }
+        return answer
+    }
+
+    /// The instant in place of the server's, for tests.
+    var now: Int64? { options.now.map { $0().nanoseconds / 1000 } }
+
+    /// Runs a script on a shard. Its first argument is the instant.
+    func run(
+        _ script: Script, in namespace: String, _ shard: Int, isRepeatable: Bool = true, _ arguments: Command = Command([])
+    ) async throws(DurableError) -> Reply {
+        var all = Command([])
+        all.add(now)
+        for part in arguments.parts { all.add(part) }
+        var replicas: Int?
+        if case .replicas(let count) = durability, script == .change || script == .dead { replicas = count }
+        let content = Job.Content.script(script, namespace: namespace, shard: shard, arguments: all)
+        return try await client.ask(
+            content, in: namespace, isRepeatable: isRepeatable, replicas: replicas, atMost: options.timeLimit)
+    }
+
+    /// Sends a command as it is; its first argument is its key.
+    func ask(_ command: Command, in namespace: String = "") async throws(DurableError) -> Reply {
+        try await client.ask(.command(command), in: namespace, isRepeatable: true, atMost: options.timeLimit)
+    }
+
+    // MARK: - Shards
+
+    /// Returns the number of shards of a namespace.
+    func shards(of namespace: String) async throws(DurableError) -> Int {
+        if let shards = state.change({ $0.shards[namespace] }) { return shards }
+        guard let shards = try await look(at: namespace, 0).shards else { throw .noPolicy(namespace: namespace) }
+        state.change { $0.shards[namespace] = shards }
+        return shards
+    }
+
+    /// Returns the shard of a key.
+    func shard(of key: [UInt8], in namespace: String) async throws(DurableError) -> Int {
+        Shard.of(key, among: try await shards(of: namespace))
+    }
+
+    // MARK: - Forgetting
+
+    /// Forgets a little of what is old, if that is due. Callers do not wait for it, except in tests.
+    func forgetSome() async {
+        let place = Self.withState(state) { state -> (String, Int)? in
+            guard options.now != nil || ContinuousClock.now - state.forgetting.at > Self.forgetInterval else {
+                return nil
+            }
+            let places = state.shards.flatMap { name, count in (0..<count).map { (name, $0) } }
+                .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+            guard !places.isEmpty else { return nil }
+            state.forgetting.at = .now
+            state.forgetting.turn = (state.forgetting.turn + 1) % places.count
+            return places[state.forgetting.turn]
+        }
+        guard let (namespace, shard) = place else { return }
+        var arguments = Command([])
+        arguments.add(now)
+        arguments.add(CoreDuration(options.limits.retention).stored)
+        arguments.add(CoreDuration(options.limits.tokenLifetime).stored)
+        arguments.add("\(Self.mostEnds)")
+        arguments.add("1000")
+        let content = Job.Content.script(.forget, namespace: namespace, shard: shard, arguments: arguments)
+        let state = state
+        let note = { @Sendable (answer: Job.Answer?) in
+            guard case .reply(let reply, _) = answer, reply.number ?? 0 >= 1000 else { return }
+            state.change { $0.forgetting.at = .now - Self.forgetInterval + Self.forgetPause }
+        }
+        if options.now == nil {
+            client.add(content, atMost: options.timeLimit) { note($0) }
+        } else {
+            note(await client.call(content, isRepeatable: true, atMost: options.timeLimit))
+        }
+    }
+}
+
+extension Client {
+    /// Makes a call, and throws the error that answers it.
+    func ask(
+        _ content: Job.Content, in namespace: String = "", isRepeatable: Bool = true, replicas: Int? = nil,
+        atMost time: Duration
+    ) async throws(DurableError) -> Reply {
+        guard let answer = await call(content, isRepeatable: isRepeatable, replicas: replicas, atMost: time) else {
+            throw .closed
+        }
+        guard case .reply(let reply, let reached) = answer else {
+            throw answer.failure(in: namespace) ?? .unknown("an answer that is none")
+        }
+        if let replicas, let reached, reached < replicas {
+            throw .unknown("only \(reached) of \(replicas) replicas had it in time")
+        }
+        return reply
+    }
+}

@@ -1,0 +1,260 @@
+// What each script begins with: the state of a shard, its rows, and how they are written.
+extension Scripts {
+    static let shard = #"""
+        -- KEYS: the structures of a shard, in this order. ARGV[1]: the instant in place of the server's, for tests; or ''.
+        local META, ROWS, VALUES, DUE, HELD, PAST, ENDED, ANSWERED, DEAD = unpack(KEYS)
+        local call, pack, unpacked = redis.call, cmsgpack.pack, cmsgpack.unpack
+        local min, max = math.min, math.max
+
+        -- Instants are microseconds since 1970, durations are microseconds. NEVER also stands for a duration without end.
+        local NEVER = 9007199254740991
+        -- Each structure has this member, so that it never disappears: it is no key.
+        local SENTINEL = '\255lull'
+        local IDLE, RESTING, OPEN, FULL = 0, 1, 2, 3
+        local LEADING, TRAILING, MAX_WAIT, MAX_COUNT, FLUSH = 1, 2, 3, 4, 5
+
+        local function plus(a, b)
+            return min(a + b, NEVER)
+        end
+
+        local function digits(number)
+            return string.format('%.0f', number)
+        end
+
+        -- The rules of the namespace, and the numbers of the shard.
+        local rules, numbers, place = unpack(call('HMGET', META, 'rules', 'numbers', 'place'))
+        if not rules then
+            return redis.error_reply('NOPOLICY the namespace has never been opened with a policy')
+        end
+        local n = {}
+        n.throttles, n.wait, n.max_wait, n.leading, n.trailing, n.extends, n.max_count, n.combination, n.max_batch, n.spacing =
+            unpack(unpacked(rules))
+        n.latest, n.first, n.collect = n.combination == 'latest', n.combination == 'first', n.combination == 'collect'
+        n.span = n.throttles and n.wait or n.max_wait or NEVER
+        -- base: the highest number that a row has begun with, or that a submit of a deleted row has had. fence: the latest fence.
+        local base, fence, now, attempts, lost_leases = unpack(unpacked(numbers))
+        -- The run ids of a shard leave its own remainder when they are divided by the number of shards.
+        local shard, shards = unpack(unpacked(place))
+        if ARGV[1] ~= '' then
+            now = max(now, tonumber(ARGV[1]))
+        else
+            local time = call('TIME')
+            now = max(now, time[1] * 1000000 + time[2])
+        end
+        -- An error in one of these, of another type than it should be, must not come after the first change.
+        call('HLEN', ROWS)
+        call('HLEN', VALUES)
+        call('ZCARD', DUE)
+        call('ZCARD', HELD)
+        call('HLEN', PAST)
+        call('ZCARD', ENDED)
+        call('ZCARD', ANSWERED)
+        call('ZCARD', DEAD)
+
+        local function next_fence()
+            fence = max(fence + shards, now - now % shards + shard)
+            return fence
+        end
+
+        -- What is to be written at the end.
+        local removed, stored, dropped, recorded, forgotten, ended, answered, died, revived = {}, {}, {}, {}, {}, {}, {}, {}, {}
+
+        local function add(list, a, b)
+            list[#list + 1] = a
+            if b then list[#list + 1] = b end
+        end
+
+        -- The hash of values has a field for each: its index and its key.
+        local function field(index, key)
+            return digits(index) .. ':' .. key
+        end
+
+        -- Values of `collect` have the number of their submit before them.
+        local function store(r, value)
+            local index = r.next_value
+            r.next_value = index + 1
+            if n.collect then value = struct.pack('>I8', r.generation) .. value end
+            add(stored, field(index, r.key), value)
+            return index
+        end
+
+        local function drop(r, index, count)
+            for i = index, index + (n.collect and count or 1) - 1 do add(dropped, field(i, r.key)) end
+        end
+
+        -- Rows.
+
+        local rows, order = {}, {}
+
+        local function read(key, packed)
+            local r = { key = key }
+            r.born, r.generation, r.taken, r.phase, r.quiet, r.latest, r.span, r.spacing, r.wake, r.next_value, r.pending, r.ready, r.run =
+                unpack(unpacked(packed))
+            r.packed, r.was_held = packed, r.run and r.run.claimed and r.run.owner
+            return r
+        end
+
+        -- Loads the rows of keys; those of keys at rest are false.
+        local function load(keys)
+            local missing = {}
+            for _, key in ipairs(keys) do
+                if rows[key] == nil then
+                    rows[key] = false
+                    add(missing, key)
+                end
+            end
+            for start = 1, #missing, 1000 do
+                local some = { unpack(missing, start, min(start + 999, #missing)) }
+                for i, packed in ipairs(call('HMGET', ROWS, unpack(some))) do
+                    if packed then
+                        rows[some[i]] = read(some[i], packed)
+                        add(order, some[i])
+                    end
+                end
+            end
+        end
+
+        -- The row of a key, a new one if the key is at rest.
+        local function row(key)
+            local r = rows[key]
+            if not r then
+                base = max(base + 1, now)
+                r = {
+                    key = key, born = base, generation = base, taken = base, phase = IDLE, quiet = 0, latest = false, span = n.span,
+                    spacing = n.spacing, wake = false, next_value = base + 1, pending = false, ready = false, run = false
+                }
+                rows[key] = r
+                add(order, key)
+            end
+            return r
+        end
+
+        -- How ranges of a key's submits have ended.
+
+        local ends = {}
+
+        local function load_ends(keys)
+            local missing = {}
+            for _, key in ipairs(keys) do
+                if not ends[key] then
+                    ends[key] = {}
+                    add(missing, key)
+                end
+            end
+            for start = 1, #missing, 1000 do
+                local fields = {}
+                for i = start, min(start + 999, #missing) do add(fields, 'e' .. missing[i]) end
+                for i, packed in ipairs(call('HMGET', PAST, unpack(fields))) do
+                    local key = missing[start + i - 1]
+                    if packed then
+                        ends[key] = unpacked(packed)
+                        ends[key].had = true
+                    end
+                end
+            end
+        end
+
+        local function changed_ends(key)
+            load_ends({ key })
+            ends[key].changed = true
+            return ends[key]
+        end
+
+        -- Records the end of a range: how, its first and last submit, when, the first and the last of its runs, the fence, the error. What
+        -- continues the range before it in the same way becomes one with it.
+        local function record(key, how, first, last, run, error)
+            local list = changed_ends(key)
+            local latest = list[#list]
+            if latest and latest[1] == how and latest[3] + 1 == first and (how == 'completed' or how == 'absorbed') then
+                latest[3], latest[4] = last, now
+                if run then latest[6], latest[7] = run.id, run.fence end
+                return
+            end
+            add(list, { how, first, last, now, run and run.id or false, run and run.id or false, run and run.fence or false, error or false })
+            for i = 1, #list - 64 do
+                if list[i][1] ~= 'dead' then
+                    table.remove(list, i)
+                    break
+                end
+            end
+        end
+
+        local function has_ended(key, run)
+            load_ends({ key })
+            for _, e in ipairs(ends[key]) do
+                if e[5] and e[5] <= run and run <= e[6] then return true end
+            end
+            return false
+        end
+
+        -- Writing. Nothing in here can fail: what it needs was read before.
+
+        local function change(command, key, list)
+            for start = 1, #list, 2000 do call(command, key, unpack(list, start, min(start + 1999, #list))) end
+        end
+
+        local next_change
+
+        local function first_change(r)
+            local run, ready = r.run, r.ready
+            local start = run and run.start or ready and (ready.since or ready.due) or NEVER
+            return min(start, next_change(r) or NEVER)
+        end
+
+        -- Writes everything. Only workers move the instant at which a row is found later.
+        local function save(is_worker)
+            local written, waking, holding, released = {}, {}, {}, {}
+            for _, key in ipairs(order) do
+                local r = rows[key]
+                if r.phase == IDLE and not (r.pending or r.ready or r.run) then
+                    base = max(base, r.generation)
+                    if r.packed then add(removed, key) end
+                    rows[key] = false
+                else
+                    local wake = first_change(r)
+                    if r.wake and not is_worker then wake = min(wake, r.wake) end
+                    if wake ~= r.wake then add(waking, digits(wake), key) end
+                    r.wake = wake
+                    local packed = pack({
+                        r.born, r.generation, r.taken, r.phase, r.quiet, r.latest, r.span, r.spacing, r.wake, r.next_value, r.pending,
+                        r.ready, r.run
+                    })
+                    if packed ~= r.packed then add(written, key, packed) end
+                end
+                local holds = r.run and r.run.claimed and r.run.owner
+                if holds ~= (r.was_held or false) then
+                    if r.was_held then add(released, r.was_held .. ':' .. key) end
+                    if holds then add(holding, '0', holds .. ':' .. key) end
+                end
+            end
+            for key, list in pairs(ends) do
+                if list.changed then
+                    local had = list.had
+                    list.had, list.changed = nil, nil
+                    if #list > 0 then
+                        add(recorded, 'e' .. key, pack(list))
+                        if not had then add(ended, digits(list[1][4]), key) end
+                    elseif had then
+                        add(forgotten, 'e' .. key)
+                        call('ZREM', ENDED, key)
+                    end
+                end
+            end
+            change('HDEL', VALUES, dropped)
+            change('HSET', VALUES, stored)
+            change('HDEL', ROWS, removed)
+            change('ZREM', DUE, removed)
+            change('HSET', ROWS, written)
+            change('ZADD', DUE, waking)
+            change('ZREM', HELD, released)
+            change('ZADD', HELD, holding)
+            change('HDEL', PAST, forgotten)
+            change('HSET', PAST, recorded)
+            change('ZADD', ENDED, ended)
+            change('ZADD', ANSWERED, answered)
+            change('ZREM', DEAD, revived)
+            change('ZADD', DEAD, died)
+            call('HSET', META, 'numbers', pack({ base, fence, now, attempts, lost_leases }))
+        end
+        """#
+}

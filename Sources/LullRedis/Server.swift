@@ -1,0 +1,90 @@
+internal import LullDurable
+
+/// What a store has found out about its server when it was opened.
+struct Server: Sendable {
+    /// The name and the version, as in `Redis 7.0.15`.
+    let name: String
+    let isCluster: Bool
+    let durability: RedisDurability
+
+    /// Asks the server, and checks that it is one that will do.
+    init(_ client: Client, _ wanted: RedisDurability?, atMost time: Duration) async throws(DurableError) {
+        let info = Self.fields(try await client.ask(.command(Command("INFO")), atMost: time).text ?? "")
+        let valkey = info["valkey_version"]
+        let version = valkey ?? info["redis_version"] ?? "0"
+        name = (valkey == nil ? "Redis " : "Valkey ") + version
+        isCluster = info["cluster_enabled"] == "1"
+        guard let major = Int(version.prefix { $0 != "." }), major >= 7 else {
+            throw .unusable("the server is \(name), and Lull needs Redis 7 or Valkey")
+        }
+        let settings: [String: String]
+        do throws(DurableError) {
+            let names = ["appendonly", "appendfsync", "no-appendfsync-on-rewrite", "maxmemory-policy"]
+            let reply = try await client.ask(.command(Command(["CONFIG", "GET"] + names)), atMost: time)
+            let texts = (reply.list ?? []).map { $0.text ?? "" }
+            settings = Dictionary(
+                stride(from: 0, to: texts.count - 1, by: 2).map { (texts[$0], texts[$0 + 1]) }, uniquingKeysWith: { $1 })
+        } catch {
+            if case .refused(let why) = error, why.hasPrefix("the server cannot be reached") { throw error }
+            guard let wanted else {
+                throw .unusable(
+                    """
+                    the server hides its settings (\(error)): name the durability that it is set up for, \
+                    as durability=always in the URL
+                    """)
+            }
+            durability = wanted
+            return
+        }
+        durability = wanted ?? .everysec
+        try Self.check(settings, for: durability)
+        if case .replicas(let count) = durability {
+            let connected = info["connected_slaves"].flatMap { Int($0) } ?? 0
+            if connected < count {
+                throw .unusable("the durability is replicas:\(count), but the server has \(connected) replicas now")
+            }
+        }
+    }
+
+    /// Checks that a server with these settings keeps what it acknowledges.
+    static func check(_ settings: [String: String], for durability: RedisDurability) throws(DurableError) {
+        if let policy = settings["maxmemory-policy"], policy != "noeviction" {
+            throw .unusable(
+                """
+                the server removes keys when its memory is full (maxmemory-policy \(policy)): pending work would be lost; \
+                CONFIG SET maxmemory-policy noeviction
+                """)
+        }
+        guard durability == .everysec || durability == .always else { return }
+        guard settings["appendonly"] == "yes" else {
+            throw .unusable(
+                """
+                the durability is \(durability), but the server has no append-only file: CONFIG SET appendonly yes, \
+                or accept with durability=memory that all is lost when the server ends
+                """)
+        }
+        guard settings["no-appendfsync-on-rewrite"] != "yes" else {
+            throw .unusable(
+                """
+                the durability is \(durability), but the server does not sync while it rewrites its file: \
+                CONFIG SET no-appendfsync-on-rewrite no
+                """)
+        }
+        let sync = settings["appendfsync"] ?? ""
+        if sync != "always", sync != "everysec" || durability == .always {
+            throw .unusable(
+                "the durability is \(durability), but the server has appendfsync \(sync): CONFIG SET appendfsync \(durability)"
+            )
+        }
+    }
+
+    /// The fields of an answer to INFO.
+    private static func fields(_ text: String) -> [String: String] {
+        var fields: [String: String] = [:]
+        for line in text.split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            if parts.count == 2 { fields[String(parts[0])] = String(parts[1]) }
+        }
+        return fields
+    }
+}

@@ -1,0 +1,41 @@
+import DurableConformance
+import LullReference
+import TestSupport
+import Testing
+
+/// The conformance suite, on a server.
+@Suite("Conformance in Redis", .onRedis, .serialized, .timeLimit(.minutes(20)))
+struct RedisConformanceTests {
+    @Test("a store in Redis does what every store does", arguments: ConformanceCase.short)
+    func conforms(_ conformance: ConformanceCase) async throws {
+        try await conformance.run(on: RedisMaker())
+    }
+
+    @Test("a store in Redis plays the published scenarios", .longForm, arguments: ConformanceCase.scenarios)
+    func scenarios(_ conformance: ConformanceCase) async throws {
+        try await conformance.run(on: RedisMaker())
+    }
+
+    /// `LULL_SERVER_STEPS` sets the number of steps, `LULL_SEED` chooses other ones or those of a failure.
+    @Test("a store in Redis answers as the reference model does")
+    func simulation() async throws {
+        let seed = environment("LULL_SEED", default: UInt64(20_261_123))
+        let trials = UInt64(max(1, environment("LULL_SERVER_STEPS", default: 400) / 40))
+        var figures = SimulationFigures()
+        for trial in 0..<trials {
+            let simulation = DurableSimulation(on: RedisMaker())
+            let outcome = try await simulation.run(seed: seed &+ trial, length: 40)
+            figures = figures + outcome.figures
+            if let finding = outcome.finding {
+                Issue.record(
+                    """
+                    LULL_SEED=\(seed &+ trial) LULL_SERVER_STEPS=40 swift test --filter RedisConformanceTests
+                    \(finding)
+                    """)
+                return
+            }
+        }
+        print("\(trials) seeds on a server, \(figures), no difference")
+        #expect(figures.executions > figures.steps / 50)
+    }
+}

@@ -48,9 +48,10 @@ extension PostgresStore {
         statement.add(namespace)
         statement.add(owner)
         add(order.map { reports[$0] }, to: &statement)
-        let since = add(claim, to: &statement)
+        let (since, namesRuns) = add(claim, to: &statement)
         do throws(DurableError) {
-            let rows = try await ask(statement, in: namespace, .work, isRepeatable: true)
+            // A claim that does not name the worker's runs would, if it were repeated, not hand out again those of the lost answer.
+            let rows = try await ask(statement, in: namespace, .work, isRepeatable: namesRuns)
             var answers: [Result<DurableReport.Answer, DurableError>] = []
             if !reports.isEmpty {
                 let given = rows.first?.smallints(13) ?? []
@@ -83,8 +84,10 @@ extension PostgresStore {
         statement.add(reports.map(\.kind.error))
     }
 
-    /// Adds the terms of a claim, if there is one, and returns from where it goes on.
-    private func add(_ claim: DurableClaim?, to statement: inout Statement) -> Int64? {
+    /// Adds the terms of a claim, if there is one.
+    ///
+    /// - Returns: From where the claim goes on, and whether it names the runs that the worker has.
+    private func add(_ claim: DurableClaim?, to statement: inout Statement) -> (since: Int64?, namesRuns: Bool) {
         statement.add(claim?.terms.lease.microseconds)
         statement.add(claim.map { Int64(clamping: $0.terms.maxAttempts) })
         guard let claim else {
@@ -92,7 +95,7 @@ extension PostgresStore {
             statement.add(int: nil)
             statement.add(Int64?.none)
             statement.add(now)
-            return nil
+            return (nil, true)
         }
         let (isKnown, since) = Self.withState(state) { state -> (Bool, Int64?) in
             let isKnown = state.handed[claim.terms.owner]?.isSubset(of: claim.holding) == true
@@ -104,7 +107,7 @@ extension PostgresStore {
         statement.add(int: Int32(clamping: claim.limit))
         statement.add(since)
         statement.add(now)
-        return since
+        return (since, !isKnown)
     }
 
     private static let noNumbers: [Int64?] = []

@@ -1,4 +1,5 @@
 import Lull
+import LullCore
 import LullDurable
 import LullPostgres
 import TestSupport
@@ -61,6 +62,28 @@ struct ConnectionTests {
         #expect(proxy.lost > 0)
         for (key, numbers) in generations { #expect(Set(numbers).count == numbers.count, "\(key)") }
         #expect(try count() == generations.values.reduce(0) { $0 + $1.count })
+        await store.close()
+        proxy.close()
+    }
+
+    @Test("that lose the answer to a claim hand its runs out again, in the same attempt")
+    func lostClaim() async throws {
+        _ = try place.url()
+        let proxy = try Proxy(to: TestServer.shared.get())
+        let store = try await PostgresStore(url: proxy.url(place.schema))
+        try await store.open("w", DurableRules(.debounce(wait: .zero)))
+        let terms = DurableRow.Claim(owner: 1, lease: .seconds(600), maxAttempts: 3)
+        let claim = DurableClaim(namespace: "w", terms: terms, limit: 4)
+        #expect(try await store.claim(claim).runs.isEmpty)
+        _ = try await store.submit(DurableSubmission(namespace: "w", key: [1], value: [1]))
+        proxy.change(to: .losesAnswers)
+        let lost = Task { try await store.claim(claim).runs }
+        let claimed = "SELECT count(*) FROM work WHERE claimed_by IS NOT NULL"
+        while try proxy.lost == 0 || place.session().value(claimed) != "1" { try await Task.sleep(for: .milliseconds(5)) }
+        proxy.change(to: .forwards)
+        var runs = (try? await lost.value) ?? []
+        if runs.isEmpty { runs = try await store.claim(claim).runs }
+        #expect(runs.map(\.attempt) == [1])
         await store.close()
         proxy.close()
     }

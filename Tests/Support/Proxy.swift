@@ -1,11 +1,10 @@
 import Foundation
 import Lull
-import TestSupport
 
 /// A socket before a server's, through which the connections of a store pass: they can be cut, lose their answers, or fall silent.
-final class Proxy: Sendable {
+package final class Proxy: Sendable {
     /// What happens to what comes from the server.
-    enum Mode: Sendable {
+    package enum Mode: Sendable {
         case forwards
         /// It is thrown away, and the connection is cut when there is some: the client does not learn what was committed.
         case losesAnswers
@@ -19,32 +18,43 @@ final class Proxy: Sendable {
         var lost = 0
     }
 
-    let folder: String
+    /// The folder with its socket, whose name is that of the server's.
+    package let folder: String
+    private let name: String
     private let target: String
     private let listener: Int32
     private let state = Guarded(State())
 
-    init(to server: TestServer) throws {
-        folder = server.folder + "/proxy-" + UUID().uuidString.prefix(6)
-        target = server.folder + "/.s.PGSQL.5432"
+    package convenience init(to server: TestServer) throws { try self.init(server.folder, ".s.PGSQL.5432") }
+    package convenience init(to server: TestRedis) throws { try self.init(server.folder, "socket") }
+
+    private init(_ parent: String, _ name: String) throws {
+        folder = parent + "/proxy-" + UUID().uuidString.prefix(6)
+        self.name = name
+        target = parent + "/" + name
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        guard Self.withAddress(folder + "/.s.PGSQL.5432", { bind(listener, $0, $1) }) == 0, listen(listener, 64) == 0
+        guard Self.withAddress(folder + "/" + name, { bind(listener, $0, $1) }) == 0, listen(listener, 64) == 0
         else {
             throw TestServer.NotStarted(description: "no socket for the proxy")
         }
         Thread.detachNewThread { [self] in accepts() }
     }
 
-    func url(_ schema: String) -> String { "postgres://lull@/postgres?host=\(folder)&schema=\(schema)" }
+    /// The URL of a schema of a database, through the proxy.
+    package func url(_ schema: String) -> String { "postgres://lull@/postgres?host=\(folder)&schema=\(schema)" }
+    /// The URL of a database of Redis, through the proxy.
+    package func url(_ database: Int = 0, durability: String = "memory") -> String {
+        "redis+unix://\(folder)/\(name)?db=\(database)&durability=\(durability)"
+    }
 
-    func change(to mode: Mode) { state.change { $0.mode = mode } }
+    package func change(to mode: Mode) { state.change { $0.mode = mode } }
 
     /// How many answers were thrown away.
-    var lost: Int { state.value.lost }
+    package var lost: Int { state.value.lost }
 
     /// Cuts all connections.
-    func cut() {
+    package func cut() {
         let cut = state.change { state in
             defer { state.connections = [] }
             return state.connections
@@ -55,7 +65,7 @@ final class Proxy: Sendable {
         }
     }
 
-    func close() {
+    package func close() {
         shutdown(listener, Int32(SHUT_RDWR))
         Foundation.close(listener)
         cut()

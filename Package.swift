@@ -42,7 +42,8 @@ let package = Package(
         .executableTarget(
             name: "LullCommand",
             dependencies: [
-                "Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "LullPostgres", "LullRedis", "CLullSystem",
+                "Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "LullPostgres", "LullRedis",
+                "CLullSystem",
             ],
             swiftSettings: settings),
         .target(

@@ -34,7 +34,8 @@ extension RedisStore {
     }
 
     /// Makes calls of one worker in one namespace.
-    private func exchange(_ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64) async -> DurableExchange {
+    private func exchange(_ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64) async -> DurableExchange
+    {
         let namespace = reports.first?.namespace ?? claim?.namespace ?? ""
         let shards: Int
         do throws(DurableError) { shards = try await self.shards(of: namespace) } catch {
@@ -90,7 +91,9 @@ extension RedisStore {
     }
 
     private func finish(_ visit: Visit) -> DurableExchange {
-        let reports = visit.reports.indices.map { visit.answers[$0] ?? .failure(.unknown("an answer of another length")) }
+        let reports = visit.reports.indices.map {
+            visit.answers[$0] ?? .failure(.unknown("an answer of another length"))
+        }
         guard let claim = visit.claim else {
             if let next = visit.next { signal(next, in: visit.namespace) }
             return DurableExchange(reports: reports, claim: nil)

@@ -148,7 +148,8 @@ public final class RedisStore: DurableStore {
 
     /// Runs a script on a shard. Its first argument is the instant.
     func run(
-        _ script: Script, in namespace: String, _ shard: Int, isRepeatable: Bool = true, _ arguments: Command = Command([])
+        _ script: Script, in namespace: String, _ shard: Int, isRepeatable: Bool = true,
+        _ arguments: Command = Command([])
     ) async throws(DurableError) -> Reply {
         var all = Command([])
         all.add(now)

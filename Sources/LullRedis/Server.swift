@@ -23,7 +23,8 @@ struct Server: Sendable {
             let reply = try await client.ask(.command(Command(["CONFIG", "GET"] + names)), atMost: time)
             let texts = (reply.list ?? []).map { $0.text ?? "" }
             settings = Dictionary(
-                stride(from: 0, to: texts.count - 1, by: 2).map { (texts[$0], texts[$0 + 1]) }, uniquingKeysWith: { $1 })
+                stride(from: 0, to: texts.count - 1, by: 2).map { (texts[$0], texts[$0 + 1]) }, uniquingKeysWith: { $1 }
+            )
         } catch {
             if case .refused(let why) = error, why.hasPrefix("the server cannot be reached") { throw error }
             guard let wanted else {

@@ -170,7 +170,8 @@ extension ConformanceCase {
             let last = try await fixture.submit("f")
             try await fixture.complete(first)
             let second = try await fixture.claimOne()
-            #expect(second.text == "k leading d" && fixture.covers(second.submits, more[0].generation...more[1].generation))
+            #expect(
+                second.text == "k leading d" && fixture.covers(second.submits, more[0].generation...more[1].generation))
             try await fixture.complete(second)
             let third = try await fixture.claimOne()
             #expect(third.text == "k leading f" && fixture.covers(third.submits, last.generation...last.generation))

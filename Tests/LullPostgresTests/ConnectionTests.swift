@@ -79,7 +79,9 @@ struct ConnectionTests {
         proxy.change(to: .losesAnswers)
         let lost = Task { try await store.claim(claim).runs }
         let claimed = "SELECT count(*) FROM work WHERE claimed_by IS NOT NULL"
-        while try proxy.lost == 0 || place.session().value(claimed) != "1" { try await Task.sleep(for: .milliseconds(5)) }
+        while try proxy.lost == 0 || place.session().value(claimed) != "1" {
+            try await Task.sleep(for: .milliseconds(5))
+        }
         proxy.change(to: .forwards)
         var runs = (try? await lost.value) ?? []
         if runs.isEmpty { runs = try await store.claim(claim).runs }

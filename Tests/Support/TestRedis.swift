@@ -53,7 +53,8 @@ package final class TestRedis: Sendable {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let lines =
             [
-                "dir '\(folder)'", "unixsocket '\(folder)/socket'", "port \(port ?? 0)", "bind 127.0.0.1", "daemonize no",
+                "dir '\(folder)'", "unixsocket '\(folder)/socket'", "port \(port ?? 0)", "bind 127.0.0.1",
+                "daemonize no",
                 "logfile '\(folder)/log'", "protected-mode no",
             ] + settings
         try (lines.joined(separator: "\n") + "\n").write(toFile: folder + "/conf", atomically: true, encoding: .utf8)

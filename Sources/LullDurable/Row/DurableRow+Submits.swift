@@ -156,7 +156,8 @@ extension DurableRow {
         }
         self.pending = nil
         let value = Ready(
-            batch: pending.batch, submits: newestSubmits, count: due.count, first: due.first, due: due.at, edge: due.edge)
+            batch: pending.batch, submits: newestSubmits, count: due.count, first: due.first, due: due.at,
+            edge: due.edge)
         makeReady(value, by: rules, &endings)
     }
 

@@ -230,7 +230,8 @@ extension MemoryTable {
             dead in
             DurableDeadRun(
                 id: dead.run.id, key: dead.key, values: dead.run.value.batch.values.map(\.bytesInMemory),
-                submits: dead.run.value.submits, count: dead.run.value.count, attempts: dead.run.attempt, error: dead.run.errorText,
+                submits: dead.run.value.submits, count: dead.run.value.count, attempts: dead.run.attempt,
+                error: dead.run.errorText,
                 age: DurableNamespace.time(from: dead.at, to: now))
         }
     }

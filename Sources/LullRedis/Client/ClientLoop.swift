@@ -54,7 +54,8 @@ final class ClientLoop {
             sendBatches()
             sendDelayed(at: now)
             for link in links { link.step(at: now) }
-            if isClosed, queue.isEmpty, delayed.isEmpty, nodes.values.allSatisfy({ $0.submits.isFree && $0.calls.isFree })
+            if isClosed, queue.isEmpty, delayed.isEmpty,
+                nodes.values.allSatisfy({ $0.submits.isFree && $0.calls.isFree })
             {
                 return
             }
@@ -272,7 +273,9 @@ extension DurableError {
         case "MISCONF", "NOREPLICAS", "EXECABORT": self = .refused("the server says: \(error)")
         default:
             // A script that ends with an error of its own has written nothing; a fault in one is another matter.
-            self = error.contains("user_script") ? .unknown("the server says: \(error)") : .refused("the server says: \(error)")
+            self =
+                error.contains("user_script")
+                ? .unknown("the server says: \(error)") : .refused("the server says: \(error)")
         }
     }
 }

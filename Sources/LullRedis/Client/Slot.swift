@@ -31,7 +31,8 @@ enum Shard {
     /// Returns the shard of a key: its CRC-32, as that of zlib, modulo the number of shards.
     static func of(_ key: [UInt8], among count: Int) -> Int {
         if count == 1 { return 0 }
-        let crc = ~key.reduce(~UInt32(0)) { crc, byte in table[Int(UInt8(truncatingIfNeeded: crc) ^ byte)] ^ (crc >> 8) }
+        let crc = ~key.reduce(~UInt32(0)) { crc, byte in table[Int(UInt8(truncatingIfNeeded: crc) ^ byte)] ^ (crc >> 8)
+        }
         return Int(crc) % count
     }
 }

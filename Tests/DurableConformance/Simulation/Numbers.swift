@@ -21,7 +21,9 @@ struct Numbers {
         let (first, last) = (Int(stored.lowerBound), Int(stored.upperBound))
         guard hasGaps else { return first...last }
         let all = known[key, default: []]
-        guard let from = all.firstIndex(where: { $0 >= first }), let to = all.lastIndex(where: { $0 <= last }), from <= to else {
+        guard let from = all.firstIndex(where: { $0 >= first }), let to = all.lastIndex(where: { $0 <= last }),
+            from <= to
+        else {
             return -1 ... -1
         }
         return from + 1...to + 1

@@ -140,7 +140,8 @@ extension SimulationRun {
         }
         for (key, submit) in model.claim(terms, at: now, handed: handed) {
             let receipt = DurableReceipt(
-                namespace: namespace, key: Array(key.utf8), generation: numbers.stored(submit, of: key), dueIn: nil, due: nil)
+                namespace: namespace, key: Array(key.utf8), generation: numbers.stored(submit, of: key), dueIn: nil,
+                due: nil)
             if case .dead = try await store.state(of: receipt) { model.observeDeath(of: key, submit, at: now) }
         }
         compare(answer, handed.count < terms.limit)

@@ -122,7 +122,8 @@ final class SimulationRun {
     func compare(_ key: String, _ number: Int) async throws {
         guard let span = model.span(of: key, number, at: now) else { return fail("\(key) #\(number) is unknown") }
         let receipt = DurableReceipt(
-            namespace: namespace, key: Array(key.utf8), generation: numbers.stored(number, of: key), dueIn: nil, due: nil)
+            namespace: namespace, key: Array(key.utf8), generation: numbers.stored(number, of: key), dueIn: nil,
+            due: nil)
         let state = try await store.state(of: receipt)
         if state == .forgotten, model.mayBeForgotten(span, at: now) { return }
         if !state.isFate(of: span) { fail("\(key) #\(number) is \(state) instead of \(span)") }

@@ -32,8 +32,13 @@ final class Client: Sendable {
     init(
         _ url: RedisURL, now: (@Sendable () -> Int64)?, notified: @escaping @Sendable (String?) -> Void
     ) throws(DurableError) {
-        if let why = url.usesTLS ? lull_redis_load_tls() : lull_redis_load() { throw .unusable(String(cString: why)) }
+        try Self.loadLibrary(withTLS: url.usesTLS)
         thread = try ServerThread("lull-redis") { ClientLoop(url, now: now, notified: notified).run($0) }
+    }
+
+    /// Finds the library of the protocol on this machine, once.
+    static func loadLibrary(withTLS: Bool = false) throws(DurableError) {
+        if let why = withTLS ? lull_redis_load_tls() : lull_redis_load() { throw .unusable(String(cString: why)) }
     }
 
     /// Adds a submit; false if the client is closed.

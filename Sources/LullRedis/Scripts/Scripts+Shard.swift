@@ -240,8 +240,9 @@ extension Scripts {
                     end
                 end
             end
-            change('HDEL', VALUES, dropped)
+            -- In this order, for a value that is stored and dropped by the same batch. No index is used twice in one.
             change('HSET', VALUES, stored)
+            change('HDEL', VALUES, dropped)
             change('HDEL', ROWS, removed)
             change('ZREM', DUE, removed)
             change('HSET', ROWS, written)

@@ -9,7 +9,7 @@ import TestSupport
 final class RedisMaker: StoreMaker {
     private struct State {
         /// The databases that no test uses.
-        var free = Array((0..<1000).reversed())
+        var free = Array((0..<900).reversed())
         var used: [String: (database: Int, time: StoreTime)] = [:]
     }
 

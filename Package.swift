@@ -49,7 +49,8 @@ let package = Package(
         .target(
             name: "LullReference", path: "Tests/LullReference", exclude: ["README.md"],
             resources: [.copy("scenarios.json"), .copy("spacing.json")], swiftSettings: settings),
-        .target(name: "TestSupport", dependencies: ["Lull"], path: "Tests/Support", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["Lull", "LullDurable"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "LullCoreTests", dependencies: ["LullCore", "LullReference", "TestSupport"], swiftSettings: settings),
         .testTarget(

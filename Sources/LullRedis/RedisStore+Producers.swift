@@ -10,12 +10,15 @@ extension RedisStore {
     public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
         guard let rules else {
             let found = try await look(at: namespace, 0)
-            guard found.rules != nil, let shards = found.shards else { throw .noPolicy(namespace: namespace) }
-            state.change { $0.shards[namespace] = shards }
-            return try DurableRules(stored: found.rules)
+            state.change { state in
+                state.shards[namespace] = found.shards
+                state.rules[namespace] = found.rules
+            }
+            return found.rules
         }
         // The first shard says how many there are.
-        var shards = options.shards ?? (server.isCluster ? Self.shardsInCluster : 1)
+        var shards =
+            state.change { $0.shards[namespace] } ?? options.shards ?? (server.isCluster ? Self.shardsInCluster : 1)
         var shard = 0
         while shard < shards {
             let reply = try await client.ask(
@@ -30,12 +33,23 @@ extension RedisStore {
             shards = Int(reply[0].number ?? 1)
             shard += 1
         }
-        state.change { $0.shards[namespace] = shards }
+        state.change { state in
+            state.shards[namespace] = shards
+            state.rules[namespace] = rules
+        }
         _ = try await ask(Command("SADD", Self.names, namespace))
         // For producers in other languages.
         _ = try await ask(
             Command("HSET", Self.scripts, "submit", Script.submit.text, "change", Script.change.text))
         return rules
+    }
+
+    /// Opens a namespace again that this store has opened and the server has lost, as it may with its durability. Returns whether there
+    /// was one.
+    func reopen(_ namespace: String) async throws(DurableError) -> Bool {
+        guard let rules = state.change({ $0.rules[namespace] }) else { return false }
+        try await open(namespace, rules)
+        return true
     }
 
     /// The key with the names of all namespaces.
@@ -51,6 +65,17 @@ extension RedisStore {
 
     /// Records submits in their order, each with an answer of its own.
     package func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
+        var results = await record(batch)
+        // What could not be recorded because the server has lost the namespace.
+        let lost = results.indices.filter { if case .failure(.noPolicy) = results[$0] { true } else { false } }
+        for name in Set(lost.map { batch[$0].namespace }) where (try? await reopen(name)) == true {
+            let own = lost.filter { batch[$0].namespace == name }
+            for (index, result) in zip(own, await record(own.map { batch[$0] })) { results[index] = result }
+        }
+        return results
+    }
+
+    private func record(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
         if batch.isEmpty { return [] }
         let deadline = ContinuousClock.now + options.timeLimit
         var shards: [String: Result<Int, DurableError>] = [:]

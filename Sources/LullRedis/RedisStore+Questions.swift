@@ -8,8 +8,8 @@ extension RedisStore {
     /// What a shard has, at an instant.
     struct Look: Sendable {
         var now: CoreInstant
-        var rules: [UInt8]?
-        var shards: Int?
+        var rules: DurableRules
+        var shards: Int
         var attempts: Int
         var lostLeases: Int
         var dead: Int
@@ -27,8 +27,8 @@ extension RedisStore {
         }
         let numbers = Packed(reply[4].bytes) ?? .none
         return Look(
-            now: CoreInstant(stored: reply[0].number ?? 0), rules: reply[2].bytes,
-            shards: Packed(reply[3].bytes)?[1].number.map { Int($0) }, attempts: Int(numbers[3].number ?? 0),
+            now: CoreInstant(stored: reply[0].number ?? 0), rules: try DurableRules(stored: reply[2].bytes),
+            shards: Packed(reply[3].bytes)?[1].number.map { Int($0) } ?? 1, attempts: Int(numbers[3].number ?? 0),
             lostLeases: Int(numbers[4].number ?? 0), dead: max(0, Int(reply[5].number ?? 0) - 1),
             row: StoredRow(reply[6].bytes), ends: StoredEnd.list(reply[7].bytes))
     }
@@ -59,10 +59,9 @@ extension RedisStore {
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
         let shard = try await shard(of: receipt.key, in: receipt.namespace)
         let found = try await look(at: receipt.namespace, shard, receipt.key)
-        let rules = try DurableRules(stored: found.rules)
         if var row = found.row?.row {
             var endings: [DurableEnding] = []
-            row.settle(at: found.now, by: rules, &endings)
+            row.settle(at: found.now, by: found.rules, &endings)
             if let state = row.state(of: receipt.generation, endings) { return state }
         }
         guard let end = found.ends.last(where: { $0.submits.contains(receipt.generation) }) else { return .forgotten }
@@ -78,7 +77,7 @@ extension RedisStore {
             do throws(DurableError) { shards = try await self.shards(of: name) } catch .noPolicy { continue }
             var looks: [Look] = []
             for shard in 0..<shards { looks.append(try await look(at: name, shard)) }
-            var status = DurableStatus(namespace: name, rules: try DurableRules(stored: looks[0].rules))
+            var status = DurableStatus(namespace: name, rules: looks[0].rules)
             for look in looks {
                 status.dead += look.dead
                 status.attempts += look.attempts
@@ -102,14 +101,13 @@ extension RedisStore {
         in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
         let look = try await look(at: namespace, 0)
-        let rules = try DurableRules(stored: look.rules)
         var found: [(key: [UInt8], row: DurableRow)] = []
         try await scan(namespace) { key, stored, _ in
             guard key.starts(with: prefix), !key.lexicographicallyPrecedes(start) else { return }
-            if stored.row.isListed(at: look.now, by: rules) { found.append((key, stored.row)) }
+            if stored.row.isListed(at: look.now, by: look.rules) { found.append((key, stored.row)) }
         }
         return found.sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(max(0, limit)).map {
-            DurableListing(key: $0.key, row: $0.row, rules: rules, at: look.now)
+            DurableListing(key: $0.key, row: $0.row, rules: look.rules, at: look.now)
         }
     }
 
@@ -128,7 +126,7 @@ extension RedisStore {
         var all: [(at: CoreInstant, run: DurableDeadRun<[UInt8]>)] = []
         for shard in 0..<(try await shards(of: namespace)) {
             let look = try await look(at: namespace, shard)
-            let collects = try DurableRules(stored: look.rules).combination == .collect
+            let collects = look.rules.combination == .collect
             let prefix = Scripts.prefix(namespace, shard)
             let ids = try await ask(Command("ZRANGE", prefix + "dead", "0", "\(max(0, limit))"), in: namespace)
             for id in (ids.list ?? []).compactMap(\.number).prefix(max(0, limit)) {

@@ -36,6 +36,8 @@ public final class RedisStore: DurableStore {
         var wakeSignal = WakeSignal()
         /// The number of shards of each namespace.
         var shards: [String: Int] = [:]
+        /// The rules with which namespaces were opened.
+        var rules: [String: DurableRules] = [:]
         /// The shard of each namespace at which the next claim begins.
         var turns: [String: Int] = [:]
         /// The server's instant at the latest claim.
@@ -157,8 +159,14 @@ public final class RedisStore: DurableStore {
         var replicas: Int?
         if case .replicas(let count) = durability, script == .change || script == .dead { replicas = count }
         let content = Job.Content.script(script, namespace: namespace, shard: shard, arguments: all)
-        return try await client.ask(
-            content, in: namespace, isRepeatable: isRepeatable, replicas: replicas, atMost: options.timeLimit)
+        let ask = { () async throws(DurableError) -> Reply in
+            try await self.client.ask(
+                content, in: namespace, isRepeatable: isRepeatable, replicas: replicas, atMost: self.options.timeLimit)
+        }
+        do throws(DurableError) { return try await ask() } catch {
+            guard case .noPolicy = error, try await reopen(namespace) else { throw error }
+            return try await ask()
+        }
     }
 
     /// Sends a command as it is; its first argument is its key.
@@ -171,7 +179,7 @@ public final class RedisStore: DurableStore {
     /// Returns the number of shards of a namespace.
     func shards(of namespace: String) async throws(DurableError) -> Int {
         if let shards = state.change({ $0.shards[namespace] }) { return shards }
-        guard let shards = try await look(at: namespace, 0).shards else { throw .noPolicy(namespace: namespace) }
+        let shards = try await look(at: namespace, 0).shards
         state.change { $0.shards[namespace] = shards }
         return shards
     }

@@ -62,18 +62,20 @@ package final class TestRedis: Sendable {
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         let script = """
             cd '\(folder)' || exit 1
+            # `wait` may wait forever: the signal that a child has ended may be blocked in this process.
+            end() { kill -$1 $server; while kill -0 $server; do sleep 0.02; done; }
             start() { \(environment.joined(separator: " ")) '\(program)' ./conf >>out 2>&1 & server=$!; }
             start
             while read -r command; do
                 case $command in
-                kill) kill -KILL $server; wait $server ;;
+                kill) end KILL ;;
                 stop) kill -STOP $server ;;
                 continue) kill -CONT $server ;;
                 start) start ;;
                 esac
                 echo done
             done 2>/dev/null
-            kill -KILL $server 2>/dev/null; wait $server
+            end KILL 2>/dev/null
             cd / && rm -rf '\(folder)'
             """
         shell.arguments = ["-c", script]

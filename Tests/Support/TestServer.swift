@@ -62,17 +62,19 @@ package final class TestServer: Sendable {
             cd '\(folder)' || exit 1
             \(isRoot ? "chown nobody:nogroup '\(folder)'" : ":")
             \(user) \(creation) >init.log 2>&1 || exit 1
+            # `wait` may wait forever: the signal that a child has ended may be blocked in this process.
+            end() { kill -$1 $server; while kill -0 $server; do sleep 0.02; done; }
             start() { \(user) '\(programs)/postgres' -D data \(options) >>log 2>&1 & server=$!; }
             start
             echo started
             while read -r command; do
                 case $command in
-                kill) kill -QUIT $server; wait $server ;;
+                kill) end QUIT ;;
                 start) start ;;
                 esac
                 echo done
-            done
-            kill -INT $server 2>/dev/null; wait $server
+            done 2>/dev/null
+            end INT 2>/dev/null
             cd / && rm -rf '\(folder)'
             """
         shell.arguments = ["-c", script]

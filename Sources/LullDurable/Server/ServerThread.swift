@@ -46,6 +46,11 @@ package final class ServerThread<Call: Sendable>: Sendable {
         guard lull_make_pipe(&descriptors) == 0 else { throw .unusable("no descriptors are left") }
         (reading, writing) = (descriptors[0], descriptors[1])
         let thread = Thread { [self] in
+            // A server that ends while something is sent to it must not end this process.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGPIPE)
+            pthread_sigmask(SIG_BLOCK, &signals, nil)
             run(self)
             end()
         }

@@ -2,8 +2,9 @@ import DurableConformance
 import Lull
 import LullCore
 import LullDurable
-import LullRedis
 import TestSupport
+
+@testable import LullRedis
 
 /// Stores in databases of the shared server, on the clock of a test.
 final class RedisMaker: StoreMaker {
@@ -35,7 +36,9 @@ final class RedisMaker: StoreMaker {
         return try await RedisStore(server.url(database), options)
     }
 
-    func brokenRules(of store: any DurableStore, isComplete: Bool) async throws -> [String] { [] }
+    func brokenRules(of store: any DurableStore, isComplete: Bool) async throws -> [String] {
+        try await (store as? RedisStore)?.brokenRules() ?? ["it is no store in Redis"]
+    }
 
     func remove(_ place: String) throws {
         guard let database = Self.state.change({ $0.used.removeValue(forKey: place)?.database }) else { return }

@@ -11,6 +11,25 @@ struct RedisConformanceTests {
         try await conformance.run(on: RedisMaker())
     }
 
+    /// What holds for the keys of a shard together, and not for those of several: the order of their runs, and a token that another key
+    /// has had.
+    private static let ofOneShard: Set<String> = [
+        "a submitter flushes what it alone has submitted, in the order of the first submits",
+        "a submitter cancels what it alone has submitted, and each range ends so",
+        "a submitter's flush or cancel does not change what is due, claimed or between two attempts",
+        "runs are handed out in the order of the instants since which they may start",
+        "the order is the same when they are asked for one at a time",
+        "run ids and fences are new with every run, of all keys and namespaces",
+        "a token that was used with another key is an error, and changes nothing",
+    ]
+
+    @Test(
+        "a store in Redis does it in several shards",
+        arguments: ConformanceCase.short.filter { !ofOneShard.contains($0.name) })
+    func conformsInShards(_ conformance: ConformanceCase) async throws {
+        try await conformance.run(on: RedisMaker(shards: 3))
+    }
+
     @Test("a store in Redis plays the published scenarios", .longForm, arguments: ConformanceCase.scenarios)
     func scenarios(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: RedisMaker())

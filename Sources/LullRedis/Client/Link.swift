@@ -187,7 +187,15 @@ final class Link {
         try add(.name, Command("CLIENT", "SETNAME", "lull"))
         try add(.slots, Command("CLUSTER", "SLOTS"))
         try add(.role, Command("ROLE"))
-        for script in Script.allCases { try add(.script(script), Command("SCRIPT", "LOAD", script.text)) }
+        needsFlush = try connection.flush()
+    }
+
+    /// Sends the scripts, to a server that knows who it is: a stranger may send nothing that long.
+    private func sendScripts(_ connection: Connection) throws(Broken) {
+        for script in Script.allCases {
+            preparation.append(.script(script))
+            try connection.append(Command("SCRIPT", "LOAD", script.text))
+        }
         needsFlush = try connection.flush()
     }
 
@@ -198,11 +206,11 @@ final class Link {
             let isTemporary = ["LOADING", "BUSY", "MASTERDOWN"].contains { error.hasPrefix($0) }
             if isTemporary { throw Broken(message: error) }
             switch step {
-            case .credentials, .script:
+            case .role where !error.hasPrefix("NOAUTH"), .name: break
+            case .slots: learned(nil)
+            case .credentials, .script, .role:
                 refusal = error
                 throw Broken(message: error)
-            case .slots: learned(nil)
-            case .role, .name: break
             }
         } else {
             switch step {
@@ -216,6 +224,7 @@ final class Link {
             }
         }
         guard preparation.isEmpty else { return }
+        guard case .script = step else { return try sendScripts(connection) }
         refusal = nil
         state = .ready(connection)
         pause = .milliseconds(20)

@@ -14,6 +14,11 @@ final class RedisMaker: StoreMaker {
         var used: [String: (database: Int, time: StoreTime)] = [:]
     }
 
+    /// The number of shards of each namespace.
+    private let shards: Int?
+
+    init(shards: Int? = nil) { self.shards = shards }
+
     private static let state = Guarded(State())
     var isShared: Bool { true }
     var countsByTime: Bool { true }
@@ -28,6 +33,7 @@ final class RedisMaker: StoreMaker {
         }
         var options = RedisStore.Options()
         options.limits = limits
+        options.shards = shards
         options.clock = clock
         options.now = {
             // The time of all stores in the database, as that of one server.

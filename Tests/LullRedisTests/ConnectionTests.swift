@@ -1,0 +1,181 @@
+import Lull
+import LullCore
+import LullDurable
+import TestSupport
+import Testing
+
+@testable import LullRedis
+
+/// Connections that are cut, lose their answers, or fall silent, and a server that forgets the scripts.
+@Suite("Connections to Redis", .onRedis, .ownThreads, .serialized)
+struct RedisConnectionTests {
+    private let server: TestRedis
+    private let database = 910
+
+    init() throws {
+        server = try TestRedis.shared.get()
+        try server("-n", "\(database)", "FLUSHDB")
+    }
+
+    private func submit(_ number: Int, to store: RedisStore) async throws -> DurableReceipt {
+        try await store.submit(
+            DurableSubmission(namespace: "n", key: Array("\(number % 5)".utf8), value: Array("\(number)".utf8)))
+    }
+
+    /// The submits that are pending.
+    private func count(_ store: RedisStore) async throws -> Int {
+        var count = 0
+        try await store.scan("n") { _, stored, _ in count += stored.row.gate.count }
+        return count
+    }
+
+    private func store(_ proxy: Proxy, timeLimit: Duration = .seconds(30)) async throws -> RedisStore {
+        let store = try await RedisStore(url: proxy.url(database), timeLimit: timeLimit)
+        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
+        return store
+    }
+
+    @Test("that lose answers leave no submit unknown, and none is recorded twice")
+    func lostAnswers() async throws {
+        let proxy = try Proxy(to: server)
+        let store = try await store(proxy)
+        let isDone = Guarded(false)
+        let accidents = Task.detached {
+            while !isDone.value {
+                try? await Task.sleep(for: .milliseconds(30))
+                proxy.change(to: .losesAnswers)
+                try? await Task.sleep(for: .milliseconds(10))
+                proxy.change(to: .forwards)
+            }
+        }
+        let total = Guarded(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    var number = 0
+                    while number < 50 || proxy.lost < 5 && number < 5000 {
+                        _ = try await submit(task * 10_000 + number, to: store)
+                        number += 1
+                        try await Task.sleep(for: .milliseconds(3))
+                    }
+                    total.change { $0 += number }
+                }
+            }
+            try await group.waitForAll()
+        }
+        isDone.change { $0 = true }
+        await accidents.value
+        proxy.change(to: .forwards)
+        #expect(proxy.lost >= 5)
+        #expect(try await count(store) == total.value)
+        await store.close()
+        proxy.close()
+    }
+
+    @Test("that lose the answer to a claim leave no run waiting for the end of its lease")
+    func lostClaim() async throws {
+        let proxy = try Proxy(to: server)
+        let store = try await RedisStore(url: proxy.url(database))
+        try await store.open("w", DurableRules(.debounce(for: .zero)))
+        let terms = DurableRow.Claim(owner: 1, lease: .seconds(600), maxAttempts: 3)
+        let claim = DurableClaim(namespace: "w", terms: terms, limit: 4)
+        #expect(try await store.claim(claim).runs.isEmpty)
+        _ = try await store.submit(DurableSubmission(namespace: "w", key: [1], value: [1]))
+        let direct = try await RedisStore(url: server.url(database))
+        proxy.change(to: .losesAnswers)
+        let lost = Task.detached { try await store.claim(claim).runs }
+        while try await direct.status().first(where: { $0.namespace == "w" })?.running != 1 {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        while proxy.lost == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        proxy.change(to: .forwards)
+        var runs = (try? await lost.value) ?? []
+        if runs.isEmpty { runs = try await store.claim(claim).runs }
+        #expect(runs.map(\.attempt) == [1])
+        await store.close()
+        await direct.close()
+        proxy.close()
+    }
+
+    @Test("that are cut are made again")
+    func cuts() async throws {
+        let proxy = try Proxy(to: server)
+        let store = try await store(proxy)
+        for number in 0..<20 {
+            _ = try await submit(number, to: store)
+            proxy.cut()
+        }
+        #expect(try await count(store) == 20)
+        await store.close()
+        proxy.close()
+    }
+
+    @Test("that fall silent end within the time limit, with an error that says what is known")
+    func silence() async throws {
+        let proxy = try Proxy(to: server)
+        let store = try await store(proxy, timeLimit: .seconds(1))
+        _ = try await submit(1, to: store)
+        proxy.change(to: .isSilent)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let error = await #expect(throws: DurableError.self) { try await submit(2, to: store) }
+        if case .unknown = error {} else { Issue.record("\(String(describing: error))") }
+        let second = await #expect(throws: DurableError.self) { try await store.status() }
+        #expect(second != nil)
+        #expect(clock.now - start < .seconds(20))
+        proxy.change(to: .forwards)
+        _ = try await submit(3, to: store)
+        #expect([2, 3].contains(try await count(store)))
+        await store.close()
+        proxy.close()
+    }
+
+    @Test("to a server that hangs for a while go on afterwards")
+    func hangs() async throws {
+        let server = try TestRedis(["save ''"])
+        let store = try await RedisStore(url: server.url())
+        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
+        server.pause()
+        let late = Task.detached { try await submit(1, to: store) }
+        try await Task.sleep(for: .milliseconds(300))
+        server.unpause()
+        _ = try await late.value
+        #expect(try await count(store) == 1)
+        await store.close()
+    }
+
+    @Test("to a server that has removed the scripts load them again")
+    func removedScripts() async throws {
+        let server = try TestRedis(["save ''"])
+        let store = try await RedisStore(url: server.url())
+        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    for number in 0..<50 {
+                        _ = try await submit(task * 1000 + number, to: store)
+                        if number % 10 == 0 { try server("SCRIPT", "FLUSH", "SYNC") }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await count(store) == 200)
+        await store.close()
+    }
+
+    @Test("to a server that has lost its memory open the namespace again")
+    func lostMemory() async throws {
+        let server = try TestRedis(["save ''"])
+        let store = try await RedisStore(url: server.url())
+        let rules = try DurableRules(.debounce(for: .seconds(3600)), combination: .collect)
+        try await store.open("n", rules)
+        _ = try await submit(1, to: store)
+        server.crash()
+        try server.start()
+        _ = try await submit(2, to: store)
+        #expect(try await count(store) == 1)
+        #expect(try await store.status().map(\.rules) == [rules])
+        await store.close()
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import LullCore
+import LullDurable
+import TestSupport
+import Testing
+
+@testable import LullRedis
+
+/// Errors in a script come before its first change.
+@Suite("Errors in scripts", .onRedis, .ownThreads, .serialized)
+struct ScriptFaultTests {
+    private let server: TestRedis
+    private let database = 911
+
+    init() throws {
+        server = try TestRedis.shared.get()
+        try server("-n", "\(database)", "FLUSHDB")
+    }
+
+    /// A store with a row in every state: pending, due, claimed, and dead; and a call of every script.
+    private func prepared() async throws -> (RedisStore, [(name: String, call: @Sendable () async throws -> Void)]) {
+        let store = try await RedisStore(url: server.url(database))
+        let rules = try DurableRules(.debounce(for: .zero), combination: .collect)
+        try await store.open("n", rules)
+        let terms = DurableRow.Claim(owner: 1, lease: .seconds(600), maxAttempts: 1)
+        @Sendable func submission(_ key: String, _ wait: CoreDuration? = nil) -> DurableSubmission {
+            DurableSubmission(namespace: "n", key: Array(key.utf8), value: [1], wait: wait)
+        }
+        _ = try await store.submit(submission("dead"))
+        let dead = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 1)).runs[0]
+        let failed = DurableReport(
+            namespace: "n", key: dead.key, run: dead.id, fence: dead.fence, owner: 1, .failed("no", retry: nil))
+        _ = try await store.report(failed)
+        _ = try await store.submit(submission("claimed"))
+        let claimed = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 1)).runs[0]
+        _ = try await store.submit(submission("due"))
+        _ = try await store.submit(submission("pending", .seconds(3600)))
+        let completed = DurableReport(
+            namespace: "n", key: claimed.key, run: claimed.id, fence: claimed.fence, owner: 1, .completed)
+        let run = dead.id
+        return (
+            store,
+            [
+                ("submit", { _ = try await store.submit(submission("pending")) }),
+                ("flush", { _ = try await store.flush(Array("pending".utf8), in: "n") }),
+                ("cancel", { _ = try await store.cancel(Array("due".utf8), in: "n") }),
+                ("claim", { _ = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 9)) }),
+                ("report", { _ = try await store.report(completed) }),
+                ("retry", { _ = try await store.retry(run, in: "n") }),
+                ("discard", { _ = try await store.discard(run, in: "n") }),
+            ]
+        )
+    }
+
+    /// All that the database has, but for one key.
+    private func content(without key: String) throws -> [String: String] {
+        var content: [String: String] = [:]
+        for name in try server("-n", "\(database)", "KEYS", "*").split(separator: "\n").map(String.init)
+        where name != key {
+            content[name] = try server("-n", "\(database)", "DUMP", name)
+        }
+        return content
+    }
+
+    @Test("are clear, and change nothing, when a structure is of another type", arguments: Scripts.structures)
+    func otherTypes(_ structure: String) async throws {
+        let (store, calls) = try await prepared()
+        let key = Scripts.prefix("n", 0) + structure
+        try server("-n", "\(database)", "RENAME", key, "{lull:n:0}kept")
+        try server("-n", "\(database)", "SET", key, "something else")
+        let before = try content(without: key)
+        for (name, call) in calls {
+            let error = await #expect(throws: DurableError.self, "\(name)") { try await call() }
+            if case .unusable(let why) = error {
+                #expect(why.contains("hold something else"), "\(name): \(why)")
+            } else {
+                Issue.record("\(name): \(String(describing: error))")
+            }
+            #expect(try content(without: key) == before, "\(name) has changed something")
+        }
+        // Mended, it goes on as if nothing had been.
+        try server("-n", "\(database)", "RENAME", "{lull:n:0}kept", key)
+        for (_, call) in calls.dropLast() { try await call() }
+        #expect(try await store.brokenRules() == [])
+        await store.close()
+    }
+
+    @Test("cannot come from a read after the first write, except from the last one of a claim")
+    func readsComeFirst() async throws {
+        let (store, calls) = try await prepared()
+        let monitor = Process()
+        monitor.executableURL = URL(
+            fileURLWithPath: (TestRedis.program ?? "").replacing("-server", with: "-cli"))
+        monitor.arguments = ["-s", server.folder + "/socket", "MONITOR"]
+        let output = Pipe()
+        monitor.standardOutput = output
+        try monitor.run()
+        _ = try output.fileHandleForReading.read(upToCount: 3)
+        for (_, call) in calls { try? await call() }
+        await store.forgetSome()
+        try server("-n", "\(database)", "SET", "the", "end")
+        var text = ""
+        while !text.contains("\"the\" \"end\"") {
+            text += String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        }
+        kill(monitor.processIdentifier, SIGKILL)
+        monitor.waitUntilExit()
+
+        let writes: Set = ["HSET", "HDEL", "ZADD", "ZREM", "HSETNX"]
+        var scripts = 0
+        var written: [String] = []
+        for line in text.split(separator: "\n") where line.contains("[\(database) ") {
+            guard line.contains(" lua] ") else {
+                scripts += line.contains("\"EVALSHA\"") ? 1 : 0
+                written = []
+                continue
+            }
+            let words = line.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+            let command = words.first?.uppercased() ?? ""
+            if writes.contains(command) {
+                written.append(command)
+            } else if !written.isEmpty {
+                #expect(command == "ZRANGE" && words.dropFirst().first?.hasSuffix("due") == true, "\(command) comes after \(written)")
+            }
+        }
+        #expect(scripts >= calls.count)
+        await store.close()
+    }
+}

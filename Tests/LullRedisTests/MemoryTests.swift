@@ -12,9 +12,10 @@ struct RedisMemoryTests {
         let server = try TestRedis(["save ''"])
         let store = try await RedisStore(url: server.url())
         try await store.open("n", DurableRules(.debounce(for: .zero)))
-        let used = Int(
-            try server("INFO", "memory").split(whereSeparator: \.isNewline)
-                .first { $0.hasPrefix("used_memory:") }?.dropFirst(12) ?? "") ?? 0
+        let used =
+            Int(
+                try server("INFO", "memory").split(whereSeparator: \.isNewline)
+                    .first { $0.hasPrefix("used_memory:") }?.dropFirst(12) ?? "") ?? 0
         try server("CONFIG", "SET", "maxmemory", "\(used + 3_000_000)")
         var accepted = 0
         var refusal: DurableError?

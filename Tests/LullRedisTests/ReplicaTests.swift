@@ -24,7 +24,7 @@ struct RedisReplicaTests {
             try await Task.sleep(for: .milliseconds(50))
         }
         let hosts = [server, replica].map { "127.0.0.1:\($0.port ?? 0)" }.joined(separator: ",")
-        let store = try await RedisStore(url: "redis://\(hosts)?durability=\(durability)", timeLimit: .seconds(4))
+        let store = try await RedisStore(url: "redis://\(hosts)?durability=\(durability)", timeLimit: .seconds(2))
         let load = try await ServerLoad(on: store, collects: true, wait: .seconds(60))
         // A replica is served a while after it is said to be online.
         while try load.count < 2000 || replica("HLEN", "{lull:n:0}rows") == "0" {

@@ -115,12 +115,16 @@ struct ScriptFaultTests {
                 written = []
                 continue
             }
-            let words = line.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+            let words = line.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map {
+                String($0.element)
+            }
             let command = words.first?.uppercased() ?? ""
             if writes.contains(command) {
                 written.append(command)
             } else if !written.isEmpty {
-                #expect(command == "ZRANGE" && words.dropFirst().first?.hasSuffix("due") == true, "\(command) comes after \(written)")
+                #expect(
+                    command == "ZRANGE" && words.dropFirst().first?.hasSuffix("due") == true,
+                    "\(command) comes after \(written)")
             }
         }
         #expect(scripts >= calls.count)

@@ -67,7 +67,8 @@ struct RedisServerTests {
     func rights() async throws {
         let server = try TestRedis(["save ''"])
         try server(
-            "ACL", "SETUSER", "worker", "on", ">secret", "~{lull:*", "~lull:*", "&lull:*", "+@connection", "+@read", "+@write",
+            "ACL", "SETUSER", "worker", "on", ">secret", "~{lull:*", "~lull:*", "&lull:*", "+@connection", "+@read",
+            "+@write",
             "+@pubsub", "+info", "+role", "+time", "+evalsha", "+script|load", "+wait")
         let store = try await RedisStore(url: "redis+unix://worker:secret@\(server.folder)/socket?durability=memory")
         try await store.open("n", DurableRules(.debounce(for: .zero)))

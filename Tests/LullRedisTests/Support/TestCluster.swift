@@ -21,7 +21,10 @@ final class TestCluster {
         }
         for node in nodes.dropFirst() { try nodes[0]("CLUSTER", "MEET", "127.0.0.1", "\(node.port ?? 0)") }
         let end = Date().addingTimeInterval(60)
-        while try !nodes.allSatisfy({ try $0("CLUSTER", "INFO").contains("cluster_state:ok") && $0("CLUSTER", "NODES").split(separator: "\n").count == 3 }) {
+        while try !nodes.allSatisfy({
+            try $0("CLUSTER", "INFO").contains("cluster_state:ok")
+                && $0("CLUSTER", "NODES").split(separator: "\n").count == 3
+        }) {
             guard Date() < end else { throw TestRedis.NotStarted(description: "the cluster does not come together") }
             usleep(20_000)
         }
@@ -36,12 +39,17 @@ final class TestCluster {
             let keys = try nodes[owner]("CLUSTER", "GETKEYSINSLOT", "\(slot)", "1")
             if keys.isEmpty { break }
             for key in keys.split(separator: "\n") {
-                let answer = try nodes[owner]("MIGRATE", "127.0.0.1", "\(nodes[target].port ?? 0)", String(key), "0", "10000")
-                guard ["OK", "NOKEY"].contains(answer) else { throw TestRedis.NotStarted(description: "\(key): \(answer)") }
+                let answer = try nodes[owner](
+                    "MIGRATE", "127.0.0.1", "\(nodes[target].port ?? 0)", String(key), "0", "10000")
+                guard ["OK", "NOKEY"].contains(answer) else {
+                    throw TestRedis.NotStarted(description: "\(key): \(answer)")
+                }
             }
         }
         // The new owner first, so that the slot is never without one.
-        for node in [nodes[target], nodes[owner]] + nodes { try node("CLUSTER", "SETSLOT", "\(slot)", "NODE", names[target]) }
+        for node in [nodes[target], nodes[owner]] + nodes {
+            try node("CLUSTER", "SETSLOT", "\(slot)", "NODE", names[target])
+        }
     }
 
     /// The node that has a slot.

@@ -2,8 +2,9 @@
 
 extension Help {
     private static let storeOptions = """
-          --store URL            sqlite:PATH, a file, or postgres://USER@HOST/DATABASE,
-                                 where lull schema has prepared the database
+          --store URL            sqlite:PATH, a file; postgres://USER@HOST/DATABASE,
+                                 where lull schema has prepared the database; or
+                                 redis://HOST/DATABASE
           --namespace NAME       which of its namespaces (default: default)
 
         """
@@ -49,8 +50,9 @@ extension Help {
         --null a NUL byte), even if it was submitted without one; {value} is the exact
         value.
 
-          --store URL            sqlite:PATH, a file, created if a policy is given; or
-                                 postgres://USER@HOST/DATABASE, prepared by lull schema
+          --store URL            sqlite:PATH, a file, created if a policy is given;
+                                 postgres://USER@HOST/DATABASE, prepared by lull
+                                 schema; or redis://HOST/DATABASE
           --namespace NAME       the namespace to work on (default: default)
           --jobs N               run at most N commands at once (default: one per core)
           --lease D              another process takes over the runs of this one after D
@@ -91,9 +93,10 @@ extension Help {
         Counts, for each namespace, the keys with a value that is pending, ready (due,
         and waiting for a worker), running, or retrying (waiting for another attempt),
         and the dead runs. Also prints how long the oldest work that could run has been
-        waiting, which grows if there is no worker. Of a database it also prints how
-        many dead rows wait for vacuum, and how long the oldest transaction is open that
-        keeps vacuum from removing them. Changes nothing.
+        waiting, which grows if there is no worker. Of a PostgreSQL database it also
+        prints how many dead rows wait for vacuum, and how long the oldest transaction
+        is open that keeps vacuum from removing them; of a Redis server its durability,
+        and how much memory its data takes. Changes nothing.
 
           --json                 print a JSON object for each namespace, one a line
           --format openmetrics   print metrics in the OpenMetrics text format

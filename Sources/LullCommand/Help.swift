@@ -28,7 +28,8 @@ enum Help {
           lull --version                           prints the version
 
         A store keeps pending work: in a file, sqlite:PATH, or for many machines in a
-        PostgreSQL database, postgres://USER@HOST/DATABASE.
+        PostgreSQL database, postgres://USER@HOST/DATABASE, or in a Redis or Valkey
+        server, redis://HOST/DATABASE.
 
         Examples:
           tail -F app.log | lull filter --wait 500ms
@@ -139,8 +140,9 @@ enum Help {
     private static let store = """
         Pending work that survives a crash, a kill or a reboot:
           --store URL            keep pending values in a file, sqlite:PATH, created if
-                                 missing; or in a database that lull schema has
-                                 prepared, postgres://USER@HOST/DATABASE
+                                 missing; in a database that lull schema has prepared,
+                                 postgres://USER@HOST/DATABASE; or in Redis or Valkey,
+                                 redis://HOST/DATABASE
           --namespace NAME       the namespace of the keys (default: default)
           --change-policy        change the policy of the namespace for all its users.
                                  Without this option, a policy that differs from it is

@@ -20,7 +20,7 @@ extension RedisStore {
     /// Looks at a shard, and at one of its keys.
     func look(at namespace: String, _ shard: Int, _ key: [UInt8]? = nil) async throws(DurableError) -> Look {
         var arguments = Command([])
-        arguments.add(key ?? [])
+        if let key { arguments.add(key) }
         let reply = try await run(.look, in: namespace, shard, arguments)
         if let version = reply[1].number, version > Scripts.version {
             throw .unusable("the namespace \(namespace) was made by a newer version of Lull")
@@ -118,6 +118,13 @@ extension RedisStore {
 
     /// The server's time at the latest claim of this store; nil before the first one.
     package var latestInstant: CoreInstant? { Self.withState(state) { $0.latestInstant } }
+
+    /// Returns the bytes that the data of the server takes, and those at which it refuses submits; nil if it has no limit.
+    package func memory() async throws(DurableError) -> (used: Int64, limit: Int64?) {
+        let info = Server.fields(try await ask(Command("INFO", "memory")).text ?? "")
+        let limit = info["maxmemory"].flatMap { Int64($0) } ?? 0
+        return (info["used_memory"].flatMap { Int64($0) } ?? 0, limit > 0 ? limit : nil)
+    }
 
     // MARK: - Dead runs
 

@@ -80,7 +80,7 @@ struct Server: Sendable {
     }
 
     /// The fields of an answer to INFO.
-    private static func fields(_ text: String) -> [String: String] {
+    static func fields(_ text: String) -> [String: String] {
         var fields: [String: String] = [:]
         for line in text.split(whereSeparator: \.isNewline) {
             let parts = line.split(separator: ":", maxSplits: 1)

@@ -29,6 +29,28 @@ extension ConformanceCase {
             let next = try await fixture.submit("d").generation
             #expect(fixture.maker.countsByTime ? next > numbers[2] : next == numbers[2] + 1)
         },
+        ConformanceCase("any bytes are a key, and none are one, too") { fixture in
+            try await fixture.open(.debounce(10, .trailing, .restart, .collect, maxBatch: 1))
+            let keys: [[UInt8]] = [[], [0], [0xFF, 0], Array("a:b".utf8), Array("{a}".utf8)]
+            for key in keys {
+                var receipts: [DurableReceipt] = []
+                for value: UInt8 in 1...2 {
+                    let submission = DurableSubmission(namespace: StoreFixture.namespace, key: key, value: [value])
+                    receipts.append(try await fixture.store.submit(submission))
+                }
+                #expect(try await fixture.state(receipts[1]) == .pending, "\(key)")
+                #expect(try await fixture.store.flush(key, in: StoreFixture.namespace) == 1, "\(key)")
+                #expect(
+                    try await fixture.store.list(in: StoreFixture.namespace, prefix: [], limit: 9).map(\.key) == [key])
+                for value: UInt8 in 1...2 {
+                    let run = try await fixture.claimOne()
+                    #expect(run.key == key && run.values == [[value]])
+                    #expect(try await fixture.state(receipts[Int(value) - 1]) == .running(attempt: 1))
+                    #expect(try await fixture.complete(run) == .accepted)
+                }
+                #expect(try await fixture.state(receipts[1]) == .completed)
+            }
+        },
         ConformanceCase("a key never gets the same number twice, even after it was at rest") { fixture in
             try await fixture.open(.debounce(10))
             var highest: Int64 = 0

@@ -4,16 +4,11 @@ import Testing
 
 @testable import LullCommand
 
-/// The commands do with a database what they do with a file.
-@Suite("A store in a database", .onServer, .ownThreads)
+/// The commands do with a server what they do with a file.
+@Suite("A store on a server", .ownThreads)
 struct StoreServerTests {
-    private let store: TestStore
-
-    init() throws {
-        store = try TestStore(.server)
-    }
-
-    @Test func aSubmitIsListedFlushedAndExecuted() throws {
+    @Test(arguments: TestStore.Kind.servers) func aSubmitIsListedFlushedAndExecuted(_ kind: TestStore.Kind) throws {
+        let store = try TestStore(kind)
         #expect(try store.run("submit --wait 1h lamp 1").ending == 0)
         #expect(try store.run("submit lamp 2").ending == 0)
         #expect(try store.object("list --json")["pending"] as? Int == 2)
@@ -25,7 +20,8 @@ struct StoreServerTests {
         #expect(try store.status() == [:])
     }
 
-    @Test func aFilterKeepsTheLastRecordOfEachKey() throws {
+    @Test(arguments: TestStore.Kind.servers) func aFilterKeepsTheLastRecordOfEachKey(_ kind: TestStore.Kind) throws {
+        let store = try TestStore(kind)
         let outcome = try store.run(
             "filter --wait 50ms --key-field 1 --at-end wait", input: "lamp 1\nfan 1\nlamp 2\n")
         #expect(outcome.ending == 0)
@@ -33,14 +29,18 @@ struct StoreServerTests {
         #expect(try store.status() == [:])
     }
 
-    @Test(arguments: ["keep", "drop", "flush"]) func theEndOfTheInput(_ end: String) throws {
+    @Test(arguments: ["keep", "drop", "flush"], TestStore.Kind.servers)
+    func theEndOfTheInput(_ end: String, _ kind: TestStore.Kind) throws {
+        let store = try TestStore(kind)
         let outcome = try store.run("filter --wait 1h --at-end \(end)", input: "a\nb\n")
         #expect(outcome.ending == 0)
         #expect(outcome.lines == (end == "flush" ? ["b"] : []))
         #expect(try store.status() == (end == "keep" ? ["pending": 1] : [:]))
     }
 
-    @Test func aCommandThatAlwaysFailsBecomesADeadRun() throws {
+    @Test(arguments: TestStore.Kind.servers) func aCommandThatAlwaysFailsBecomesADeadRun(_ kind: TestStore.Kind) throws
+    {
+        let store = try TestStore(kind)
         _ = try store.run("submit --wait 0s lamp 7")
         let worker = try store.start("work --max-attempts 1", ["--", "false"])
         while try store.status() != ["dead": 1] { usleep(20_000) }
@@ -56,7 +56,9 @@ struct StoreServerTests {
         #expect(try store.run("dead discard \(run)").ending == 1)
     }
 
-    @Test func aWorkerIsWokenBySubmitsOfOtherProcesses() throws {
+    @Test(arguments: TestStore.Kind.servers) func aWorkerIsWokenBySubmitsOfOtherProcesses(_ kind: TestStore.Kind) throws
+    {
+        let store = try TestStore(kind)
         _ = try store.run("submit --wait 1h other x")
         let worker = try store.start("work", ["--", "sh", "-c", "echo $LULL_KEY"])
         for key in ["a", "b", "c"] {
@@ -67,7 +69,8 @@ struct StoreServerTests {
         #expect(try worker.finish().ending == -SIGTERM)
     }
 
-    @Test func theStatusTellsOfDeadRowsAndOpenTransactions() throws {
+    @Test(.onServer) func theStatusTellsOfDeadRowsAndOpenTransactions() throws {
+        let store = try TestStore(.server)
         _ = try store.run("submit --wait 1h lamp 1")
         let status = try store.object("status --json")
         #expect(status["pending"] as? Int == 1)
@@ -80,7 +83,8 @@ struct StoreServerTests {
         #expect(metrics.contains("\nlull_oldest_transaction_seconds "))
     }
 
-    @Test func theKeysOfALongListComeOnce() throws {
+    @Test(arguments: TestStore.Kind.servers) func theKeysOfALongListComeOnce(_ kind: TestStore.Kind) throws {
+        let store = try TestStore(kind)
         let keys = (0..<1500).map { "key-\($0)" }
         let input = keys.map { "\($0) x\n" }.joined()
         #expect(try store.run("filter --wait 1h --key-field 1", input: input).ending == 0)
@@ -91,7 +95,8 @@ struct StoreServerTests {
         #expect(try store.run("cancel").output == "cancelled 1500 submits\n")
     }
 
-    @Test func anotherPolicyIsRefusedOrChangedForAll() throws {
+    @Test(arguments: TestStore.Kind.servers) func anotherPolicyIsRefusedOrChangedForAll(_ kind: TestStore.Kind) throws {
+        let store = try TestStore(kind)
         _ = try store.run("submit --wait 5s k v")
         let outcome = try store.run("submit --wait 1s k v")
         #expect(outcome.ending == 64)
@@ -103,7 +108,39 @@ struct StoreServerTests {
             unknown.errors == "lull: there is no namespace other; the store has default (see lull list --help)\n")
     }
 
-    @Test func whatADatabaseCannotDoIsSaid() throws {
+    @Test(.onRedis) func theStatusTellsOfDurabilityAndMemory() throws {
+        let store = try TestStore(.redis)
+        _ = try store.run("submit --wait 1h lamp 1")
+        let status = try store.object("status --json")
+        #expect(status["durability"] as? String == "memory")
+        #expect(try #require(status["memory"] as? Int) > 500_000)
+        #expect(status["memoryLimit"] is NSNull)
+        let table = try store.run("status").lines
+        #expect(table.last?.hasPrefix("durability: memory; memory: ") == true, "\(table)")
+        #expect(table.last?.hasSuffix(" MB; limit: none") == true, "\(table)")
+        let metrics = try store.run("status --format openmetrics").output
+        #expect(metrics.contains("\nlull_durability_info{name=\"memory\"} 1\n"))
+        #expect(metrics.contains("\nlull_memory_bytes "))
+        #expect(metrics.contains("\nlull_memory_limit_bytes 0\n"))
+    }
+
+    @Test(.onRedis) func whatRedisCannotDoIsSaid() throws {
+        let server = try TestRedis.shared.get()
+        let store = try TestStore(.redis)
+        #expect(try store.run("compact").errors.contains("lull compact is for files"))
+        #expect(try store.run("schema").errors.contains("other stores need no schema"))
+        let durable = try lull("status", "--store", server.url(920, durability: nil))
+        #expect(durable.ending == 74)
+        #expect(durable.errors.contains("CONFIG SET appendonly yes"), "\(durable.errors)")
+        let nowhere = try lull("status", "--store", "redis+unix:///nonexistent")
+        #expect(nowhere.ending == 74)
+        #expect(nowhere.errors.hasPrefix("lull: the server cannot be reached: "), "\(nowhere.errors)")
+        let port = try lull("status", "--store", "redis://localhost:x")
+        #expect(port.errors.contains("the port in the URL must be a number"), "\(port.errors)")
+    }
+
+    @Test(.onServer) func whatADatabaseCannotDoIsSaid() throws {
+        let store = try TestStore(.server)
         let compact = try store.run("compact")
         #expect(compact.ending == 64)
         #expect(compact.errors.contains("lull compact is for files"), "\(compact.errors)")
@@ -115,7 +152,7 @@ struct StoreServerTests {
         #expect(nowhere.errors.hasPrefix("lull: the database cannot be reached: "), "\(nowhere.errors)")
     }
 
-    @Test(.longForm) func aWorkerOutlivesARestartOfTheServerAndEndsAtASignalWithoutOne() throws {
+    @Test(.onServer, .longForm) func aWorkerOutlivesARestartOfTheServerAndEndsAtASignalWithoutOne() throws {
         let server = try TestServer()
         let url = server.url()
         #expect(try lull("schema", "--store", url, "--apply").output == "applied\n")
@@ -139,13 +176,17 @@ struct StoreServerTests {
             ("postgres://app:secret@db:5433/shop", "postgres://app@db:5433/shop"),
             ("postgresql://app:s%40:x@a,b/shop?schema=q", "postgresql://app@a,b/shop?schema=q"),
             ("postgres:///shop?host=/run&password=secret", "postgres:///shop?host=/run"),
+            ("rediss://app:secret@a,b:7000/2", "rediss://app@a,b:7000/2"),
+            ("redis+unix://:secret@/run/redis?db=1", "redis+unix:///run/redis?db=1"),
             ("postgres://db/shop?password=secret", "postgres://db/shop"), ("sqlite:hooks.db", "sqlite:hooks.db"),
         ]) func aPasswordIsNotShown(_ url: String, _ shown: String)
     {
         #expect(StoreURL.shown(url) == shown)
     }
 
-    @Test(.longForm) func killsOfProducersAndWorkersLoseNothingThatWasRecorded() throws {
+    @Test(.longForm, arguments: TestStore.Kind.servers)
+    func killsOfProducersAndWorkersLoseNothingThatWasRecorded(_ kind: TestStore.Kind) throws {
+        let store = try TestStore(kind)
         let log = try TemporaryFile()
         _ = try store.run("submit --wait 20ms first x")
         let command = ["--", "sh", "-c", "echo $LULL_KEY $LULL_RUN $(cat) >> \(log.path)"]

@@ -7,7 +7,7 @@ enum CompactCommand {
     static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .compact)
         guard case .file(let path) = try options.storeURL(for: .compact) else {
-            throw .usage("lull compact is for files: a database is kept compact by its vacuum", .compact)
+            throw .usage("lull compact is for files: a server keeps its own data compact", .compact)
         }
         let file = try StoreURL.file(path, creates: false, .compact)
         let sizes: SQLiteFile.Sizes

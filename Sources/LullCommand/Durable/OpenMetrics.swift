@@ -40,18 +40,28 @@ enum OpenMetrics {
             sample("lull_lost_leases_total", status, [], &text)
             text.append(string: "\(status.lostLeases)\n")
         }
-        if let health = status.health {
-            begin("lull_dead_rows", "gauge", "Rows of the database that vacuum has not removed yet.", &text)
-            text.append(string: "lull_dead_rows \(health.deadRows)\n")
-            begin(
-                "lull_oldest_transaction_seconds", "gauge",
-                "How long the oldest transaction is open that keeps vacuum from removing dead rows; 0 if there is none.",
-                unit: "seconds", &text)
-            text.append(string: "lull_oldest_transaction_seconds ")
-            DecimalSeconds.append(CoreDuration(health.oldestTransaction ?? .zero).nanoseconds, to: &text)
-            text.append("\n")
-        }
+        for measure in status.health?.measures ?? [] { append(measure, &text) }
         text.append("# EOF\n")
+    }
+
+    private static func append(_ measure: ServerHealth.Measure, _ text: inout [UInt8]) {
+        let name = measure.metric
+        switch measure.value {
+        case .count(let count):
+            begin(name, "gauge", measure.help, &text)
+            text.append(string: "\(name) \(count)\n")
+        case .bytes(let bytes):
+            begin(name + "_bytes", "gauge", measure.help, unit: "bytes", &text)
+            text.append(string: "\(name)_bytes \(bytes ?? 0)\n")
+        case .duration(let duration):
+            begin(name + "_seconds", "gauge", measure.help, unit: "seconds", &text)
+            text.append(string: "\(name)_seconds ")
+            DecimalSeconds.append(CoreDuration(duration ?? .zero).nanoseconds, to: &text)
+            text.append("\n")
+        case .name(let value):
+            begin(name, "info", measure.help, &text)
+            text.append(string: "\(name)_info{name=\"\(escaped(value))\"} 1\n")
+        }
     }
 
     private static func begin(

@@ -10,7 +10,7 @@ enum SchemaCommand {
         if options.store == nil {
             throw .usage("--store is missing: give it as postgres://USER@HOST/DATABASE", subcommand)
         }
-        guard case .server(let url) = try options.storeURL(for: subcommand) else {
+        guard case .postgres(let url) = try options.storeURL(for: subcommand) else {
             throw .usage("--store must be a PostgreSQL database, postgres://…: other stores need no schema", subcommand)
         }
         let output: String

@@ -67,21 +67,8 @@ enum StatusCommand {
 /// The status of a store.
 struct Status {
     var namespaces: [DurableStatus]
-    /// Of a database.
-    var health: DatabaseHealth?
-}
-
-extension DatabaseHealth {
-    fileprivate var line: String {
-        let age = oldestTransaction.map { DurationText.rounded(CoreDuration($0).nanoseconds) }
-        return "dead rows: \(deadRows); oldest open transaction: \(age ?? "none")"
-    }
-
-    /// Appends members of a JSON object.
-    fileprivate func appendJSON(to text: inout [UInt8]) {
-        text.append(string: ",\"deadRows\":\(deadRows),\"oldestTransaction\":")
-        DecimalSeconds.append(oldestTransaction, to: &text)
-    }
+    /// Of a server.
+    var health: ServerHealth?
 }
 
 extension DurableStatus {
@@ -96,7 +83,7 @@ extension DurableStatus {
     }
 
     /// Appends one line with a JSON object.
-    fileprivate func appendJSON(with health: DatabaseHealth?, to text: inout [UInt8]) {
+    fileprivate func appendJSON(with health: ServerHealth?, to text: inout [UInt8]) {
         text.append("{\"namespace\":")
         JSONText.append(Array(namespace.utf8), to: &text)
         let kind = rules.policy.kind == .debounce ? "wait" : "interval"

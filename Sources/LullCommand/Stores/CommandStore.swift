@@ -15,8 +15,8 @@ protocol CommandReader {
     ) throws(DurableError) -> [DurableListing<[UInt8]>]
     /// Returns the runs that have failed for good, the oldest first.
     func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>]
-    /// Returns what an operator of a database should watch; nil for a store that is no database.
-    func health() throws(DurableError) -> DatabaseHealth?
+    /// Returns what an operator of the server should watch; nil for a store in a file.
+    func health() throws(DurableError) -> ServerHealth?
 }
 
 /// A store as the commands use it. Every call blocks until it is answered.
@@ -73,14 +73,6 @@ struct CommandExchange {
     var now: CoreInstant?
     /// Whether something can be claimed at once.
     var hasMore = false
-}
-
-/// What an operator of a database should watch.
-struct DatabaseHealth {
-    /// The dead rows that vacuum has not removed yet.
-    var deadRows: Int64
-    /// How long the oldest transaction is open that keeps vacuum from removing them; nil if there is none.
-    var oldestTransaction: Duration?
 }
 
 extension CommandReader {

@@ -30,7 +30,7 @@ struct SQLiteCommandReader: CommandReader {
         try file.read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
     }
 
-    func health() -> DatabaseHealth? { nil }
+    func health() -> ServerHealth? { nil }
 }
 
 /// A store in a file. What belongs together is one transaction.
@@ -67,7 +67,7 @@ struct SQLiteCommandStore: CommandStore {
         try file.read { transaction throws(DurableError) in try transaction.state(of: receipt) }
     }
 
-    func health() -> DatabaseHealth? { nil }
+    func health() -> ServerHealth? { nil }
 
     // MARK: - Producers
 

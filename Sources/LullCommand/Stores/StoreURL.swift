@@ -2,21 +2,30 @@ internal import CLullCommand
 internal import LullCore
 internal import LullDurable
 internal import LullPostgres
+internal import LullRedis
 internal import LullSQLite
 
-/// Where a store is: `sqlite:PATH`, or `postgres://…`.
+/// Where a store is: `sqlite:PATH`, `postgres://…` or `redis://…`.
 enum StoreURL {
     case file(path: String)
-    case server(url: String)
+    case postgres(url: String)
+    case redis(url: String)
+
+    /// The forms of a URL, for messages.
+    static let forms = "sqlite:PATH, postgres://USER@HOST/DATABASE or redis://HOST/DATABASE"
 
     init(_ text: String, _ subcommand: Subcommand) throws(Failure) {
         if ["postgres://", "postgresql://"].contains(where: text.hasPrefix) {
-            self = .server(url: text)
+            self = .postgres(url: text)
+            return
+        }
+        if ["redis://", "rediss://", "redis+unix://"].contains(where: text.hasPrefix) {
+            self = .redis(url: text)
             return
         }
         let scheme = "sqlite:"
         guard text.hasPrefix(scheme), text.count > scheme.count else {
-            throw .usage("--store must be sqlite:PATH or postgres://USER@HOST/DATABASE, not \"\(text)\"", subcommand)
+            throw .usage("--store must be \(Self.forms), not \"\(text)\"", subcommand)
         }
         let path = String(text.dropFirst(scheme.count))
         // SQLite gives these names another meaning: a store that ends with the process, or parameters that are not supported.
@@ -30,13 +39,14 @@ enum StoreURL {
         self = .file(path: path)
     }
 
-    /// Returns a URL as messages show it: without the password of a database.
+    /// Returns a URL as messages show it: without the password of a server.
     static func shown(_ text: String) -> String {
         guard let slashes = text.firstRange(of: "://") else { return text }
         var authority = text[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" }
         var rest = text[authority.endIndex...]
         if let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") {
             authority.removeSubrange(colon..<at)
+            if authority.hasPrefix("@") { authority.removeFirst() }
         }
         if let question = rest.firstIndex(of: "?") {
             let kept = rest[question...].dropFirst().split(separator: "&").filter { !$0.hasPrefix("password=") }
@@ -56,7 +66,7 @@ enum StoreURL {
     func open(creates: Bool, _ subcommand: Subcommand) throws(Failure) -> any CommandStore {
         switch self {
         case .file(let path): SQLiteCommandStore(file: try Self.file(path, creates: creates, subcommand))
-        case .server(let url): try Self.connect(url, subcommand)
+        case .postgres, .redis: try connect(subcommand)
         }
     }
 
@@ -69,8 +79,7 @@ enum StoreURL {
             } catch {
                 throw Self.failure(error, path, subcommand)
             }
-        case .server(let url):
-            return try Self.connect(url, subcommand)
+        case .postgres, .redis: return try connect(subcommand)
         }
     }
 
@@ -86,11 +95,27 @@ enum StoreURL {
         }
     }
 
-    private static func connect(_ url: String, _ subcommand: Subcommand) throws(Failure) -> PostgresCommandStore {
+    private func connect(_ subcommand: Subcommand) throws(Failure) -> ServerCommandStore {
+        let url = self
         do throws(DurableError) {
-            return try PostgresCommandStore(url)
+            return try ServerCommandStore { () async throws(DurableError) in try await url.server() }
         } catch {
             throw Failure(error, subcommand)
+        }
+    }
+
+    /// Opens the store on a server. A value can be as long as a record.
+    private func server() async throws(DurableError) -> any ServerStore {
+        switch self {
+        case .file(let path): throw .unusable("\(path) is on no server")
+        case .postgres(let url):
+            var options = PostgresStore.Options()
+            options.limits.largestValue = RecordReader.longest
+            return try await PostgresStore(url, options)
+        case .redis(let url):
+            var options = RedisStore.Options()
+            options.limits.largestValue = RecordReader.longest
+            return try await RedisStore(url, options)
         }
     }
 
@@ -141,7 +166,7 @@ extension CommandOptions {
     /// Returns where the given store is.
     func storeURL(for subcommand: Subcommand) throws(Failure) -> StoreURL {
         guard let store else {
-            throw .usage("--store is missing: give it as sqlite:PATH or postgres://USER@HOST/DATABASE", subcommand)
+            throw .usage("--store is missing: give it as \(StoreURL.forms)", subcommand)
         }
         return try StoreURL(store, subcommand)
     }

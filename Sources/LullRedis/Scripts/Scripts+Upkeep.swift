@@ -39,7 +39,7 @@ extension Scripts {
 
     static let look = #"""
         -- Answers with the instant, in microseconds; the shard's version, rules, place and numbers; the number of dead runs; and the row of a
-        -- key, and how ranges of its submits have ended. ARGV[2]: the key, or ''.
+        -- key, and how ranges of its submits have ended. ARGV[2]: the key; there may be none.
         local found = redis.call('HMGET', KEYS[1], 'version', 'rules', 'place', 'numbers')
         if not found[2] then
             return redis.error_reply('NOPOLICY the namespace has never been opened with a policy')
@@ -48,7 +48,7 @@ extension Scripts {
         local now = ARGV[1] ~= '' and tonumber(ARGV[1]) or time[1] * 1000000 + time[2]
         now = math.max(now, cmsgpack.unpack(found[4])[3])
         local row, ends = false, false
-        if ARGV[2] ~= '' then
+        if ARGV[2] then
             row, ends = redis.call('HGET', KEYS[2], ARGV[2]), redis.call('HGET', KEYS[6], 'e' .. ARGV[2])
         end
         return {

@@ -26,7 +26,8 @@ struct OpenMetricsText {
             guard line.hasPrefix("#") else {
                 let sample = try Self.sample(line, refuse)
                 guard let (family, type) = families.last else { throw refuse("a sample without a family") }
-                let isOfFamily = type == "counter" ? sample.name == family + "_total" : sample.name == family
+                let suffix = ["counter": "_total", "info": "_info"][type] ?? ""
+                let isOfFamily = sample.name == family + suffix
                 guard isOfFamily else { throw refuse("a sample of another family than \(family)") }
                 guard !samples.contains(where: { $0.name == sample.name && $0.labels == sample.labels }) else {
                     throw refuse("the sample comes twice")
@@ -48,7 +49,7 @@ struct OpenMetricsText {
             guard !hasSamples, metadata.insert(words[1]).inserted else { throw refuse("metadata too late, or twice") }
             switch words[1] {
             case "TYPE":
-                guard ["gauge", "counter"].contains(words[3]) else { throw refuse("an unknown type") }
+                guard ["gauge", "counter", "info"].contains(words[3]) else { throw refuse("an unknown type") }
                 guard words[3] != "counter" || !name.hasSuffix("_total") else { throw refuse("a family named _total") }
                 families[families.count - 1].type = words[3]
             case "UNIT": guard name.hasSuffix("_" + words[3]) else { throw refuse("the unit is not in the name") }

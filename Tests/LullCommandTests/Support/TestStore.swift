@@ -1,4 +1,5 @@
 import Foundation
+import Lull
 import TestSupport
 
 /// A store of its own, which is removed after the test, and the command on it.
@@ -6,9 +7,19 @@ final class TestStore {
     enum Kind: String, CaseIterable {
         /// A file in a folder.
         case file
-        /// A schema on the server that tests share.
+        /// A schema on the PostgreSQL server that tests share.
         case server
+        /// A database of the Redis server that tests share.
+        case redis
+
+        /// Those on servers that are installed.
+        static var servers: [Kind] {
+            (TestServer.isInstalled ? [.server] : []) + (TestRedis.isInstalled ? [.redis] : [])
+        }
     }
+
+    /// The next database of the Redis server. Other tests use those up to 920.
+    private static let database = Guarded(920)
 
     /// The folder of the file.
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID().uuidString)").path
@@ -25,6 +36,14 @@ final class TestStore {
             url = try TestServer.shared.get().url("test_\(UUID().uuidString.prefix(13))")
             let outcome = try lull("schema", "--store", url, "--apply")
             if outcome.ending != 0 { throw TestServer.NotStarted(description: outcome.errors) }
+        case .redis:
+            let server = try TestRedis.shared.get()
+            let database = Self.database.change { database in
+                defer { database = database == 998 ? 920 : database + 1 }
+                return database
+            }
+            try server("-n", "\(database)", "FLUSHDB")
+            url = server.url(database)
         }
     }
 

@@ -3,28 +3,24 @@ internal import Dispatch
 internal import Lull
 internal import LullCore
 internal import LullDurable
-internal import LullPostgres
 
-/// A store in a PostgreSQL database, whose calls block.
-final class PostgresCommandStore: CommandStore {
+/// A store on a server, whose calls block.
+final class ServerCommandStore: CommandStore {
     /// How long a call goes on after a signal that ends the program.
     private static let patience = Duration.seconds(2)
 
-    private let store: PostgresStore
+    private let store: any ServerStore
     /// Something is written to the second when something may have changed.
     let changesDescriptor: Int32
     private let changesWriter: Int32
     private let watching = Guarded<Task<Void, Never>?>(nil)
 
-    /// Connects to the database.
-    init(_ url: String) throws(DurableError) {
-        var options = PostgresStore.Options()
-        // A value can be as long as a record.
-        options.limits.largestValue = RecordReader.longest
-        let opened = Self.blocking { [options] () async -> Result<PostgresStore, DurableError> in
-            do throws(DurableError) { return .success(try await PostgresStore(url, options)) } catch {
-                return .failure(error)
-            }
+    /// Connects to the server.
+    init(
+        _ open: @escaping @Sendable () async throws(DurableError) -> any ServerStore
+    ) throws(DurableError) {
+        let opened = Self.blocking { () async -> Result<any ServerStore, DurableError> in
+            do throws(DurableError) { return .success(try await open()) } catch { return .failure(error) }
         }
         do throws(DurableError) { store = try opened.get() } catch { throw error.ofQuestion }
         do throws(Failure) {
@@ -62,11 +58,11 @@ final class PostgresCommandStore: CommandStore {
             end = end ?? .now + patience
             if let end, end <= .now { break }
         }
-        return answer.value ?? .failure(.unknown("the database had not answered when the program was asked to end"))
+        return answer.value ?? .failure(.unknown("the server had not answered when the program was asked to end"))
     }
 
     private func ask<Answer: Sendable>(
-        _ call: @escaping @Sendable (PostgresStore) async throws(DurableError) -> Answer
+        _ call: @escaping @Sendable (any ServerStore) async throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
         let store = store
         return try Self.blocking { () async -> Result<Answer, DurableError> in
@@ -77,7 +73,7 @@ final class PostgresCommandStore: CommandStore {
     // MARK: - Questions
 
     private func question<Answer: Sendable>(
-        _ call: @escaping @Sendable (PostgresStore) async throws(DurableError) -> Answer
+        _ call: @escaping @Sendable (any ServerStore) async throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
         do throws(DurableError) { return try ask(call) } catch { throw error.ofQuestion }
     }
@@ -111,9 +107,8 @@ final class PostgresCommandStore: CommandStore {
         try question { store throws(DurableError) in try await store.state(of: receipt) }
     }
 
-    func health() throws(DurableError) -> DatabaseHealth? {
-        let health = try question { store throws(DurableError) in try await store.health() }
-        return DatabaseHealth(deadRows: health.deadRows, oldestTransaction: health.oldestTransaction)
+    func health() throws(DurableError) -> ServerHealth? {
+        try question { store throws(DurableError) in try await store.health() }
     }
 
     // MARK: - Producers
@@ -158,7 +153,8 @@ final class PostgresCommandStore: CommandStore {
     func flush(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> OwnFlush {
         try ask { store throws(DurableError) in
             let answer = try await store.flush(submittedBy: submitter, in: namespace)
-            return OwnFlush(flushed: answer.flushed, mixed: answer.mixed, now: try await store.presentInstant())
+            return OwnFlush(
+                flushed: answer.flushed, mixed: answer.mixed, now: try await store.presentInstant(in: namespace))
         }
     }
 

@@ -1,0 +1,56 @@
+internal import LullCore
+internal import LullDurable
+internal import LullPostgres
+internal import LullRedis
+
+/// What the commands need of a store on a server, beside what every store can do.
+protocol ServerStore: DurableStore {
+    /// Records submits in their order, each with an answer of its own.
+    func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>]
+    /// Returns a page of the keys that are not at rest, from `start` on.
+    func list(
+        in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>]
+    /// Returns the server's time.
+    func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant
+    /// The server's time at the latest claim of this store; nil before the first one.
+    var latestInstant: CoreInstant? { get }
+    /// Returns what an operator of the server should watch.
+    func health() async throws(DurableError) -> ServerHealth
+}
+
+extension PostgresStore: ServerStore {
+    func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant { try await presentInstant() }
+
+    func health() async throws(DurableError) -> ServerHealth {
+        let health: PostgresStore.Health = try await health()
+        return ServerHealth(measures: [
+            .init(
+                name: "dead rows", property: "deadRows", metric: "lull_dead_rows",
+                help: "Rows of the database that vacuum has not removed yet.", value: .count(health.deadRows)),
+            .init(
+                name: "oldest open transaction", property: "oldestTransaction", metric: "lull_oldest_transaction",
+                help:
+                    "How long the oldest transaction is open that keeps vacuum from removing dead rows; 0 if there is none.",
+                value: .duration(health.oldestTransaction)),
+        ])
+    }
+}
+
+extension RedisStore: ServerStore {
+    func health() async throws(DurableError) -> ServerHealth {
+        let memory = try await memory()
+        return ServerHealth(measures: [
+            .init(
+                name: "durability", property: "durability", metric: "lull_durability",
+                help: "What the server does with a submit before it answers.", value: .name("\(durability)")),
+            .init(
+                name: "memory", property: "memory", metric: "lull_memory",
+                help: "The memory that the data of the server takes.", value: .bytes(memory.used)),
+            .init(
+                name: "limit", property: "memoryLimit", metric: "lull_memory_limit",
+                help: "The memory at which the server refuses submits; 0 if it has no limit.",
+                value: .bytes(memory.limit)),
+        ])
+    }
+}

@@ -20,6 +20,7 @@ let package = Package(
                 .product(name: "LullDurable", package: "swift-lull"),
                 .product(name: "LullSQLite", package: "swift-lull"),
                 .product(name: "LullPostgres", package: "swift-lull"),
+                .product(name: "LullRedis", package: "swift-lull"),
             ],
             swiftSettings: [
                 .swiftLanguageMode(.v6),

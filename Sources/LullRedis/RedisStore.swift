@@ -155,7 +155,7 @@ public final class RedisStore: DurableStore {
     ) async throws(DurableError) -> Reply {
         var all = Command([])
         all.add(now)
-        for part in arguments.parts { all.add(part) }
+        all.add(arguments)
         var replicas: Int?
         if case .replicas(let count) = durability, script == .change || script == .dead { replicas = count }
         let content = Job.Content.script(script, namespace: namespace, shard: shard, arguments: all)

@@ -34,6 +34,8 @@ enum Main {
         Row("postgres-run", Postgres.runs),
         Row("postgres-late", Postgres.lateness),
         Row("postgres-idle", Postgres.idle),
+        Row("redis-submit", Redis.submits),
+        Row("redis-run", Redis.runs),
         Row("building", Building.rows),
     ]
 
@@ -50,9 +52,9 @@ enum Main {
             case "--charts": charts = arguments.popFirst()
             case "--quick": effort = .quick
             case "--commit-without-pause": Durable.commitWithoutPause(arguments.popFirst() ?? "")
-            case "--work-in-postgres": Postgres.work(arguments.popFirst() ?? "")
-            case "--submit-to-postgres":
-                Postgres.submit(
+            case "--work-on-server": Servers.work(arguments.popFirst() ?? "")
+            case "--submit-to-server":
+                Servers.submit(
                     arguments.popFirst() ?? "", keys: Int(arguments.popFirst() ?? "") ?? 1,
                     seconds: Int(arguments.popFirst() ?? "") ?? 1)
             case "--lull": Command.path = arguments.popFirst()

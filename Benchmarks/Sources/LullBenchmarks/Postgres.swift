@@ -8,8 +8,8 @@ import LullPostgres
 // own. What is one statement of a client is measured with `pgbench`, the server's own client.
 
 enum Postgres {
-    static let namespace = "bench"
-    private static let value = String(repeating: "v", count: 100)
+    static let namespace = Servers.namespace
+    private static let value = Servers.value
 
     /// A server with the schema, the floor's table and 10,000 keys in each.
     static func onServer(_ body: (TestServer) throws -> [Line]) -> [Line] {
@@ -57,10 +57,10 @@ enum Postgres {
                 rates[0].append(try server.pgbench(one, connections: 8, seconds: seconds))
                 rates[1].append(try server.pgbench(submit, connections: 8, seconds: seconds))
                 rates[2].append(64 * (try server.pgbench(many, connections: 1, seconds: seconds)))
-                rates[3].append(rate(of: store, keys: 10_000, seconds: seconds))
+                rates[3].append(Servers.rate(of: store, keys: 10_000, seconds: seconds))
                 rates[4].append(try server.pgbench(one, connections: 1, seconds: seconds))
-                rates[5].append(try rate(ofProcesses: 4, at: server.url(), keys: 1, seconds: seconds))
-                rates[8].append(try rate(ofProcesses: 4, at: server.url(), keys: 10_000, seconds: seconds))
+                rates[5].append(try Servers.rate(ofProcesses: 4, at: server.url(), keys: 1, seconds: seconds))
+                rates[8].append(try Servers.rate(ofProcesses: 4, at: server.url(), keys: 10_000, seconds: seconds))
             }
             let hot =
                 try Double(
@@ -93,56 +93,6 @@ enum Postgres {
         }
     }
 
-    /// 64 tasks that submit, each one after the other.
-    private static func rate(of store: PostgresStore, keys: Int, seconds: Int) -> Double {
-        let value = Array(value.utf8)
-        let end = ContinuousClock.now + .seconds(seconds)
-        let count = blocking {
-            try await withThrowingTaskGroup(of: Int.self) { group in
-                for task in 0..<64 {
-                    group.addTask {
-                        var state = UInt64(task) &* 0x9E37_79B9_7F4A_7C15
-                        var count = 0
-                        while ContinuousClock.now < end {
-                            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                            let key = Array("key-\(1 + (state >> 33) % UInt64(keys))".utf8)
-                            _ = try await store.submit(DurableSubmission(namespace: namespace, key: key, value: value))
-                            count += 1
-                        }
-                        return count
-                    }
-                }
-                return try await group.reduce(0, +)
-            }
-        }
-        return Double(count) / Double(seconds)
-    }
-
-    /// The rate of several processes, each with a store and 64 tasks.
-    private static func rate(ofProcesses count: Int, at url: String, keys: Int, seconds: Int) throws -> Double {
-        let processes = try (0..<count).map { _ in
-            let process = Process()
-            process.executableURL = Bundle.main.executableURL
-            process.arguments = ["--submit-to-postgres", url, "\(keys)", "\(seconds)"]
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
-            return (process, output)
-        }
-        return processes.reduce(0) { sum, one in
-            let data = one.1.fileHandleForReading.readDataToEndOfFile()
-            one.0.waitUntilExit()
-            return sum + (Double(String(decoding: data, as: UTF8.self)) ?? .nan)
-        }
-    }
-
-    /// Submits from 64 tasks, and prints the rate: the work of the other processes.
-    static func submit(_ url: String, keys: Int, seconds: Int) -> Never {
-        let store = blocking { try await PostgresStore(url: url) }
-        print(rate(of: store, keys: keys, seconds: seconds), terminator: "")
-        exit(0)
-    }
-
     static func runs(_ effort: Effort) -> [Line] {
         onServer { server in
             let count = effort.rounds > 5 ? 100_000 : 20_000
@@ -155,17 +105,7 @@ enum Postgres {
                     SELECT count(lull.submit('\(namespace)', '\(round)-' || k, '\(value)'::text)) FROM generate_series(1, \(count)) k;
                     VACUUM ANALYZE lull.work
                     """)
-                let start = ContinuousClock.now
-                let workers = try (0..<4).map { _ in
-                    let worker = Process()
-                    worker.executableURL = Bundle.main.executableURL
-                    worker.arguments = ["--work-in-postgres", server.url()]
-                    try worker.run()
-                    return worker
-                }
-                for worker in workers { worker.waitUntilExit() }
-                let (seconds, attoseconds) = (ContinuousClock.now - start).components
-                rates.append(Double(count) / (Double(seconds) + Double(attoseconds) / 1e18))
+                rates.append(Double(count) / (try Servers.drain(server.url(), processes: 4)))
             }
             blocking { await store.close() }
             let ends = try server.psql(
@@ -177,31 +117,6 @@ enum Postgres {
                 Line("claim and complete, 4 processes", Spread(rates), "/s", target: .figureAtLeast(15_000))
             ]
         }
-    }
-
-    /// Claims and completes runs until nothing is left: the work of the other processes.
-    static func work(_ url: String) -> Never {
-        blocking {
-            let store = try await PostgresStore(url: url)
-            let owner = Int64.random(in: 1...Int64.max)
-            let terms = DurableRow.Claim(owner: owner, lease: .seconds(3600), maxAttempts: 3)
-            var reports: [DurableReport] = []
-            while true {
-                let claim = DurableClaim(namespace: namespace, terms: terms, limit: 64)
-                let exchange = await store.exchange(reports, claim)
-                guard let answer = try exchange.claim?.get() else { break }
-                if answer.runs.isEmpty, try await store.status().allSatisfy({ $0.ready + $0.pending + $0.running == 0 })
-                {
-                    break
-                }
-                reports = answer.runs.map { run in
-                    DurableReport(
-                        namespace: namespace, key: run.key, run: run.id, fence: run.fence, owner: owner, .completed)
-                }
-            }
-            await store.close()
-        }
-        exit(0)
     }
 }
 

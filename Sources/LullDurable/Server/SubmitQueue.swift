@@ -66,7 +66,7 @@ package struct SubmitQueue {
         }
     }
 
-    /// Takes the submits of the next batch: of one shard of a namespace, those that came first, sorted by key.
+    /// Takes the submits of the next batch: of one shard of a namespace, those that came first, in their order.
     package mutating func takeBatch() -> [Entry] {
         guard let first = waiting.first else { return [] }
         var batch: [Entry] = []
@@ -84,7 +84,7 @@ package struct SubmitQueue {
         keysInFlight.formUnion(batch.map(\.id))
         waiting = []
         for entry in rest { add(entry) }
-        return Self.sorted(batch)
+        return batch
     }
 
     /// Takes the submits of the next key that another transaction has locked.
@@ -140,11 +140,12 @@ package struct SubmitQueue {
         return (unsent, expired)
     }
 
-    /// By key, and of one key in the order of the calls.
-    private static func sorted(_ batch: [Entry]) -> [Entry] {
-        batch.enumerated().sorted { left, right in
-            let (first, second) = (left.element.submission.key, right.element.submission.key)
-            return first == second ? left.offset < right.offset : first.lexicographicallyPrecedes(second)
-        }.map(\.element)
+    /// Returns submits in the order of their keys, and those of one key in the order of the calls.
+    package static func sortedByKey(_ batch: [Entry]) -> [Entry] {
+        let keys = batch.map(\.submission.key)
+        let order = keys.indices.sorted { left, right in
+            keys[left] == keys[right] ? left < right : keys[left].lexicographicallyPrecedes(keys[right])
+        }
+        return order.map { batch[$0] }
     }
 }

@@ -86,7 +86,8 @@ final class ClientLoop {
 
     private func sendBatches() {
         for (index, link) in submitLinks.enumerated() where link.isFree && queue.hasWaiting {
-            let batch = queue.takeBatch()
+            // By key, so that no two batches wait for each other's rows.
+            let batch = SubmitQueue.sortedByKey(queue.takeBatch())
             if !batch.isEmpty { send(batch, over: link, connection: index, patience: 0) }
         }
         if lockedLink.isFree {

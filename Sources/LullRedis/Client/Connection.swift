@@ -39,17 +39,18 @@ final class Connection {
     /// Adds a command to what is to be sent.
     func append(_ command: Command) throws(Broken) {
         var lengths: [Int] = []
-        var starts: [Int] = []
-        var bytes: [CChar] = []
-        for part in command.parts {
-            starts.append(bytes.count)
-            lengths.append(part.count)
-            bytes += part.lazy.map { CChar(bitPattern: $0) }
+        var start = 0
+        for end in command.ends {
+            lengths.append(end - start)
+            start = end
         }
-        bytes.append(0)
-        let result = bytes.withUnsafeBufferPointer { buffer in
-            var arguments = starts.map { start -> UnsafePointer<CChar>? in buffer.baseAddress.map { $0 + start } }
-            return lull_redis_append(handle, Int32(arguments.count), &arguments, &lengths)
+        let result = command.bytes.withUnsafeBytes { buffer in
+            let bytes = buffer.assumingMemoryBound(to: CChar.self).baseAddress
+            // An empty part is at no place that is read.
+            var arguments = (0..<command.count).map { index in
+                bytes.map { $0 + (index == 0 ? 0 : command.ends[index - 1]) }
+            }
+            return lull_redis_append(handle, Int32(arguments.count), &arguments, lengths)
         }
         if result != 0 { throw broken }
     }

@@ -46,7 +46,7 @@ struct Job {
         switch content {
         case .script(_, let namespace, let shard, _): Scripts.prefix(namespace, shard)
         // All commands that are sent as they are have their key in the first place, or none.
-        case .command(let command): command.parts.count > 1 ? String(decoding: command.parts[1], as: UTF8.self) : nil
+        case .command(let command): command.count > 1 ? String(decoding: command[1], as: UTF8.self) : nil
         }
     }
 }

@@ -267,7 +267,7 @@ final class Link {
         case .script(let script, let namespace, let shard, let arguments):
             let keys = Scripts.keys(namespace, shard)
             var command = Command(["EVALSHA", hashes[script] ?? "", "\(keys.count)"] + keys)
-            for part in arguments.parts { command.add(part) }
+            command.add(arguments)
             return command
         }
     }

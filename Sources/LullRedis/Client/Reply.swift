@@ -24,18 +24,3 @@ enum Reply: Sendable, Hashable {
         if let list, list.indices.contains(index) { list[index] } else { .none }
     }
 }
-
-/// A command: its name and its arguments.
-struct Command: Sendable, Hashable {
-    private(set) var parts: [[UInt8]]
-
-    init(_ parts: String...) { self.parts = parts.map { Array($0.utf8) } }
-    init(_ parts: [String]) { self.parts = parts.map { Array($0.utf8) } }
-
-    mutating func add(_ text: String) { parts.append(Array(text.utf8)) }
-    mutating func add(_ bytes: [UInt8]) { parts.append(bytes) }
-    mutating func add(_ number: Int64) { add(String(number)) }
-    /// Adds a number; nothing of it, an empty text, if it is nil.
-    mutating func add(_ number: Int64?) { add(number.map { String($0) } ?? "") }
-    mutating func add(_ isTrue: Bool) { add(isTrue ? "1" : "0") }
-}

@@ -36,7 +36,7 @@ final class Session {
         if hashes[script] == nil { hashes[script] = try self(Command("SCRIPT", "LOAD", script.text)).text }
         let keys = Scripts.keys(namespace, 0)
         var command = Command(["EVALSHA", hashes[script] ?? "", "\(keys.count)"] + keys)
-        for part in arguments.parts { command.add(part) }
+        command.add(arguments)
         return try self(command)
     }
 

@@ -1,0 +1,106 @@
+import Foundation
+import LullCore
+import LullDurable
+import LullPostgres
+import LullRedis
+
+// What rows about stores on servers share.
+
+enum Servers {
+    static let namespace = "bench"
+    static let value = String(repeating: "v", count: 100)
+
+    private static func open(_ url: String) async throws -> any DurableStore {
+        url.hasPrefix("redis") ? try await RedisStore(url: url) : try await PostgresStore(url: url)
+    }
+
+    /// 64 tasks that submit, each one after the other.
+    static func rate(of store: any DurableStore, keys: Int, seconds: Int) -> Double {
+        let value = Array(value.utf8)
+        let end = ContinuousClock.now + .seconds(seconds)
+        let count = blocking {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for task in 0..<64 {
+                    group.addTask {
+                        var state = UInt64(task) &* 0x9E37_79B9_7F4A_7C15
+                        var count = 0
+                        while ContinuousClock.now < end {
+                            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                            let key = Array("key-\(1 + (state >> 33) % UInt64(keys))".utf8)
+                            _ = try await store.submit(DurableSubmission(namespace: namespace, key: key, value: value))
+                            count += 1
+                        }
+                        return count
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+        }
+        return Double(count) / Double(seconds)
+    }
+
+    /// The rate of several processes, each with a store and 64 tasks.
+    static func rate(ofProcesses count: Int, at url: String, keys: Int, seconds: Int) throws -> Double {
+        let processes = try (0..<count).map { _ in
+            let process = Process()
+            process.executableURL = Bundle.main.executableURL
+            process.arguments = ["--submit-to-server", url, "\(keys)", "\(seconds)"]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            return (process, output)
+        }
+        return processes.reduce(0) { sum, one in
+            let data = one.1.fileHandleForReading.readDataToEndOfFile()
+            one.0.waitUntilExit()
+            return sum + (Double(String(decoding: data, as: UTF8.self)) ?? .nan)
+        }
+    }
+
+    /// Submits from 64 tasks, and prints the rate: the work of the other processes.
+    static func submit(_ url: String, keys: Int, seconds: Int) -> Never {
+        let store = blocking { try await open(url) }
+        print(rate(of: store, keys: keys, seconds: seconds), terminator: "")
+        exit(0)
+    }
+
+    /// Lets processes claim and complete all that is due, and returns how many seconds that took.
+    static func drain(_ url: String, processes: Int) throws -> Double {
+        let start = ContinuousClock.now
+        let workers = try (0..<processes).map { _ in
+            let worker = Process()
+            worker.executableURL = Bundle.main.executableURL
+            worker.arguments = ["--work-on-server", url]
+            try worker.run()
+            return worker
+        }
+        for worker in workers { worker.waitUntilExit() }
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+
+    /// Claims and completes runs until nothing is left: the work of the other processes.
+    static func work(_ url: String) -> Never {
+        blocking {
+            let store = try await open(url)
+            let owner = Int64.random(in: 1...Int64.max)
+            let terms = DurableRow.Claim(owner: owner, lease: .seconds(3600), maxAttempts: 3)
+            var reports: [DurableReport] = []
+            while true {
+                let claim = DurableClaim(namespace: namespace, terms: terms, limit: 64)
+                let exchange = await store.exchange(reports, claim)
+                guard let answer = try exchange.claim?.get() else { break }
+                if answer.runs.isEmpty, try await store.status().allSatisfy({ $0.ready + $0.pending + $0.running == 0 })
+                {
+                    break
+                }
+                reports = answer.runs.map { run in
+                    DurableReport(
+                        namespace: namespace, key: run.key, run: run.id, fence: run.fence, owner: owner, .completed)
+                }
+            }
+            await store.close()
+        }
+        exit(0)
+    }
+}

@@ -62,21 +62,4 @@ struct RedisServerTests {
         #expect(await message("redis://127.0.0.1:1").contains("refused"))
         #expect(await message("redis://localhost", shards: 0).contains("1 to 1,024 shards"))
     }
-
-    @Test("works with the rights that the documentation names")
-    func rights() async throws {
-        let server = try TestRedis(["save ''"])
-        try server(
-            "ACL", "SETUSER", "worker", "on", ">secret", "~{lull:*", "~lull:*", "&lull:*", "+@connection", "+@read",
-            "+@write",
-            "+@pubsub", "+info", "+role", "+time", "+evalsha", "+script|load", "+wait")
-        let store = try await RedisStore(url: "redis+unix://worker:secret@\(server.folder)/socket?durability=memory")
-        try await store.open("n", DurableRules(.debounce(for: .zero)))
-        _ = try await store.submit(DurableSubmission(namespace: "n", key: [1], value: [1]))
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 1)
-        #expect(try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 1)).runs.count == 1)
-        try await store.wait(in: "n", after: 0, atMost: .milliseconds(10))
-        #expect(try await store.status().count == 1)
-        await store.close()
-    }
 }

@@ -12,7 +12,7 @@ public import LullCore
 ///
 /// | state | transition | next state |
 /// |---|---|---|
-/// | (new) | ``submit(_:at:wait:submitter:by:_:)`` | pending; ready, if it is due at once; ended, if it is absorbed |
+/// | (new) | ``submit(_:at:wait:submitter:atLeast:by:_:)`` | pending; ready, if it is due at once; ended, if it is absorbed |
 /// | ``pending`` | it falls due, or ``flush(at:by:_:)`` | ready |
 /// | ``pending`` | ``cancel(at:by:_:)``, ``cancelPending(at:by:_:)`` | ended |
 /// | ``ready`` | ``claim(_:at:by:sequence:rest:_:)`` | run, claimed |

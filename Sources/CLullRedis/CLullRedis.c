@@ -1,4 +1,5 @@
 #include "CLullRedis.h"
+#include "Library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -61,7 +62,7 @@ struct reply_1 {
 #define POINTER(type, name, parameters) static type(*name) parameters;
 FUNCTIONS(POINTER)
 
-static int is_old;
+bool lull_redis_is_old;
 static const char *failure;
 
 // MARK: - Loading
@@ -89,18 +90,23 @@ static int understands(void) {
     return good;
 }
 
-static void *find(const char *const *names, size_t count) {
+const char *lull_redis_library;
+
+void *lull_redis_find(const char *const *names, size_t count, const char **found) {
     void *library = NULL;
-    for (size_t i = 0; !library && i < count; i++) library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; !library && i < count; i++) {
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        *found = names[i];
+    }
     return library;
 }
 
 static void load(void) {
     static const char *const names[] = {
-        "libhiredis.so.1.3.0", "libhiredis.so.1.2.0", "libhiredis.so.1.1.0", "libhiredis.so.1.0.0", "libhiredis.so.0.14", "libhiredis.so",
+        "libhiredis.so.1.4.0", "libhiredis.so.1.3.0", "libhiredis.so.1.2.0", "libhiredis.so.1.1.0", "libhiredis.so.1.0.0", "libhiredis.so.0.14", "libhiredis.so",
         "libhiredis.dylib", "/opt/homebrew/opt/hiredis/lib/libhiredis.dylib", "/usr/local/opt/hiredis/lib/libhiredis.dylib",
     };
-    void *library = find(names, sizeof names / sizeof *names);
+    void *library = lull_redis_find(names, sizeof names / sizeof *names, &lull_redis_library);
     if (!library) {
         failure = "hiredis is not installed: on Debian it is in the package libhiredis0.14 or libhiredis1.1.0, in Homebrew in hiredis";
         return;
@@ -111,7 +117,7 @@ static void load(void) {
     if (!name) failure = "hiredis is too old: it has no " #name;
     FUNCTIONS(LOAD)
     if (failure) return;
-    is_old = !dlsym(library, "redisSetPushCallback");
+    lull_redis_is_old = !dlsym(library, "redisSetPushCallback");
     if (!understands()) failure = "this version of hiredis is not one that Lull knows";
 }
 
@@ -119,55 +125,6 @@ const char *lull_redis_load(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
     return failure;
-}
-
-// MARK: - TLS
-
-static int (*redisInitOpenSSL)(void);
-static void *(*redisCreateSSLContext)(const char *, const char *, const char *, const char *, const char *, int *);
-static int (*redisInitiateSSLWithContext)(lull_redis *, void *);
-static const char *(*redisSSLContextGetError)(int);
-static void (*redisFreeSSLContext)(void *);
-static const char *tls_failure;
-
-static void load_tls(void) {
-    static const char *const names[] = {
-        "libhiredis_ssl.so.1.3.0", "libhiredis_ssl.so.1.2.0", "libhiredis_ssl.so.1.1.0", "libhiredis_ssl.so.1.0.0", "libhiredis_ssl.so",
-        "libhiredis_ssl.dylib", "/opt/homebrew/opt/hiredis/lib/libhiredis_ssl.dylib", "/usr/local/opt/hiredis/lib/libhiredis_ssl.dylib",
-    };
-    if ((tls_failure = lull_redis_load())) return;
-    tls_failure = "the installed hiredis has no TLS: version 1 has it, with the library libhiredis_ssl";
-    void *library = is_old ? NULL : find(names, sizeof names / sizeof *names);
-    if (!library) return;
-    *(void **)&redisInitOpenSSL = dlsym(library, "redisInitOpenSSL");
-    *(void **)&redisCreateSSLContext = dlsym(library, "redisCreateSSLContext");
-    *(void **)&redisInitiateSSLWithContext = dlsym(library, "redisInitiateSSLWithContext");
-    *(void **)&redisSSLContextGetError = dlsym(library, "redisSSLContextGetError");
-    *(void **)&redisFreeSSLContext = dlsym(library, "redisFreeSSLContext");
-    if (!redisInitOpenSSL || !redisCreateSSLContext || !redisInitiateSSLWithContext || !redisSSLContextGetError || !redisFreeSSLContext)
-        return;
-    redisInitOpenSSL();
-    tls_failure = NULL;
-}
-
-const char *lull_redis_load_tls(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load_tls);
-    return tls_failure;
-}
-
-const char *lull_redis_begin_tls(lull_redis *connection, const char *host, const char *authorities) {
-    static const char *const systems[] = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
-    for (size_t i = 0; !authorities && i < sizeof systems / sizeof *systems; i++) {
-        if (access(systems[i], R_OK) == 0) authorities = systems[i];
-    }
-    int error = 0;
-    void *context = redisCreateSSLContext(authorities, NULL, NULL, NULL, host, &error);
-    if (!context) return redisSSLContextGetError(error);
-    // The connection keeps what it needs of the context.
-    int result = redisInitiateSSLWithContext(connection, context);
-    redisFreeSSLContext(context);
-    return result == 0 ? NULL : lull_redis_error(connection);
 }
 
 // MARK: - Connections
@@ -184,14 +141,14 @@ void lull_redis_free(lull_redis *connection) { redisFree(connection); }
 const char *lull_redis_error(const lull_redis *connection) {
     const struct context_0 *old = (const void *)connection;
     const struct context_1 *new = (const void *)connection;
-    if (is_old) return old->err ? old->errstr : NULL;
+    if (lull_redis_is_old) return old->err ? old->errstr : NULL;
     return new->err ? new->errstr : NULL;
 }
 
 int lull_redis_descriptor(const lull_redis *connection) {
     const struct context_0 *old = (const void *)connection;
     const struct context_1 *new = (const void *)connection;
-    return is_old ? old->fd : new->fd;
+    return lull_redis_is_old ? old->fd : new->fd;
 }
 
 int lull_redis_connected(const lull_redis *connection) {
@@ -224,14 +181,14 @@ int lull_reply_type(const lull_reply *reply) { return OLD->type; }
 long long lull_reply_integer(const lull_reply *reply) { return OLD->integer; }
 
 const char *lull_reply_text(const lull_reply *reply, size_t *length) {
-    *length = is_old ? OLD->len : NEW->len;
-    return is_old ? OLD->str : NEW->str;
+    *length = lull_redis_is_old ? OLD->len : NEW->len;
+    return lull_redis_is_old ? OLD->str : NEW->str;
 }
 
-size_t lull_reply_count(const lull_reply *reply) { return is_old ? OLD->elements : NEW->elements; }
+size_t lull_reply_count(const lull_reply *reply) { return lull_redis_is_old ? OLD->elements : NEW->elements; }
 
 const lull_reply *lull_reply_element(const lull_reply *reply, size_t index) {
-    return is_old ? OLD->element[index] : NEW->element[index];
+    return lull_redis_is_old ? OLD->element[index] : NEW->element[index];
 }
 
 void lull_reply_free(lull_reply *reply) { freeReplyObject(reply); }

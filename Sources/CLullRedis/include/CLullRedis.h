@@ -22,8 +22,8 @@ lull_redis *lull_redis_connect(const char *host, int port);
 lull_redis *lull_redis_connect_unix(const char *path);
 void lull_redis_free(lull_redis *connection);
 
-/// Begins TLS on a connection that has been made. Certificates are verified with those of `authorities`, a file or a folder, or of the
-/// system if it is NULL. Returns NULL, or why that failed.
+/// Begins TLS on a connection that has been made. The server's certificate has to be the host's, and to come from one of the
+/// `authorities`, a file or a folder, or from one of the system's if it is NULL. Returns NULL, or why that failed.
 const char *lull_redis_begin_tls(lull_redis *connection, const char *host, const char *authorities);
 
 /// Returns the error of a connection, or NULL.

@@ -7,8 +7,15 @@ class Clock {
     #tasks = [];
     #timer = 0;
     #isManual = false;
+    /** The instant of the task that runs now. */
+    #current = null;
 
+    /** For a task it is the instant at which it is due, however late it runs: what happens then is the same at every speed. */
     get now() {
+        return this.#current ?? this.#elapsed;
+    }
+
+    get #elapsed() {
         return this.#isManual ? this.#at : this.#at + (performance.now() - this.#anchor) * this.#rate;
     }
 
@@ -24,7 +31,7 @@ class Clock {
     }
 
     set rate(rate) {
-        this.#at = this.now;
+        this.#at = this.#elapsed;
         this.#anchor = performance.now();
         this.#rate = rate;
         this.#arm();
@@ -32,7 +39,7 @@ class Clock {
 
     /** Stops time at a whole millisecond; from now on only `advance` moves it. */
     hold() {
-        this.#at = Math.ceil(this.now);
+        this.#at = Math.ceil(this.#elapsed);
         this.#isManual = true;
         this.#arm();
     }
@@ -50,7 +57,7 @@ class Clock {
         while (this.#tasks.length > 0 && this.#tasks[0].at <= end) {
             const task = this.#tasks.shift();
             this.#at = Math.max(this.#at, task.at);
-            task.body(task.at);
+            this.#perform(task);
         }
         this.#at = end;
     }
@@ -77,17 +84,23 @@ class Clock {
         if (index >= 0) this.#tasks.splice(index, 1);
     }
 
+    #perform(task) {
+        this.#current = task.at;
+        try {
+            task.body(task.at);
+        } finally {
+            this.#current = null;
+        }
+    }
+
     #arm() {
         clearTimeout(this.#timer);
         if (this.#isManual || this.#tasks.length === 0) return;
-        this.#timer = setTimeout(() => this.#run(), Math.max(0, (this.#tasks[0].at - this.now) / this.#rate));
+        this.#timer = setTimeout(() => this.#run(), Math.max(0, (this.#tasks[0].at - this.#elapsed) / this.#rate));
     }
 
     #run() {
-        while (this.#tasks.length > 0 && this.#tasks[0].at <= this.now) {
-            const task = this.#tasks.shift();
-            task.body(task.at);
-        }
+        while (this.#tasks.length > 0 && this.#tasks[0].at <= this.#elapsed) this.#perform(this.#tasks.shift());
         this.#arm();
     }
 }

@@ -102,7 +102,7 @@ loadModule(element("module").textContent).then(() => {
     /** For the tests, and for use in the console. */
     window.playground = {
         Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, readTrace, tuneTrace,
-        stage, sceneClock, ...begin(),
+        Stage, Replay, stage, sceneClock, ...begin(),
     };
     document.body.dataset.ready = "yes";
 }, (error) => showNotice(`The engine does not start in this browser: ${error.message}`));

@@ -37,9 +37,14 @@ class Clock {
         this.#arm();
     }
 
-    /** Stops time at a whole millisecond; from now on only `advance` moves it. */
-    hold() {
-        this.#at = Math.ceil(this.#elapsed);
+    /** The instant until which every task has been run: timers may be late. */
+    get settled() {
+        return Math.min(this.now, this.#tasks[0]?.at ?? Infinity);
+    }
+
+    /** Stops time at a whole millisecond, or at an instant; from now on only `advance` moves it. */
+    hold(instant = Math.ceil(this.#elapsed)) {
+        this.#at = instant;
         this.#isManual = true;
         this.#arm();
     }

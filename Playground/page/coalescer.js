@@ -49,6 +49,20 @@ class Coalescer {
         this.#perform(this.#engine.shutDown(flushing, nanoseconds(at)), at);
     }
 
+    /** Goes on by another clock: what is due, and the handlers that run, end at the same instants. */
+    continueOn(clock) {
+        const last = this.#clock;
+        this.#clock = clock;
+        if (this.#alarm) last.drop(this.#alarm);
+        this.#alarm = null;
+        for (const execution of this.#running.values()) {
+            if (!execution.timer) continue;
+            last.drop(execution.timer);
+            execution.timer = clock.at(execution.timer.at, execution.timer.body);
+        }
+        this.#setAlarm();
+    }
+
     /** Destroys the engine; nothing is called any more. */
     dispose() {
         if (this.#alarm) this.#clock.drop(this.#alarm);

@@ -63,10 +63,7 @@ function connectInputs(stage, timeline) {
     element("shut-down").addEventListener("click", () => stage.shutDown());
     element("gone").addEventListener("click", () => { replay.stop(); stage.releaseHandle(); });
     element("anew").addEventListener("click", () => { replay.stop(); stage.startOver(); });
-    const setHandler = () => {
-        stage.takes = duration("takes", 0);
-        stage.throws = element("throws").value;
-    };
+    const setHandler = () => stage.setHandler(duration("takes", 0), element("throws").value);
     element("takes").addEventListener("change", setHandler);
     element("throws").addEventListener("change", setHandler);
 

@@ -9,10 +9,11 @@ function showNotice(text) {
 }
 
 /** Shows the counters of each policy, at most once per frame. */
-function connectCounters() {
+function connectCounters(showRows) {
     const body = element("counters").tBodies[0];
     const columns = [...counterNames, "addUp", "executions", "nextDue"];
     const show = () => {
+        showRows();
         while (body.rows.length > stage.lanes.length) body.lastChild.remove();
         stage.lanes.forEach((lane, index) => {
             const cells = () => columns.map((name) => make("td", { "data-count": name }));
@@ -51,13 +52,18 @@ function begin() {
     readTheme();
     const timeline = new Timeline(element("timeline"), stage);
     const words = new Words(stage, element("log"), element("spoken"));
-    const showCounters = connectCounters();
+    const showCounters = connectCounters(() => rows.show());
     stage.changed = (name, about) => {
         if (name === "over") return showNotice("The last handle is released. Start over to continue.");
         if (name === "started over") {
             timeline.selected = null;
             element("detail").textContent = "";
             showNotice("");
+        }
+        const { selected } = timeline;
+        if (selected && !stage.lanes.some((lane) => lane.executions.includes(selected))) {
+            timeline.selected = null;
+            element("detail").textContent = "";
         }
         words.happened(name, about);
         showCounters();
@@ -67,6 +73,7 @@ function begin() {
     stage.policies = usualPolicies();
     const inputs = connectInputs(stage, timeline);
     let lastLink = null;
+    const rows = new LaneRows(element("lanes"), stage, (policy, index) => panel.replace(policy, index));
     const panel = new Panel(stage, () => {
         lastLink = stageLink(stage);
         history.replaceState(null, "", lastLink);

@@ -118,24 +118,20 @@ class Panel {
     }
 
     /** Replaces the chosen policy; throws the engine's error if it breaks a rule. */
-    replace(policy) {
-        const policies = this.#stage.policies;
-        policies[this.#chosen] = policy;
-        this.#stage.policies = policies;
+    replace(policy, index = this.#chosen) {
+        this.#stage.replace(index, policy);
         this.show();
         this.#changed();
     }
 
     add() {
-        this.#stage.policies = [...this.#stage.policies, makePolicy("throttle", 1000)];
+        this.#stage.add(makePolicy("throttle", 1000));
         this.choose(this.#stage.lanes.length - 1);
         this.#changed();
     }
 
     remove() {
-        const policies = this.#stage.policies;
-        policies.splice(this.#chosen, 1);
-        this.#stage.policies = policies;
+        this.#stage.remove(this.#chosen);
         this.choose(this.#chosen);
         this.#changed();
     }

@@ -5,8 +5,11 @@ class Stage {
 
     clock = new Clock();
     lanes = [];
+    /** Everything that was done, in its order: `{ at, do, … }`. */
+    calls = [];
+    /** The submits among the calls. */
     submits = [];
-    /** Flushes, cancels and ends. */
+    /** The other calls. */
     marks = [];
     keys = [""];
     takes = 0;
@@ -17,6 +20,8 @@ class Stage {
     origin = this.clock.now;
     /** The last instant handled. */
     #latest = -Infinity;
+    /** Whether calls are played again, which is no event. */
+    #isPlaying = false;
     /** Called with the name of an event, and its subject. */
     changed = () => {};
 
@@ -28,6 +33,45 @@ class Stage {
         this.#forget();
     }
 
+    /** Replaces one policy, and plays all calls so far through the new one. Throws a `PolicyError` as above. */
+    replace(index, policy) {
+        const lane = this.#lane(policy);
+        this.lanes[index].coalescer.dispose();
+        this.lanes[index] = lane;
+        this.#play(lane);
+        this.changed("recomputed", lane);
+    }
+
+    /** Adds a policy, and plays all calls so far through it. */
+    add(policy) {
+        this.lanes.push(this.#lane(policy));
+        this.#play(this.lanes.at(-1));
+        this.changed("recomputed", this.lanes.at(-1));
+    }
+
+    remove(index) {
+        const [lane] = this.lanes.splice(index, 1);
+        lane.coalescer.dispose();
+        this.changed("recomputed", lane);
+    }
+
+    /** Sets how long handlers take, in milliseconds, and when they throw; for what has been executed, too. */
+    setHandler(takes, throws) {
+        if (takes === this.takes && throws === this.throws) return;
+        this.takes = takes;
+        this.throws = throws;
+        this.longestTakes = takes;
+        this.lanes.forEach((lane, index) => this.replace(index, lane.policy));
+    }
+
+    /** Starts over with calls that have been made before: `{ at, do, key, value, wait, label, running }`, `at` from the first one on. */
+    load(calls) {
+        this.startOver();
+        this.origin = this.clock.now - (calls.at(-1)?.at ?? 0);
+        for (const call of calls) this.#record({ ...call, at: this.origin + call.at });
+        this.lanes.forEach((lane, index) => this.replace(index, lane.policy));
+    }
+
     get policies() {
         return this.lanes.map((lane) => lane.policy);
     }
@@ -37,6 +81,7 @@ class Stage {
     }
 
     #forget() {
+        this.calls = [];
         this.submits = [];
         this.marks = [];
         this.keys = [""];
@@ -51,7 +96,7 @@ class Stage {
         const lane = { policy, executions: [], drops: [], coalescer: null };
         lane.coalescer = new Coalescer(policy, this.clock, () => this.#handle(lane), {
             started: (execution) => {
-                execution.lane = this.lanes.indexOf(lane);
+                Object.defineProperty(execution, "lane", { get: () => this.lanes.indexOf(lane) });
                 lane.executions.push(execution);
                 this.#latest = Math.max(this.#latest, execution.at);
                 this.#happened("started", execution);
@@ -77,7 +122,23 @@ class Stage {
         return { takes: this.takes, throws };
     }
 
+    /** Plays all calls so far through a new lane, by a clock of its own, up to the present. */
+    #play(lane) {
+        const clock = new Clock();
+        clock.hold(this.origin);
+        this.#isPlaying = true;
+        lane.coalescer.continueOn(clock);
+        for (const call of this.calls) {
+            clock.advance(Math.max(0, call.at - clock.now));
+            this.#perform(call, lane);
+        }
+        clock.advance(Math.max(0, this.clock.settled - clock.now));
+        lane.coalescer.continueOn(this.clock);
+        this.#isPlaying = false;
+    }
+
     #happened(name, about) {
+        if (this.#isPlaying) return;
         this.lastEvent = this.clock.now;
         this.changed(name, about);
     }
@@ -87,46 +148,57 @@ class Stage {
     submit(value, { key = "", wait = null, at = this.clock.now, label = String(value) } = {}) {
         if (this.isOver) return this.changed("over");
         // Instants never go back: an event may have been made before what was handled last.
-        const instant = Math.max(at, this.#latest);
-        this.#latest = instant;
-        if (!this.keys.includes(key)) this.keys = this.submits.length === 0 ? [key] : [...this.keys, key].sort();
-        this.submits.push({ at: instant, key, value, wait, label: key || label });
-        for (const lane of this.lanes) lane.coalescer.submit(value, { key, wait, at: instant });
-        this.#happened("submitted", this.submits.at(-1));
+        this.#call({ at: Math.max(at, this.#latest), do: "submit", key, value, wait, label: key || label });
     }
 
     flush() {
-        this.#mark("flush");
-        for (const lane of this.lanes) lane.coalescer.flush();
-        this.#happened("flush");
+        this.#call({ at: this.clock.now, do: "flush" });
     }
 
     cancel(running = false) {
-        this.#mark("cancel");
-        for (const lane of this.lanes) lane.coalescer.cancel(undefined, { running });
-        this.#happened("cancel");
+        this.#call({ at: this.clock.now, do: "cancel", running });
     }
 
     shutDown() {
-        this.#mark("shut down");
-        for (const lane of this.lanes) lane.coalescer.shutDown();
-        this.#happened("shut down");
+        this.#call({ at: this.clock.now, do: "shut down" });
     }
 
     /** Releases the last handle: what is pending ends as each policy says, and no submit is possible any more. */
     releaseHandle() {
-        this.#mark("release");
-        for (const { coalescer, policy } of this.lanes) {
-            if (policy.atEnd === "flush") coalescer.flush();
-            if (policy.atEnd === "drop") coalescer.cancel();
-        }
-        this.isOver = true;
-        this.#happened("release");
+        this.#call({ at: this.clock.now, do: "release" });
     }
 
-    #mark(name) {
-        this.#latest = Math.max(this.#latest, this.clock.now);
-        this.marks.push({ at: this.clock.now, name });
+    #call(call) {
+        this.#record(call);
+        for (const lane of this.lanes) this.#perform(call, lane);
+        this.#happened(call.do === "submit" ? "submitted" : call.do, call);
+    }
+
+    #record(call) {
+        this.#latest = Math.max(this.#latest, call.at);
+        this.calls.push(call);
+        if (call.do !== "submit") {
+            this.marks.push({ at: call.at, name: call.do });
+            this.isOver ||= call.do === "release";
+            return;
+        }
+        if (!this.keys.includes(call.key)) {
+            this.keys = this.submits.length === 0 ? [call.key] : [...this.keys, call.key].sort();
+        }
+        this.submits.push(call);
+    }
+
+    #perform(call, { coalescer, policy }) {
+        const { at } = call;
+        switch (call.do) {
+        case "submit": return coalescer.submit(call.value, { key: call.key, wait: call.wait, at });
+        case "flush": return coalescer.flush(undefined, at);
+        case "cancel": return coalescer.cancel(undefined, { running: call.running, at });
+        case "shut down": return coalescer.shutDown({ at });
+        case "release":
+            if (policy.atEnd === "flush") coalescer.flush(undefined, at);
+            if (policy.atEnd === "drop") coalescer.cancel(undefined, { at });
+        }
     }
 
     /** The calls so far, as a trace for `lull simulate`: JSON Lines. */

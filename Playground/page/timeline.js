@@ -257,13 +257,10 @@ class Timeline {
         const corners = {
             leading: [[-0.8, -1], [1, 0], [-0.8, 1]], trailing: [[0, -1], [0.9, 0], [0, 1], [-0.9, 0]],
             maxWait: [[-0.8, -0.8], [0.8, -0.8], [0.8, 0.8], [-0.8, 0.8]], flush: [[-1, -0.8], [1, -0.8], [0, 1]],
+            maxCount: [[0, -1], [1, 0.8], [-1, 0.8]],
         }[edge];
-        if (corners) {
-            corners.forEach(([dx, dy], index) => context[index ? "lineTo" : "moveTo"](x + dx * size, y + dy * size));
-            context.closePath();
-        } else {
-            context.arc(x, y, size * 0.85, 0, 7);
-        }
+        corners.forEach(([dx, dy], index) => context[index ? "lineTo" : "moveTo"](x + dx * size, y + dy * size));
+        context.closePath();
         context.fill();
         context.stroke();
     }

@@ -34,14 +34,11 @@ class Words {
             this.#list.replaceChildren();
             this.#shown = [];
         }
+        if (name === "recomputed") this.#show();
         if (name === "submitted") this.#heard.submits += 1;
         if (name === "started") {
             this.#heard.executions.push(about);
-            const item = make("li", {}, Words.sentence(about, this.#stage.lanes[about.lane].policy));
-            item.style.borderColor = `var(--c${about.lane})`;
-            this.#shown.unshift({ execution: about, item });
-            this.#list.prepend(item);
-            while (this.#shown.length > 6) this.#shown.pop().item.remove();
+            this.#add(about);
         }
         const shown = this.#shown.find(({ execution }) => execution === about);
         if (name === "ended" && about.outcome !== "executed" && shown) {
@@ -49,6 +46,22 @@ class Words {
         }
         // Not more often than a reader can listen.
         this.#timer ||= setTimeout(() => this.#speak(), 1500);
+    }
+
+    /** Shows the latest executions after a policy has changed. */
+    #show() {
+        const all = this.#stage.lanes.flatMap((lane) => lane.executions.slice(-6)).sort((one, other) => one.at - other.at);
+        this.#list.replaceChildren();
+        this.#shown = [];
+        for (const execution of all.slice(-6)) this.#add(execution);
+    }
+
+    #add(execution) {
+        const item = make("li", {}, Words.sentence(execution, this.#stage.lanes[execution.lane].policy));
+        item.style.borderColor = `var(--c${execution.lane})`;
+        this.#shown.unshift({ execution, item });
+        this.#list.prepend(item);
+        while (this.#shown.length > 6) this.#shown.pop().item.remove();
     }
 
     #speak() {

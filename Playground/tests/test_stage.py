@@ -128,6 +128,69 @@ class StageTest(PageTest):
         self.assertGreater(len(found[0][0]), 20)
         self.assertEqual(found[0], found[1])
 
+    def test_a_changed_policy_plays_what_was_done(self):
+        # Calls of every kind, and one stage that had the policies from the beginning.
+        same = self.browser.run("""
+            const before = [playground.policyFromLink("debounce,300ms"), playground.policyFromLink("throttle,1s")];
+            const after = ["debounce,120ms,max-wait=900ms", "throttle,450ms,edges=trailing", "debounce,700ms,spacing=2s"]
+                .map(playground.policyFromLink);
+            const stages = [before, after].map((policies) => {
+                const stage = new playground.Stage();
+                stage.clock.hold(1000);
+                stage.policies = policies;
+                stage.setHandler(80, "third");
+                return stage;
+            });
+            let seed = 42;
+            const random = (below) => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below;
+            for (let index = 0; index < 400; index++) {
+                const [call, key, wait] = [random(40), "AB"[random(2)], random(9) === 0 ? 10 + random(500) : null];
+                const [pause, running] = [random(8) === 0 ? random(1500) : random(120), random(2) === 0];
+                for (const stage of stages) {
+                    if (call === 0) stage.flush();
+                    else if (call === 1) stage.cancel(running);
+                    else stage.submit(index, { key, wait });
+                    stage.clock.advance(pause);
+                }
+            }
+            stages[0].replace(0, after[0]);
+            stages[0].replace(1, after[1]);
+            stages[0].add(after[2]);
+            // Handlers that run, and what is pending, go on.
+            for (const stage of stages) stage.clock.advance(5000);
+            return stages.map((stage) => JSON.stringify(stage.lanes.map((lane) => [lane.counters, lane.drops,
+                lane.executions.map(({ at, first, value, count, edge, outcome, startedAt, endedAt }) =>
+                    [at - stage.origin, first - stage.origin, value, count, edge, outcome, startedAt, endedAt])])));
+        """)
+        self.assertEqual(same[0], same[1])
+        self.assertGreater(same[0].count("trailing"), 30)
+
+    def test_a_slider_asks_what_another_wait_would_have_done(self):
+        self.hold()
+        self.browser.click("#burst")
+        self.advance(5000)
+        headlines = "return [...document.querySelectorAll('#lanes .headline')].map((one) => one.textContent)"
+        self.browser.wait("return document.querySelector('#lanes .headline').textContent.startsWith('30 calls')")
+        self.assertEqual(self.browser.run(headlines), [
+            "30 calls → 1 run, 96 % saved", "30 calls → 2 runs, 93 % saved", "30 calls → 4 runs, 86 % saved"])
+        self.browser.run("""
+            const range = document.querySelector("#lanes input");
+            range.value = 1;
+            range.dispatchEvent(new Event("input", { bubbles: true }));
+        """)
+        self.browser.wait("return document.querySelector('#lanes .headline').textContent.startsWith('30 calls → 30 runs')")
+        self.assertEqual(len(self.executions(0)), 30)
+        self.assertEqual(len(self.executions(2)), 4)
+        self.assertIn("#!debounce,11ms&", self.browser.run("return location.hash"))
+        # A wait that is longer than the longest wait is not possible, and changes nothing.
+        self.browser.run("""
+            const range = document.querySelectorAll("#lanes input")[1];
+            range.value = 110;
+            range.dispatchEvent(new Event("input", { bubbles: true }));
+        """)
+        self.assertIn("Not possible", self.browser.run(headlines)[1])
+        self.assertEqual(len(self.executions(1)), 2)
+
     def test_the_replay_runs_and_stops_with_its_button(self):
         self.set("speed", "20")
         self.browser.click("#replay")

@@ -1,0 +1,80 @@
+// Below the timeline, a row for each policy: what it saved, and its wait as a slider.
+
+/** The waits of the slider: from 10 ms to 10 s, each a little longer than the one before it. */
+const slider = {
+    steps: 120,
+
+    wait(position) {
+        const exact = 10 * 1000 ** (position / this.steps);
+        const unit = 10 ** (Math.floor(Math.log10(exact)) - 1);
+        return Math.round(exact / unit) * unit;
+    },
+
+    position(wait) {
+        return Math.round(this.steps * Math.log(Math.max(10, Math.min(wait, 10_000)) / 10) / Math.log(1000));
+    },
+};
+
+class LaneRows {
+    #list;
+    #stage;
+    #replace;
+    #rows = [];
+
+    /** @param replace Replaces the policy of a lane; throws the engine's error if it breaks a rule. */
+    constructor(list, stage, replace) {
+        this.#list = list;
+        this.#stage = stage;
+        this.#replace = replace;
+    }
+
+    /** What a policy made of the calls: “18 calls → 1 run, 94 % saved”. */
+    static headline(submitted, runs) {
+        if (submitted === 0) return "nothing submitted yet";
+        const saved = Math.max(0, Math.floor(100 * (1 - runs / submitted)));
+        return `${plural(submitted, "call")} → ${plural(runs, "run")}, ${saved} % saved`;
+    }
+
+    show() {
+        const { lanes } = this.#stage;
+        while (this.#rows.length > lanes.length) this.#rows.pop().item.remove();
+        while (this.#rows.length < lanes.length) this.#rows.push(this.#row(this.#rows.length));
+        lanes.forEach(({ policy, executions }, index) => {
+            const { name, headline, range, output } = this.#rows[index];
+            const set = (element, text) => { if (element.textContent !== text) element.textContent = text; };
+            set(name, policyName(policy));
+            set(headline, LaneRows.headline(this.#stage.submits.length, executions.length));
+            const wait = shownDuration(policy.wait);
+            set(output, wait);
+            // While it is dragged, the slider is where the reader holds it.
+            if (slider.wait(Number(range.value)) !== policy.wait) range.value = slider.position(policy.wait);
+            range.setAttribute("aria-valuetext", wait);
+            range.setAttribute("aria-label", `${policy.kind === "throttle" ? "Interval" : "Wait"} of policy ${index + 1}`);
+        });
+    }
+
+    #row(index) {
+        const swatch = make("span", { class: "swatch" });
+        swatch.style.background = `var(--c${index})`;
+        const name = make("b");
+        const headline = make("span", { class: "headline" });
+        const output = make("output");
+        const range = make("input", { type: "range", min: 0, max: slider.steps, step: 1, class: "wait",
+            input: () => this.#change(index, slider.wait(Number(range.value))) });
+        const item = make("li", {}, make("span", { class: "lane-name" }, swatch, name), headline,
+            make("span", { class: "lane-wait" }, range, output));
+        this.#list.append(item);
+        return { item, name, headline, range, output };
+    }
+
+    #change(index, wait) {
+        const { range, headline } = this.#rows[index];
+        try {
+            this.#replace({ ...this.#stage.lanes[index].policy, wait }, index);
+            range.removeAttribute("aria-invalid");
+        } catch (error) {
+            range.setAttribute("aria-invalid", "true");
+            headline.textContent = `Not possible: ${error.message}.`;
+        }
+    }
+}

@@ -1,38 +1,117 @@
-// The link: the policies and the stage's settings after the #, as text.
+// The link: the policies, the stage's settings and what was done, after the #, as text.
 
 const usualPolicies = () => [
     makePolicy("debounce", 300), makePolicy("debounce", 300, { maxWait: 1000 }), makePolicy("throttle", 500),
 ];
 
+/** The fields of the stage that a link has. */
+const settingFields = ["key", "delay", "takes", "throws"];
+
+/** What most programs through which links are sent leave whole. */
+const longestLink = 8000;
+
+function usualSetting(field) {
+    return field.tagName === "SELECT" ? field.options[0].value : field.defaultValue;
+}
+
 /** Returns the part of the link that reproduces the settings. */
 function stageLink(stage) {
     const parts = stage.policies.map(policyToLink);
-    const settings = ["key", "delay", "takes", "throws"].filter((id) => {
+    for (const id of settingFields) {
         const field = element(id);
-        const usual = field.tagName === "SELECT" ? field.options[0].value : field.defaultValue;
-        return field.value !== usual;
-    });
-    for (const id of settings) parts.push(`${id}=${encodeURIComponent(element(id).value)}`);
+        if (field.value !== usualSetting(field)) parts.push(`${id}=${encodeURIComponent(field.value)}`);
+    }
     return `#!${parts.join("&")}`;
 }
 
-/** Sets the stage as a link says, with defaults for the rest. Throws an error that says what is wrong. */
-function followLink(fragment, stage) {
+/** Returns the link that also has what was done, as far as a link can hold it, and how many calls that are: the latest. */
+async function linkWithCalls(stage) {
+    const start = stageLink(stage);
+    let { calls } = stage;
+    // Not longer than a little after the last event, so that something is to be seen.
+    const end = { at: Math.min(stage.clock.now, stage.lastEvent + 2000), do: "end" };
+    while (calls.length > 0) {
+        const link = `${start}&calls=${await packCalls([...calls, end])}`;
+        if (link.length <= longestLink) return { link, count: calls.length };
+        calls = calls.slice(Math.ceil(calls.length / 5));
+    }
+    return { link: start, count: 0 };
+}
+
+/** Sets the stage as a link says, with defaults for the rest. Throws an error that says what is wrong, and changes nothing then. */
+async function followLink(fragment, stage) {
     if (!fragment.startsWith("#!")) return false;
     const policies = [];
     const settings = new Map();
+    let calls = [];
     for (const part of decodeURI(fragment.slice(2)).split("&").filter(Boolean)) {
-        const setting = /^(key|delay|takes|throws)=(.*)$/.exec(part);
-        if (setting) settings.set(setting[1], decodeURIComponent(setting[2])); else policies.push(policyFromLink(part));
+        const setting = /^(key|delay|takes|throws|calls)=(.*)$/.exec(part);
+        if (part === "embed") continue;
+        if (!setting) policies.push(policyFromLink(part));
+        else if (setting[1] === "calls") calls = await unpackCalls(setting[2]);
+        else settings.set(setting[1], decodeURIComponent(setting[2]));
     }
     if (policies.length > Stage.most) throw new Error(`at most ${Stage.most} policies can be side by side`);
+    for (const [id, value] of settings) {
+        const { options } = element(id);
+        if (options && ![...options].some((option) => option.value === value)) throw new Error(`“${value}” is no ${id}`);
+        if (!options && value.trim() !== "") parseDuration(value);
+    }
     stage.policies = policies.length > 0 ? policies : usualPolicies();
-    for (const id of ["key", "delay", "takes", "throws"]) {
+    for (const id of settingFields) {
         const field = element(id);
-        field.value = settings.get(id) ?? (field.tagName === "SELECT" ? field.options[0].value : field.defaultValue);
-        // A choice that does not exist is ignored.
-        if (field.value === "" && field.tagName === "SELECT") field.selectedIndex = 0;
+        field.value = settings.get(id) ?? usualSetting(field);
         field.dispatchEvent(new Event("change"));
     }
+    // What a link has set must not be hidden.
+    if (settings.size > 0) element("settings").open = true;
+    if (calls.length > 0) stage.load(calls);
     return true;
+}
+
+// MARK: - Calls
+
+/** Returns bytes that a stream of this kind makes of others. */
+async function through(stream, bytes) {
+    return new Uint8Array(await new Response(new Response(bytes).body.pipeThrough(stream)).arrayBuffer());
+}
+
+/** Returns calls as text: microseconds from call to call, compressed, in the alphabet of URLs. */
+async function packCalls(calls) {
+    let last = calls[0].at;
+    let at = 0;
+    const rows = calls.map((call) => {
+        const now = Math.round((call.at - last) * 1000);
+        const row = [now - at, ...(call.do === "submit"
+            ? [call.label, call.key, call.wait ?? 0] : [{ do: call.do, ...(call.running && { running: true }) }])];
+        at = now;
+        while (row.length > 1 && (row.at(-1) === 0 || row.at(-1) === "")) row.pop();
+        return row;
+    });
+    const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify(rows)));
+    return btoa(String.fromCharCode(...packed)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** Parses the calls of a link. */
+async function unpackCalls(text) {
+    let rows;
+    try {
+        const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+        rows = JSON.parse(new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), bytes)));
+    } catch {
+        throw new Error("what it has of calls is damaged");
+    }
+    const kinds = ["flush", "cancel", "shut down", "release", "end"];
+    let at = 0;
+    return rows.map(([pause, what = "", key = "", wait = 0], index) => {
+        if (!(pause >= 0)) throw new Error("its calls are not in order");
+        at += pause;
+        const call = { at: at / 1000 };
+        if (typeof what === "object") {
+            if (!kinds.includes(what?.do)) throw new Error(`“${what?.do}” is no call`);
+            return { ...call, do: what.do, running: what.running === true };
+        }
+        const label = String(what);
+        return { ...call, do: "submit", key: String(key), wait: wait > 0 ? Number(wait) : null, label, value: label || index + 1 };
+    });
 }

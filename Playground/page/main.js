@@ -52,6 +52,11 @@ function begin() {
     readTheme();
     const timeline = new Timeline(element("timeline"), stage);
     const words = new Words(stage, element("log"), element("spoken"));
+    let panel = null;
+    const setPaused = (isPaused) => {
+        timeline.isPaused = isPaused;
+        element("pause").setAttribute("aria-pressed", isPaused);
+    };
     const showCounters = connectCounters(() => rows.show());
     stage.changed = (name, about) => {
         if (name === "over") return showNotice("The last handle is released. Start over to continue.");
@@ -65,7 +70,10 @@ function begin() {
             timeline.selected = null;
             element("detail").textContent = "";
         }
+        // A picture that came with a link stands still until something is done.
+        if (name === "submitted" && timeline.isPaused) setPaused(false);
         words.happened(name, about);
+        panel?.showLink();
         showCounters();
         timeline.ask();
     };
@@ -74,24 +82,29 @@ function begin() {
     const inputs = connectInputs(stage, timeline);
     let lastLink = null;
     const rows = new LaneRows(element("lanes"), stage, (policy, index) => panel.replace(policy, index));
-    const panel = new Panel(stage, () => {
+    panel = new Panel(stage, () => {
         lastLink = stageLink(stage);
         history.replaceState(null, "", lastLink);
         panel.showCode();
     });
     element("add").addEventListener("click", () => panel.add());
     element("remove").addEventListener("click", () => panel.remove());
-    const follow = () => {
+    const follow = async () => {
         if (location.hash === lastLink) return;
         try {
-            if (followLink(location.hash, stage)) lastLink = location.hash;
+            if (await followLink(location.hash, stage)) lastLink = location.hash;
+            if (stage.calls.length > 0) {
+                timeline.showAll(element("window"));
+                setPaused(true);
+            }
         } catch (error) {
             showNotice(`This link was not understood: ${error.message}.`);
         }
         panel.choose(0);
     };
     addEventListener("hashchange", follow);
-    follow();
+    panel.choose(0);
+    const isFollowed = follow();
     for (const id of ["takes", "throws", "key", "delay"]) {
         element(id).addEventListener("change", () => {
             lastLink = stageLink(stage);
@@ -102,14 +115,16 @@ function begin() {
     mountScenes(element("scene-list"), sceneClock);
     connectTuning(stage, inputs.gaps);
     timeline.ask();
-    return { timeline, panel, inputs };
+    return { timeline, panel, inputs, isFollowed };
 }
 
-loadModule(element("module").textContent).then(() => {
+loadModule(element("module").textContent).then(async () => {
+    const { isFollowed, ...parts } = begin();
     /** For the tests, and for use in the console. */
     window.playground = {
         Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, readTrace, tuneTrace,
-        Stage, Replay, stage, sceneClock, ...begin(),
+        Stage, Replay, stage, sceneClock, linkWithCalls, ...parts,
     };
+    await isFollowed;
     document.body.dataset.ready = "yes";
 }, (error) => showNotice(`The engine does not start in this browser: ${error.message}`));

@@ -4,6 +4,7 @@ class Panel {
     #stage;
     #chosen = 0;
     #changed;
+    #linkTimer = 0;
 
     constructor(stage, changed) {
         this.#stage = stage;
@@ -194,7 +195,25 @@ class Panel {
         element("swift").textContent = swiftCode(this.policy, { hasKeys, delay });
         element("command").textContent = commandLine(this.policy, { hasKeys });
         element("command-note").textContent = commandNote(this.policy);
-        element("link").textContent = location.href.split("#")[0] + stageLink(this.#stage);
+        this.showLink();
+    }
+
+    /** Shows the link, with what was done, at most once a second. */
+    showLink() {
+        const base = location.href.split("#")[0];
+        if (this.#stage.calls.length === 0) {
+            element("link").textContent = base + stageLink(this.#stage);
+            element("link-note").textContent = "";
+            return;
+        }
+        this.#linkTimer ||= setTimeout(async () => {
+            const { link, count } = await linkWithCalls(this.#stage);
+            this.#linkTimer = 0;
+            element("link").textContent = base + link;
+            const all = this.#stage.calls.length;
+            element("link-note").textContent = all === 0 ? "" : count < all
+                ? `It holds the latest ${count} of ${plural(all, "call")}.` : `It holds ${plural(all, "call")}: who follows it sees what you see.`;
+        }, 300);
     }
 
     async #copy(id) {

@@ -64,11 +64,12 @@ class Stage {
         this.lanes.forEach((lane, index) => this.replace(index, lane.policy));
     }
 
-    /** Starts over with calls that have been made before: `{ at, do, key, value, wait, label, running }`, `at` from the first one on. */
+    /** Starts over with calls that have been made before: `{ at, do, key, value, wait, label, running }`, `at` from the first one on. The
+     * last one may be the end, which is the present. */
     load(calls) {
         this.startOver();
         this.origin = this.clock.now - (calls.at(-1)?.at ?? 0);
-        for (const call of calls) this.#record({ ...call, at: this.origin + call.at });
+        for (const call of calls) if (call.do !== "end") this.#record({ ...call, at: this.origin + call.at });
         this.lanes.forEach((lane, index) => this.replace(index, lane.policy));
     }
 

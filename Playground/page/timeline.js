@@ -46,6 +46,14 @@ class Timeline {
         this.ask();
     }
 
+    /** Chooses the shortest window in which everything that was done is seen, and shows it with its end. */
+    showAll(windows) {
+        const { clock, calls } = this.#stage;
+        const needed = (clock.now - calls[0].at) / 0.75;
+        windows.value = [...windows.options].map((option) => option.value).find((span) => span >= needed) ?? windows.options[windows.options.length - 1].value;
+        this.span = Number(windows.value);
+    }
+
     /** Whether anything moves. */
     get isLively() {
         const { clock, lanes, lastEvent } = this.#stage;

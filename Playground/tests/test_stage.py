@@ -191,6 +191,58 @@ class StageTest(PageTest):
         self.assertIn("Not possible", self.browser.run(headlines)[1])
         self.assertEqual(len(self.executions(1)), 2)
 
+    def test_a_link_shows_what_its_sender_saw(self):
+        self.hold()
+        self.set("key", "*")
+        self.set("takes", "40ms")
+        self.browser.type("#type", "abc")
+        self.advance(220)
+        self.browser.click("#submit")
+        self.advance(700)
+        self.browser.click("#cancel")
+        self.browser.click("#submit")
+        self.advance(2000)
+        seen = """
+            return playground.stage.lanes.map((lane) => [lane.counters, lane.executions.map((run) =>
+                [Math.round((run.at - playground.stage.calls[0].at) * 1000), run.key, run.count, run.edge, run.outcome])]);
+        """
+        sent = self.browser.run(seen)
+        self.browser.run("window.link = null; playground.linkWithCalls(playground.stage).then((made) => { link = made; })")
+        self.browser.wait("return link !== null")
+        made = self.browser.run("return link")
+        self.assertEqual(made["count"], 6)
+        self.browser.wait("return /It holds 6 calls/.test(document.getElementById('link-note').textContent)")
+        self.browser.open(PAGE, made["link"])
+        self.assertEqual(self.browser.run(seen), sent)
+        self.assertTrue(self.browser.run("return playground.timeline.isPaused && document.getElementById('settings').open"))
+        # It goes on when something is done.
+        self.browser.click("#submit")
+        self.assertFalse(self.browser.run("return playground.timeline.isPaused"))
+
+    def test_a_link_holds_the_latest_calls_if_there_are_too_many(self):
+        self.hold()
+        self.browser.run("""
+            window.link = null;
+            for (let index = 0; index < 5000; index++) {
+                playground.stage.submit(index, { label: String(Math.random()) });
+                playground.stage.clock.advance(Math.random() * 50);
+            }
+            playground.linkWithCalls(playground.stage).then((made) => { link = made; });
+        """)
+        self.browser.wait("return link !== null")
+        made = self.browser.run("return link")
+        self.assertLessEqual(len(made["link"]), 8000)
+        self.assertTrue(100 < made["count"] < 5000)
+
+    def test_a_link_that_is_wrong_says_what_is_wrong(self):
+        for fragment, why in [
+                ("#!debounce,300ms&calls=xx", "damaged"), ("#!debounce,300ms&key=D", "“D” is no key"),
+                ("#!debounce,300ms&takes=soon", "not a duration"), ("#!bounce,1s", "neither debounce nor throttle")]:
+            self.browser.open(PAGE, fragment)
+            self.browser.wait("return !document.getElementById('notice').hidden")
+            self.assertIn(why, self.browser.text("#notice"))
+            self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 3)
+
     def test_the_replay_runs_and_stops_with_its_button(self):
         self.set("speed", "20")
         self.browser.click("#replay")

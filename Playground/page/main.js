@@ -53,6 +53,7 @@ function begin() {
     const timeline = new Timeline(element("timeline"), stage);
     const words = new Words(stage, element("log"), element("spoken"));
     let panel = null;
+    const demo = new Demo(stage, () => { element("turn").textContent = "Your turn:"; });
     const setPaused = (isPaused) => {
         timeline.isPaused = isPaused;
         element("pause").setAttribute("aria-pressed", isPaused);
@@ -71,7 +72,7 @@ function begin() {
             element("detail").textContent = "";
         }
         // A picture that came with a link stands still until something is done.
-        if (name === "submitted" && timeline.isPaused) setPaused(false);
+        if (name === "submitted" && timeline.isPaused && demo.isOver) setPaused(false);
         words.happened(name, about);
         panel?.showLink();
         showCounters();
@@ -112,10 +113,18 @@ function begin() {
             panel.showCode();
         });
     }
+    // Whatever the reader does on the stage makes it theirs. Scrolling does not, and a slider asks about what is shown.
+    const takeOver = (event) => { if (!element("lanes").contains(event.target)) demo.stop(); };
+    for (const name of ["pointerdown", "keydown", "input", "change"]) {
+        element("stage").addEventListener(name, takeOver, { capture: true });
+    }
     mountScenes(element("scene-list"), sceneClock);
     connectTuning(stage, inputs.gaps);
     timeline.ask();
-    return { timeline, panel, inputs, isFollowed };
+    isFollowed.then(() => { 
+        if (stage.calls.length === 0 && element("notice").hidden) demo.begin(); else demo.isOver = true;
+    });
+    return { timeline, panel, inputs, demo, isFollowed };
 }
 
 loadModule(element("module").textContent).then(async () => {

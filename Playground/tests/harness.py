@@ -23,7 +23,15 @@ class PageTest(unittest.TestCase):
     def setUp(self):
         self.browser.emulate()
         self.browser.resize(1280, 1000)
-        self.browser.open(PAGE, self.fragment)
+        self.open(self.fragment)
+
+    def open(self, fragment=""):
+        """Opens the page without what it shows by itself, and with everything that is folded away."""
+        self.browser.open(PAGE, fragment)
+        self.browser.run("""
+            playground.demo.stop();
+            for (const details of document.querySelectorAll("details")) details.open = true;
+        """)
 
     def tearDown(self):
         self.assertEqual(self.browser.complaints(), [])

@@ -27,11 +27,13 @@ class EverybodyTest(PageTest):
         self.assertEqual(wrong, [])
 
     def test_the_page_can_be_used_by_keyboard(self):
-        # From the top through every control, until the first button of the stage.
+        # From the top through every control, until the input of the stage: the links, the timeline and its three tools.
         self.browser.run("document.querySelector('.skip').focus()")
-        self.browser.keys("\ue004", "\ue004", "\ue004", "\ue004", "\ue004")
-        self.assertEqual(self.browser.run("return document.activeElement.id"), "submit")
-        self.browser.keys(" ", " ")
+        self.browser.keys(*["\ue004"] * 5)
+        self.assertEqual(self.browser.run("return document.activeElement.id"), "timeline")
+        self.browser.keys(*["\ue004"] * 4)
+        self.assertEqual(self.browser.run("return document.activeElement.id"), "type")
+        self.browser.keys("\ue004", " ", " ")
         self.assertEqual(self.browser.run("return playground.stage.submits.length"), 2)
         self.browser.run("document.querySelector('[role=tab][aria-selected=true]').focus()")
         self.browser.keys("\ue014")
@@ -65,7 +67,7 @@ class EverybodyTest(PageTest):
 
     def test_reduced_motion_draws_one_picture_a_second(self):
         self.browser.emulate(prefers_reduced_motion="reduce")
-        self.browser.open(PAGE)
+        self.open()
         frames = self.browser.run("""
             return new Promise((done) => {
                 let frames = 0;

@@ -101,7 +101,7 @@ class StageTest(PageTest):
 
     def test_a_release_ends_what_is_pending_as_each_policy_says(self):
         self.hold()
-        self.browser.open(PAGE, "#!debounce,1s&debounce,1s,at-end=flush&debounce,1s,at-end=drop")
+        self.open("#!debounce,1s&debounce,1s,at-end=flush&debounce,1s,at-end=drop")
         self.hold()
         self.browser.click("#submit")
         self.browser.click("#gone")
@@ -191,6 +191,31 @@ class StageTest(PageTest):
         self.assertIn("Not possible", self.browser.run(headlines)[1])
         self.assertEqual(len(self.executions(1)), 2)
 
+    def test_the_page_plays_by_itself_until_it_is_touched(self):
+        self.browser.open(PAGE)
+        self.assertGreaterEqual(self.browser.run("return playground.stage.submits.length"), 9)
+        self.browser.wait("return playground.stage.submits.length > 9")
+        # A slider asks about what is shown.
+        self.browser.run("""
+            const range = document.querySelector("#lanes input");
+            range.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+            range.value = 0;
+            range.dispatchEvent(new Event("input", { bubbles: true }));
+        """)
+        self.assertGreaterEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 9)
+        self.assertEqual(self.browser.text("#turn"), "Try it:")
+        self.browser.type("#type", "ab")
+        self.assertEqual(self.browser.text("#turn"), "Your turn:")
+        self.assertEqual(self.browser.run("return playground.stage.submits.map((submit) => submit.label)"), ["a", "b"])
+
+    def test_with_reduced_motion_it_shows_one_burst(self):
+        self.browser.emulate(prefers_reduced_motion="reduce")
+        self.browser.open(PAGE)
+        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 9)
+        self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 1)
+        self.browser.run("return new Promise((done) => setTimeout(done, 2500))")
+        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 9)
+
     def test_a_link_shows_what_its_sender_saw(self):
         self.hold()
         self.set("key", "*")
@@ -212,7 +237,7 @@ class StageTest(PageTest):
         made = self.browser.run("return link")
         self.assertEqual(made["count"], 6)
         self.browser.wait("return /It holds 6 calls/.test(document.getElementById('link-note').textContent)")
-        self.browser.open(PAGE, made["link"])
+        self.open(made["link"])
         self.assertEqual(self.browser.run(seen), sent)
         self.assertTrue(self.browser.run("return playground.timeline.isPaused && document.getElementById('settings').open"))
         # It goes on when something is done.
@@ -238,7 +263,7 @@ class StageTest(PageTest):
         for fragment, why in [
                 ("#!debounce,300ms&calls=xx", "damaged"), ("#!debounce,300ms&key=D", "“D” is no key"),
                 ("#!debounce,300ms&takes=soon", "not a duration"), ("#!bounce,1s", "neither debounce nor throttle")]:
-            self.browser.open(PAGE, fragment)
+            self.open(fragment)
             self.browser.wait("return !document.getElementById('notice').hidden")
             self.assertIn(why, self.browser.text("#notice"))
             self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 3)
@@ -351,14 +376,14 @@ class StageTest(PageTest):
         self.assertEqual(len(json.loads(before[0])), 4)
         link = self.browser.text("#link")
         self.assertEqual(link, self.browser.run("return location.href"))
-        self.browser.open(PAGE, "#" + link.split("#")[1])
+        self.open("#" + link.split("#")[1])
         self.assertEqual(self.browser.run(state), before)
 
     def test_a_bad_link_is_explained_and_harmless(self):
-        self.browser.open(PAGE, "#!debounce,300")
+        self.open("#!debounce,300")
         self.assertIn("has no unit", self.browser.text("#notice"))
         self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 3)
-        self.browser.open(PAGE, "#!debounce,300ms,max-wait=100ms")
+        self.open("#!debounce,300ms,max-wait=100ms")
         self.assertIn("must be at least the wait", self.browser.text("#notice"))
 
     def test_a_setting_that_the_engine_refuses_is_explained_beside_the_field(self):

@@ -2,8 +2,8 @@
 //
 // LULL_SYNC names a folder. Its file `mode` has what happens to syncs: a letter, and for `d` a number of milliseconds.
 //   d 300  they take so long      f  they fail      x  they are said to be done, and nothing is      anything else: they work
-// For each sync that was done, a line is added to its file `synced`: the size and the path of the file when the sync began, and that
-// instant in microseconds since 1970. What a crash of the machine would leave is the file up to that size.
+// For each sync that was done, a line is added to its file `synced`: the size of the file when the sync began, when it was last written to
+// before that, in microseconds since 1970, and its path. What a crash of the machine would leave is the file up to that size.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 static int sync_with(long number, int descriptor) {
@@ -27,8 +26,7 @@ static int sync_with(long number, int descriptor) {
         mode[count > 0 ? count : 0] = 0;
         close(file);
     }
-    struct timespec began;
-    clock_gettime(CLOCK_REALTIME, &began);
+    // Not the present: a server that syncs in a thread answers without writing as soon as it has asked for the sync.
     struct stat status;
     fstat(descriptor, &status);
 
@@ -46,7 +44,7 @@ static int sync_with(long number, int descriptor) {
     if (count <= 0 || !S_ISREG(status.st_mode)) return 0;
     int length = snprintf(
         line, sizeof line, "%lld %lld %s\n", (long long)status.st_size,
-        (long long)began.tv_sec * 1000000 + began.tv_nsec / 1000, target);
+        (long long)status.st_mtim.tv_sec * 1000000 + status.st_mtim.tv_nsec / 1000, target);
     snprintf(path, sizeof path, "%s/synced", folder);
     file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file >= 0) {

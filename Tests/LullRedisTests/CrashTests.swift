@@ -20,7 +20,7 @@ struct RedisCrashTests {
         var lost = 0
         /// How long before the crash the oldest of the lost submits was acknowledged, in seconds.
         var span = 0.0
-        /// The lost submits that were acknowledged before the last completed sync had begun.
+        /// The lost submits that were acknowledged before the last write that a completed sync covers.
         var lostBeforeSync = 0
     }
 

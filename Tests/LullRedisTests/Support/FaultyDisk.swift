@@ -53,7 +53,7 @@ final class FaultyDisk {
 
     /// A crash of the machine: the files that the server has appended to end where they were last synced. The server must have ended.
     ///
-    /// - Returns: The instant when the last sync began that was completed, in seconds since 1970.
+    /// - Returns: The instant of the last write that a completed sync covers, in seconds since 1970.
     func crash(_ server: TestRedis) throws -> Double {
         var synced: [String: (size: Int64, at: Double)] = [:]
         let lines = (try? String(contentsOfFile: folder + "/synced", encoding: .utf8)) ?? ""

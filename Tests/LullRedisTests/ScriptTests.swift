@@ -94,6 +94,6 @@ struct ScriptTests {
             try session(Command("FLUSHDB"))
         }
         print("\(done) calls, \(claimed) runs, \(ends.values.reduce(0, +)) ends, no difference")
-        for how in DurableEnding.How.allCases { #expect(ends[how, default: 0] > calls / 500, "\(how)") }
+        for how in DurableEnding.How.allCases { #expect(ends[how, default: 0] > calls / 1000, "\(how)") }
     }
 }

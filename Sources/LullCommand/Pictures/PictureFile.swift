@@ -33,10 +33,9 @@ extension Timeline {
         _ excerpt: TraceExcerpt, of key: [UInt8], title: String,
         _ policies: [(name: String, policy: Policy, colour: Int)]
     ) {
-        let key = Terminal.shown(key)
+        let part = key.isEmpty ? "Part of the trace" : "Part of the trace of key \(Terminal.shown(key))"
         self.init(
-            title: title,
-            subtitle: "Part of the trace of key \(key), from \(excerpt.startText) s on.",
+            title: title, subtitle: "\(part), from \(excerpt.startText) s on.",
             bounds: Double(excerpt.from.nanoseconds)...Double(excerpt.to.nanoseconds),
             submits: excerpt.submits.map { Double($0.nanoseconds) },
             rows: policies.map { name, policy, colour in

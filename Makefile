@@ -7,9 +7,11 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # A command to install that is already built; without it, the command is built first.
 BINARY ?=
+# Where the documentation is served.
+PORT ?= 8000
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE
 
-.PHONY: help run install uninstall dist test test-servers modes bench check format lint embedded playground test-playground docs api ci clean
+.PHONY: help run install uninstall dist test test-servers modes bench check format lint embedded playground test-playground docs docs-serve api ci clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +67,11 @@ test-playground: ## Test that page in a headless browser, which is installed if 
 docs: ## Build the documentation; a warning is an error.
 	@swift build --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/docs
+	@echo "docs: make docs-serve shows it in a browser"
+
+docs-serve: docs ## Build the documentation, and serve it on this machine; PORT=8000.
+	@echo "docs: http://localhost:$(PORT)/documentation/lull/ (Ctrl-C ends it)"
+	@python3 -m http.server --bind 127.0.0.1 --directory $(SCRATCH)/docs/Lull.doccarchive $(PORT) 2>/dev/null
 
 api: ## Compare the public declarations with the lists in docs/api; UPDATE=1 writes the lists.
 	@swift build --scratch-path $(SCRATCH) $(FLAGS)

@@ -69,6 +69,18 @@ struct PictureTests {
         }
     }
 
+    @Test func theKeyOfATraceWithoutKeysIsNotNamed() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).svg")
+        defer { try? FileManager.default.removeItem(at: path) }
+        for (line, part) in [
+            ("{\"at\":1}\n", "Part of the trace, from"),
+            ("{\"at\":1,\"key\":\"null\"}\n", "of key &quot;null&quot;, from"),
+        ] {
+            _ = try lull(["simulate", "--wait", "100ms", "--svg", path.path, "-"], input: Array(line.utf8))
+            #expect(try String(contentsOf: path, encoding: .utf8).contains(part))
+        }
+    }
+
     @Test func anUnwritablePictureIsAnError() throws {
         let outcome = try lull(["tune", "--svg", "/nowhere/picture.svg", "-"], input: Array(bursts.utf8))
         #expect(outcome.ending == 74)

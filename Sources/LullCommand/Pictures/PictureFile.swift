@@ -33,7 +33,9 @@ extension Timeline {
         _ excerpt: TraceExcerpt, of key: [UInt8], title: String,
         _ policies: [(name: String, policy: Policy, colour: Int)]
     ) {
-        let part = key.isEmpty ? "Part of the trace" : "Part of the trace of key \(Terminal.shown(key))"
+        // Keys are JSON: the name of one that is called null has quotation marks.
+        let part =
+            key.elementsEqual("null".utf8) ? "Part of the trace" : "Part of the trace of key \(Terminal.shown(key))"
         self.init(
             title: title, subtitle: "\(part), from \(excerpt.startText) s on.",
             bounds: Double(excerpt.from.nanoseconds)...Double(excerpt.to.nanoseconds),

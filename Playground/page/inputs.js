@@ -45,11 +45,16 @@ function connectInputs(stage, timeline) {
     replay.wait = wait;
     const gaps = JSON.parse(element("typing").textContent);
     const speed = element("speed");
+    let playing = null;
     element("burst").addEventListener("click", () => {
+        playing = "burst";
+        element("replay").textContent = "Replay real typing";
         replay.play(Array.from({ length: 30 }, (_, index) => (index === 0 ? 0 : 40)));
     });
     element("replay").addEventListener("click", () => {
-        if (replay.isPlaying) return replay.stop();
+        if (replay.isPlaying && playing === "typing") return replay.stop();
+        playing = "typing";
+        replay.stop();
         element("replay").textContent = "Stop the replay";
         replay.play(gaps, Number(speed.value));
     });

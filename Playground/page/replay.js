@@ -19,6 +19,7 @@ class Replay {
         this.stop();
         const { clock } = this.#stage;
         clock.rate = rate;
+        this.#stage.isReplaying = true;
         let at = clock.now;
         let index = 0;
         const next = () => {
@@ -38,6 +39,7 @@ class Replay {
         this.#stage.clock.drop(this.#task);
         this.#task = null;
         this.#stage.clock.rate = 1;
+        this.#stage.isReplaying = false;
         this.#ended();
     }
 }

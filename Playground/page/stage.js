@@ -17,6 +17,8 @@ class Stage {
     longestTakes = 0;
     lastEvent = -Infinity;
     isOver = false;
+    /** Whether a recording is being played, which may pause for long. */
+    isReplaying = false;
     origin = this.clock.now;
     /** The last instant handled. */
     #latest = -Infinity;

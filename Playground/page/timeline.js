@@ -58,6 +58,7 @@ class Timeline {
     get isLively() {
         const { clock, lanes, lastEvent } = this.#stage;
         if (this.isPaused) return false;
+        if (this.#stage.isReplaying) return true;
         return clock.now - lastEvent < this.span || lanes.some((lane) => lane.isBusy);
     }
 
@@ -256,11 +257,12 @@ class Timeline {
         if (isBad) this.#text("×", to + 5, y + 13, "center", theme.bad, "600");
     }
 
-    #drawMark(edge, x, y, size, colour) {
+    /** Draws the mark of an edge; one of what is still pending is hollow. */
+    #drawMark(edge, x, y, size, colour, outline = theme.paper) {
         const context = this.#context;
         context.fillStyle = colour;
-        context.strokeStyle = theme.paper;
-        context.lineWidth = 1.25;
+        context.strokeStyle = outline;
+        context.lineWidth = outline === theme.paper ? 1.25 : 2;
         context.beginPath();
         const corners = {
             leading: [[-0.8, -1], [1, 0], [-0.8, 1]], trailing: [[0, -1], [0.9, 0], [0, 1], [-0.9, 0]],
@@ -296,9 +298,7 @@ class Timeline {
             context.setLineDash([4, 3]);
             context.strokeRect(from, y - 5, Math.max(0, to - from), 10);
             context.setLineDash([]);
-            context.globalAlpha = 0.5;
-            this.#drawMark("trailing", to, y, 7, colour);
-            context.globalAlpha = 1;
+            this.#drawMark("trailing", to, y, 6, theme.paper, colour);
             if (to < view.width - 10) this.#text(String(count), to, y - 11, "center", theme.quiet, "600");
         }
     }

@@ -62,7 +62,8 @@ function connectTuning(stage, gaps) {
         if (file) take(file.name, await file.text());
         event.target.value = "";
     });
-    const drop = element("trace");
+    // Wherever a file is dropped: the browser would leave the page for it.
+    const drop = document;
     drop.addEventListener("dragover", (event) => {
         event.preventDefault();
         element("drop").classList.add("over");
@@ -72,7 +73,9 @@ function connectTuning(stage, gaps) {
         event.preventDefault();
         element("drop").classList.remove("over");
         const [file] = event.dataTransfer.files;
-        if (file) take(file.name, await file.text());
+        if (!file) return;
+        element("trace").scrollIntoView();
+        take(file.name, await file.text());
     });
     element("sample").addEventListener("click", () => {
         let at = 0;

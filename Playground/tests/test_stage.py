@@ -278,6 +278,22 @@ class StageTest(PageTest):
         self.assertEqual(self.browser.run("return playground.stage.clock.rate"), 1)
         self.assertEqual(self.browser.text("#replay"), "Replay real typing")
 
+    def test_the_picture_moves_while_a_recording_pauses(self):
+        self.browser.run("""
+            playground.inputs.replay.play([0, 60_000]);
+            window.drawn = 0;
+            const { timeline } = playground;
+            const draw = timeline.draw.bind(timeline);
+            timeline.draw = () => { drawn += 1; draw(); };
+            timeline.span = 500;
+        """)
+        self.browser.run("return new Promise((done) => setTimeout(done, 1500))")
+        before = self.browser.run("return drawn")
+        self.browser.wait(f"return drawn > {before} + 3")
+        # Another recording takes its place.
+        self.browser.click("#replay")
+        self.assertEqual(self.browser.text("#replay"), "Stop the replay")
+
     def test_the_time_to_the_next_due_instant_is_shown(self):
         self.hold()
         self.browser.click("#submit")

@@ -1,0 +1,49 @@
+import Lull
+import LullTesting
+import TestSupport
+import Testing
+
+/// What users of other libraries have reported, and does not happen here: docs/faults.md has the reports.
+@Suite("Faults of others")
+struct KnownFaultTests {
+    private let clock = ManualClock()
+    private let seen = Record<String>()
+
+    /// lodash#3051: a throttle ran at its trailing edge, and again at the next call a moment later.
+    @Test("a throttle never runs twice within its interval, also after a trailing run")
+    func throttleAfterItsTrailingEdge() async {
+        let start = clock.now
+        let throttle = Throttler(every: .seconds(1), clock: clock) { [seen, clock] (value: String) in
+            seen.add("\(value) at \(start.duration(to: clock.now))")
+        }
+        throttle("a")
+        await clock.advance(by: .milliseconds(500))
+        throttle("b")
+        await clock.advance(by: .milliseconds(550))
+        throttle("c")
+        await clock.advance(by: .seconds(2))
+        #expect(seen.all == ["a at 0.0 seconds", "b at 1.0 seconds", "c at 2.0 seconds"])
+    }
+
+    /// swift-async-algorithms#299: an element that came right at the deadline of another let older ones through, as late as the end.
+    @Test("a debounced sequence delivers the newest element of each burst, also if one comes right at the deadline of another")
+    func elementsAtTheDeadline() async {
+        let (letters, input) = AsyncStream.makeStream(of: String.self)
+        let start = clock.now
+        let consumer = clock.task { [seen, clock] in
+            for await letter in letters.debounced(for: .seconds(3), clock: clock) {
+                seen.add("\(letter) at \(start.duration(to: clock.now).components.seconds)")
+            }
+        }
+        await clock.advance(by: .zero, until: .started)
+        for letter in "ab--cd-e-f---gh" {
+            if letter != "-" { input.yield(String(letter)) }
+            await clock.advance(by: .seconds(1), until: .started)
+        }
+        input.finish()
+        await clock.advance(by: .zero, until: .started)
+        _ = await consumer.result
+        // b and its deadline belong to the burst before c.
+        #expect(seen.all == ["b at 4", "f at 12", "h at 15"])
+    }
+}

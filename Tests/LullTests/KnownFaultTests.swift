@@ -26,7 +26,8 @@ struct KnownFaultTests {
     }
 
     /// swift-async-algorithms#299: an element that came right at the deadline of another let older ones through, as late as the end.
-    @Test("a debounced sequence delivers the newest element of each burst, also if one comes right at the deadline of another")
+    @Test(
+        "a debounced sequence delivers the newest element of each burst, also if one comes at the deadline of another")
     func elementsAtTheDeadline() async {
         let (letters, input) = AsyncStream.makeStream(of: String.self)
         let start = clock.now

@@ -92,6 +92,9 @@ function begin() {
     element("remove").addEventListener("click", () => panel.remove());
     const follow = async () => {
         if (location.hash === lastLink) return;
+        const isEmbedded = /[!&]embed(&|$)/.test(location.hash);
+        document.body.classList.toggle("embed", isEmbedded);
+        element("whole").href = location.href.replace(/embed&?/, "");
         try {
             if (await followLink(location.hash, stage)) lastLink = location.hash;
             if (stage.calls.length > 0) {

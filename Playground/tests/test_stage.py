@@ -244,6 +244,16 @@ class StageTest(PageTest):
         self.browser.click("#submit")
         self.assertFalse(self.browser.run("return playground.timeline.isPaused"))
 
+    def test_a_link_for_a_frame_shows_the_stage_alone(self):
+        self.browser.open(PAGE, "#!embed&debounce,1s")
+        shown = self.browser.run("""
+            return [...document.querySelectorAll("header, section, footer, details, #timeline, #type, #lanes")]
+                .filter((one) => one.checkVisibility()).map((one) => one.id);
+        """)
+        self.assertEqual(shown, ["stage", "timeline", "type", "lanes"])
+        self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 1)
+        self.assertTrue(self.browser.run("return document.getElementById('whole').href").endswith("#!debounce,1s"))
+
     def test_a_link_holds_the_latest_calls_if_there_are_too_many(self):
         self.hold()
         self.browser.run("""

@@ -12,7 +12,8 @@ public final class ManualTime: Sendable {
         var boots = 1
         var sleepers: [Int: (until: Duration, sleeper: CheckedContinuation<Bool, Never>)] = [:]
         var numbers = 0
-        /// The number of the latest sleeper of which a test knows.
+        /// How many sleeps have begun, and of how many of them a test knows.
+        var begun = 0
         var observed = 0
     }
 
@@ -84,6 +85,7 @@ public final class ManualTime: Sendable {
                     if Task.isCancelled { return false }
                     if time <= .zero { return true }
                     state.sleepers[number] = (state.passed + time, sleeper)
+                    state.begun += 1
                     return nil
                 }
                 if let answer { sleeper.resume(returning: answer) }
@@ -96,8 +98,8 @@ public final class ManualTime: Sendable {
 
     /// Waits until a task sleeps on this clock, or has slept since the last time that this was asked: it may have been woken at once.
     public func somebodySleeps() async {
-        while state.change({ $0.sleepers.isEmpty && $0.numbers == $0.observed }) { await Task.yield() }
-        state.change { $0.observed = $0.numbers }
+        while state.change({ $0.sleepers.isEmpty && $0.begun == $0.observed }) { await Task.yield() }
+        state.change { $0.observed = $0.begun }
     }
 }
 

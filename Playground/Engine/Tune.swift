@@ -5,11 +5,24 @@ internal import LullCore
 
 // Calls never overlap, as for the outbox.
 nonisolated(unsafe) private var trials = Trials([], talliesKeys: false)
+/// The policies of the series, debounces first.
+nonisolated(unsafe) private var series: [Policy] = []
 nonisolated(unsafe) private var debounces = 0
+/// What the present trace has been tried on so far, and its number of submits.
+nonisolated(unsafe) private var counted: [Candidate] = []
+nonisolated(unsafe) private var submits = 0
 
-/// Begins a trace. The series of waits goes from `first` to `last`, as `50ms..5s` does.
+/// Begins another trace.
+@c(lull_tune_forget)
+public func forgetTrace() {
+    counted = []
+    submits = 0
+}
+
+/// Begins a series of waits, from `first` to `last`, as `50ms..5s` does. Returns how many of them are new for this trace: without any,
+/// the trace need not be read again.
 @c(lull_tune_begin)
-public func beginTuning(_ first: Int64, _ last: Int64, _ maxWait: Int64) {
+public func beginTuning(_ first: Int64, _ last: Int64, _ maxWait: Int64) -> Int32 {
     let limit: CoreDuration? = maxWait < 0 ? nil : CoreDuration(nanoseconds: maxWait)
     var policies: [Policy] = []
     var throttles: [Policy] = []
@@ -19,7 +32,10 @@ public func beginTuning(_ first: Int64, _ last: Int64, _ maxWait: Int64) {
         if let policy = try? Policy.throttle(interval: wait) { throttles.append(policy) }
     }
     debounces = policies.count
-    trials = Trials(policies + throttles, talliesKeys: false)
+    series = policies + throttles
+    let new = series.filter { result(of: $0) == nil }
+    trials = Trials(new, talliesKeys: false)
+    return Int32(new.count)
 }
 
 /// Submits. Keys have the numbers 0, 1, 2 … in the order in which they come, and instants never go back.
@@ -45,6 +61,8 @@ public func tuneCancel(_ key: Int32, _ now: Int64) {
 @c(lull_tune_finish)
 public func finishTuning() {
     trials.finish()
+    counted += trials.candidates
+    submits = max(submits, trials.submits)
 }
 
 /// Writes a row for each candidate: whether it is a throttle, wait, executions, premature ones, delays after the
@@ -58,8 +76,7 @@ public func tuneOutcomes(_ saving: Double, _ delay: Int64) {
     var targets = Targets()
     if saving >= 0 { targets.saving = saving }
     if delay >= 0 { targets.delay = CoreDuration(nanoseconds: delay) }
-    let submits = trials.submits
-    var outcomes = trials.candidates.map { Outcome($0, submits: submits) }
+    var outcomes = series.compactMap(result).map { Outcome($0, submits: submits) }
     for (kind, range) in [0..<debounces, debounces..<outcomes.count].enumerated() {
         outcomes.markEfficient(range)
         let suggestion = Suggestion.make(outcomes, range, targets)
@@ -77,6 +94,10 @@ public func tuneOutcomes(_ saving: Double, _ delay: Int64) {
             outbox.append(suggestion.map { $0.index == index ? number(of: $0.reason) : 0 } ?? 0)
         }
     }
+}
+
+private func result(of policy: Policy) -> Candidate? {
+    counted.first { $0.policy == policy }
 }
 
 private func number(of reason: Suggestion.Reason) -> Int64 {

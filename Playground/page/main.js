@@ -134,7 +134,7 @@ loadModule(element("module").textContent).then(async () => {
     const { isFollowed, ...parts } = begin();
     /** For the tests, and for use in the console. */
     window.playground = {
-        Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, readTrace, tuneTrace,
+        Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, Trace, TraceError, Tuner,
         Stage, Replay, stage, sceneClock, linkWithCalls, ...parts,
     };
     await isFollowed;

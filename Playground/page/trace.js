@@ -24,30 +24,99 @@ function calendarNanoseconds(text) {
     return BigInt(milliseconds) * 1_000_000n + BigInt((match[2] ?? "").padEnd(9, "0").slice(0, 9));
 }
 
-/** Reads lines. Numbers keep their exact digits where the browser provides the source text. */
-function* readTrace(text) {
-    const written = (name, value, context) =>
-        (typeof value === "number" && name === "at" ? { at: context?.source ?? String(value) } : value);
-    let number = 0;
-    let last = null;
-    for (const line of text.split("\n")) {
-        number += 1;
-        if (line.trim() === "") continue;
-        try {
-            const entry = JSON.parse(line, written);
-            if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
-                throw new Error("this is not an object");
-            }
-            const { at, key = null, op, wait } = entry;
-            if (at == null) throw new Error("“at” is missing");
-            const instant = typeof at === "string" ? calendarNanoseconds(at) : exactNanoseconds(at.at ?? "");
-            if (last !== null && instant < last) throw new Error("time runs backwards here");
-            last = instant;
-            if (op != null && !["submit", "flush", "cancel"].includes(op)) throw new Error(`“${op}” is not an operation`);
-            yield { at: instant, key: JSON.stringify(key), hasKey: "key" in entry && key !== null, op: op ?? "submit",
-                wait: wait == null ? -1n : nanoseconds(parseDuration(String(wait))) };
-        } catch (error) {
-            throw new TraceError(`line ${number}: ${error.message}`);
+const operations = ["submit", "flush", "cancel"];
+
+/** A trace in memory: for each line an instant, the number of its key (-1 for all), an operation, and a wait (-1 for none). */
+class Trace {
+    #at = new BigInt64Array(1024);
+    #key = new Int32Array(1024);
+    #op = new Uint8Array(1024);
+    #wait = new BigInt64Array(1024);
+    #keys = new Map();
+    #lines = 0;
+    #rest = "";
+    /** The number of calls. */
+    count = 0;
+    submits = 0;
+
+    get keys() {
+        return this.#keys.size;
+    }
+
+    /** Milliseconds from the first call to the last. */
+    get span() {
+        return this.submits ? Number(this.#at[this.count - 1] - this.#at[0]) / 1e6 : 0;
+    }
+
+    at(index) {
+        return this.#at[index];
+    }
+
+    /** Reads a part of the text, which may end within a line. Throws a `TraceError`, which names the line. */
+    read(text) {
+        const lines = (this.#rest + text).split("\n");
+        this.#rest = lines.pop();
+        for (const line of lines) this.#read(line);
+    }
+
+    /** Reads what is left. */
+    end() {
+        this.#read(this.#rest);
+        this.#rest = "";
+    }
+
+    /** Calls the engine with the calls of a range. */
+    play(from, to) {
+        for (let index = from; index < to; index++) {
+            const [at, key, op] = [this.#at[index], this.#key[index], this.#op[index]];
+            if (op === 0) lull.lull_tune_submit(key, at, this.#wait[index]);
+            else if (op === 1) lull.lull_tune_flush(key, at);
+            else lull.lull_tune_cancel(key, at);
         }
+    }
+
+    #read(line) {
+        this.#lines += 1;
+        if (line.trim() === "") return;
+        try {
+            this.#parse(line);
+        } catch (error) {
+            throw new TraceError(`line ${this.#lines}: ${error.message}`);
+        }
+    }
+
+    #parse(line) {
+        // Numbers keep their exact digits where the browser provides the source text.
+        const entry = JSON.parse(line, (name, value, context) =>
+            (typeof value === "number" && name === "at" ? { at: context?.source ?? String(value) } : value));
+        if (typeof entry !== "object" || entry === null || Array.isArray(entry)) throw new Error("this is not an object");
+        const { at, key = null, op, wait } = entry;
+        if (at == null) throw new Error("“at” is missing");
+        const instant = typeof at === "string" ? calendarNanoseconds(at) : exactNanoseconds(at.at ?? "");
+        if (this.count > 0 && instant < this.#at[this.count - 1]) throw new Error("time runs backwards here");
+        const operation = operations.indexOf(op ?? "submit");
+        if (operation < 0) throw new Error(`“${op}” is not an operation`);
+        const delay = wait == null ? -1n : nanoseconds(parseDuration(String(wait)));
+        const name = JSON.stringify(key);
+        let number = key === null && operation > 0 ? -1 : this.#keys.get(name);
+        // A flush or a cancel of a key that has no submit yet does nothing.
+        if (number === undefined && operation > 0) return;
+        if (number === undefined) this.#keys.set(name, number = this.#keys.size);
+        if (operation === 0) this.submits += 1;
+        if (this.count === this.#at.length) this.#grow();
+        this.#at[this.count] = instant;
+        this.#key[this.count] = number;
+        this.#op[this.count] = operation;
+        this.#wait[this.count] = delay;
+        this.count += 1;
+    }
+
+    #grow() {
+        const twice = (numbers) => {
+            const more = new numbers.constructor(2 * numbers.length);
+            more.set(numbers);
+            return more;
+        };
+        [this.#at, this.#key, this.#op, this.#wait] = [this.#at, this.#key, this.#op, this.#wait].map(twice);
     }
 }

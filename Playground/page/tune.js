@@ -1,31 +1,70 @@
-// Tries a ladder of waits on a trace, with the engine: what `lull tune` prints, as numbers.
+// Tries waits on traces, with the engine: what `lull tune` prints, as numbers. All but `Tuner` runs in a worker, so that the page
+// stays alive, however large the trace.
 
-/**
- * @param ladder `{ first, last, maxWait }` in milliseconds; `maxWait` may be null.
- * @param targets `{ saving, delay }`: a share and milliseconds; each may be null.
- */
-function tuneTrace(text, ladder, targets) {
-    lull.lull_tune_begin(nanoseconds(ladder.first), nanoseconds(ladder.last),
-        ladder.maxWait == null ? -1n : nanoseconds(ladder.maxWait));
-    const keys = new Map();
-    let [submits, first, last] = [0, null, null];
-    for (const { at, key, hasKey, op, wait } of readTrace(text)) {
-        first ??= at;
-        last = at;
-        if (op === "submit") {
-            if (!keys.has(key)) keys.set(key, keys.size);
-            lull.lull_tune_submit(keys.get(key), at, wait);
-            submits += 1;
-        } else if (!hasKey || keys.has(key)) {
-            lull[op === "flush" ? "lull_tune_flush" : "lull_tune_cancel"](hasKey ? keys.get(key) : -1, at);
+/** Answers what `Tuner` asks. A newer question ends the work on an older one. */
+class TuningWorker {
+    #latest = 0;
+    #trace = null;
+    #source = 0;
+
+    /** @param post Called with each answer: `{ id, share }`, `{ id, result }` or `{ id, error, isTrace }`. */
+    constructor(post) {
+        this.post = post;
+    }
+
+    async answer({ id, source, blob, ladder, targets }) {
+        this.#latest = id;
+        try {
+            if (this.#source !== source) {
+                lull.lull_tune_forget();
+                this.#source = source;
+                this.#trace = this.#read(blob, source);
+            }
+            const trace = await this.#trace;
+            if (id === this.#latest) this.post({ id, result: await this.#tune(trace, id, ladder, targets) });
+        } catch (error) {
+            if (source === this.#source) this.post({ id, error: error.message, isTrace: error instanceof TraceError });
         }
     }
-    lull.lull_tune_finish();
-    const span = submits ? Number(last - first) / 1e6 : 0;
-    return { submits, keys: keys.size, span, ...tuneOutcomes(submits, targets) };
+
+    /** Reads a trace, while no other one is asked for. */
+    async #read(blob, source) {
+        const trace = new Trace();
+        const decoder = new TextDecoder();
+        const part = 1 << 20;
+        for (let from = 0; from < blob.size; from += part) {
+            trace.read(decoder.decode(await blob.slice(from, from + part).arrayBuffer(), { stream: true }));
+            await this.#report(this.#latest, 0.6 * from / blob.size);
+            if (source !== this.#source) throw new Error("another trace is read");
+        }
+        trace.end();
+        return trace;
+    }
+
+    async #tune(trace, id, ladder, targets) {
+        const isNew = lull.lull_tune_begin(nanoseconds(ladder.first), nanoseconds(ladder.last),
+            ladder.maxWait == null ? -1n : nanoseconds(ladder.maxWait)) > 0;
+        if (isNew) {
+            const part = 20_000;
+            for (let from = 0; from < trace.count; from += part) {
+                trace.play(from, Math.min(from + part, trace.count));
+                await this.#report(id, 0.6 + 0.4 * from / trace.count);
+                if (id !== this.#latest) return null;
+            }
+            lull.lull_tune_finish();
+        }
+        const { submits, keys, span } = trace;
+        return { submits, keys, span, ...tuneOutcomes(submits, targets) };
+    }
+
+    /** Reports progress, and lets newer questions in. */
+    #report(id, share) {
+        this.post({ id, share });
+        return new Promise((resolve) => setTimeout(resolve));
+    }
 }
 
-/** Returns the results of the ladder that was tried last; other targets need no second try. */
+/** Returns the results of the ladder that was tried last. */
 function tuneOutcomes(submits, { saving, delay }) {
     lull.lull_tune_outcomes(saving ?? -1, delay == null ? -1n : nanoseconds(delay));
     const numbers = answer().map(Number);
@@ -41,4 +80,59 @@ function tuneOutcomes(submits, { saving, delay }) {
         });
     }
     return rows;
+}
+
+if (typeof document === "undefined") {
+    const worker = new TuningWorker((message) => postMessage(message));
+    let isLoaded = null;
+    addEventListener("message", async ({ data }) => {
+        isLoaded ??= loadModule(data.module);
+        await isLoaded;
+        if (!data.module) worker.answer(data);
+    });
+}
+
+/** Asks a worker of its own about one trace after another. */
+class Tuner {
+    #worker = null;
+    #source = 0;
+    #blob = null;
+    #id = 0;
+    #open = null;
+
+    /** Sets the trace to ask about: a text or a file. */
+    take(trace) {
+        this.#blob = trace instanceof Blob ? trace : new Blob([trace]);
+        this.#source += 1;
+    }
+
+    /**
+     * Tries a series of waits; a series that has been tried, or targets that change, cost no second try. Returns null if something else
+     * is asked meanwhile.
+     *
+     * @param ladder `{ first, last, maxWait }` in milliseconds; `maxWait` may be null.
+     * @param targets `{ saving, delay }`: a share and milliseconds; each may be null.
+     * @param progress Called with the share that is done.
+     */
+    tune(ladder, targets = {}, progress = () => {}) {
+        this.#worker ??= this.#start();
+        this.#open?.resolve(null);
+        const id = ++this.#id;
+        this.#worker.postMessage({ id, source: this.#source, blob: this.#blob, ladder, targets });
+        return new Promise((resolve, reject) => { this.#open = { resolve, reject, progress }; });
+    }
+
+    #start() {
+        const code = URL.createObjectURL(new Blob([element("engine").textContent], { type: "text/javascript" }));
+        const worker = new Worker(code);
+        worker.postMessage({ module: element("module").textContent });
+        worker.addEventListener("message", ({ data }) => {
+            if (data.id !== this.#id) return;
+            if (data.share != null) return this.#open.progress(data.share);
+            if (data.error == null) this.#open.resolve(data.result);
+            else this.#open.reject(new (data.isTrace ? TraceError : Error)(data.error));
+        });
+        worker.addEventListener("error", (event) => this.#open?.reject(new Error(event.message || "no worker could be started")));
+        return worker;
+    }
 }

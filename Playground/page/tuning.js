@@ -1,39 +1,63 @@
 // The section "Your trace": takes a trace from a file, a drop, the recording or the stage, and shows its ladder.
 
 function connectTuning(stage, gaps) {
-    let trace = null;
+    const tuner = new Tuner();
+    let name = null;
     let result = null;
     const status = element("tune-status");
+    const bar = element("tune-progress");
 
+    /** Reads a field; marks it if it is wrong. */
     const setting = (id, read) => {
         const field = element(id);
         const text = field.value.trim();
-        return text === "" ? null : read(text);
-    };
-    const run = () => {
-        if (!trace) return;
         try {
-            const ladder = {
-                first: parseDuration(element("ladder-first").value), last: parseDuration(element("ladder-last").value),
-                maxWait: setting("ladder-max", parseDuration),
-            };
-            if (ladder.first <= 0) throw new Error("the ladder must begin above zero");
-            if (ladder.last < ladder.first) throw new Error("the first wait of the ladder must be the shorter one");
-            const saving = setting("target-saving", (text) => {
-                const number = Number(text.replace(/\s*%$/, ""));
-                if (!(number >= 0 && number <= 100)) throw new Error(`“${text}” is not a percentage: write 80 %`);
-                return number / 100;
+            const value = text === "" ? null : read(text);
+            field.removeAttribute("aria-invalid");
+            return value;
+        } catch (error) {
+            field.setAttribute("aria-invalid", "true");
+            throw error;
+        }
+    };
+    const percentage = (text) => {
+        const number = Number(text.replace(/\s*%$/, ""));
+        if (!(number >= 0 && number <= 100)) throw new Error(`“${text}” is not a percentage: write 80 %`);
+        return number / 100;
+    };
+    const aboveZero = (text) => {
+        const duration = parseDuration(text);
+        if (duration <= 0) throw new Error("the ladder must begin above zero");
+        return duration;
+    };
+    const run = async () => {
+        if (name === null) return;
+        try {
+            const first = setting("ladder-first", aboveZero) ?? 50;
+            const last = setting("ladder-last", (text) => {
+                const duration = parseDuration(text);
+                if (duration < first) throw new Error("the first wait of the ladder must be the shorter one");
+                return duration;
+            }) ?? 5000;
+            const ladder = { first, last, maxWait: setting("ladder-max", parseDuration) };
+            const targets = { saving: setting("target-saving", percentage), delay: setting("target-delay", parseDuration) };
+            const answered = await tuner.tune(ladder, targets, (share) => {
+                bar.hidden = false;
+                bar.value = share;
             });
-            result = tuneTrace(trace.text, ladder, { saving, delay: setting("target-delay", parseDuration) });
+            if (!answered) return;
+            result = answered;
+            bar.hidden = true;
             show();
         } catch (error) {
             result = null;
+            bar.hidden = true;
             element("tune").hidden = true;
-            status.textContent = error instanceof TraceError ? `${trace.name}, ${error.message}.` : `${error.message}.`;
+            status.textContent = error instanceof TraceError ? `${name}, ${error.message}.` : `${error.message}.`;
         }
     };
     const show = () => {
-        status.textContent = `${trace.name}: ${plural(result.submits, "submit")} of ${plural(result.keys, "key")} `
+        status.textContent = `${name}: ${plural(result.submits, "submit")} of ${plural(result.keys, "key")} `
             + `in ${shownDuration(result.span)}.`;
         element("tune").hidden = result.submits === 0;
         if (result.submits === 0) return;
@@ -45,8 +69,9 @@ function connectTuning(stage, gaps) {
     const draw = () => {
         if (result) element("chart").innerHTML = drawChart(result, Math.min(900, element("chart").clientWidth || 320));
     };
-    const take = (name, text) => {
-        trace = { name, text };
+    const take = (title, trace) => {
+        name = title;
+        tuner.take(trace);
         status.textContent = `${name} …`;
         run();
     };
@@ -57,9 +82,9 @@ function connectTuning(stage, gaps) {
         width = entry.contentRect.width;
         draw();
     }).observe(element("chart"));
-    element("file").addEventListener("change", async (event) => {
+    element("file").addEventListener("change", (event) => {
         const [file] = event.target.files;
-        if (file) take(file.name, await file.text());
+        if (file) take(file.name, file);
         event.target.value = "";
     });
     // Wherever a file is dropped: the browser would leave the page for it.
@@ -69,21 +94,26 @@ function connectTuning(stage, gaps) {
         element("drop").classList.add("over");
     });
     drop.addEventListener("dragleave", () => element("drop").classList.remove("over"));
-    drop.addEventListener("drop", async (event) => {
+    drop.addEventListener("drop", (event) => {
         event.preventDefault();
         element("drop").classList.remove("over");
         const [file] = event.dataTransfer.files;
         if (!file) return;
         element("trace").scrollIntoView();
-        take(file.name, await file.text());
+        take(file.name, file);
     });
     element("sample").addEventListener("click", () => {
-        let at = 0;
-        take("Two minutes of typing", gaps.map((gap) => `{"at":${(at += gap) / 1000},"key":"article"}`).join("\n"));
+        take("Two minutes of typing", traceOfGaps(gaps));
     });
     element("own").addEventListener("click", () => take("The stage", stage.trace));
     element("targets").addEventListener("change", run);
     element("targets").addEventListener("submit", (event) => event.preventDefault());
+}
+
+/** Returns a trace with a single key, made of milliseconds from submit to submit. */
+function traceOfGaps(gaps) {
+    let at = 0;
+    return gaps.map((gap) => `{"at":${(at += gap) / 1000},"key":"article"}`).join("\n");
 }
 
 function suggestion(kind, rows) {

@@ -122,7 +122,9 @@ let package = Package(
             with open(path, encoding="utf-8") as file:
                 found = self.browser.run("""
                     const [text, [first, last, maxWait], targets] = arguments;
-                    return playground.tuneTrace(text, { first, last, maxWait }, targets);
+                    const tuner = new playground.Tuner();
+                    tuner.take(text);
+                    return tuner.tune({ first, last, maxWait }, targets);
                 """, file.read(), ladder, targets)
             result = self.lull(" ".join(["lull tune --format json", *options, path]))
             self.assertEqual(result.returncode, 0, result.stderr)

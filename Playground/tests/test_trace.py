@@ -31,12 +31,14 @@ class TraceTest(PageTest):
 
     def test_targets_choose_another_wait(self):
         self.browser.click("#sample")
+        self.browser.wait("return document.querySelector('[data-suggested=debounce]')")
         before = self.browser.text("[data-suggested=debounce]")
         self.browser.run("""
             const field = document.getElementById("target-delay");
             field.value = "200ms";
             field.dispatchEvent(new Event("change", { bubbles: true }));
         """)
+        self.browser.wait("return document.querySelector('[data-suggested=debounce]').textContent.includes('meets')")
         after = self.browser.text("[data-suggested=debounce]")
         self.assertNotEqual(before, after)
         self.assertIn("meets the target", after)
@@ -49,9 +51,13 @@ class TraceTest(PageTest):
     def test_instants_are_read_exactly(self):
         read = self.browser.run("""
             const texts = ["0", "1.5", "1734120255.123456789", "1.5e3", "2.5E-3", "12.1234567899", "-0.5"];
-            return [...texts.map((text) => [...playground.readTrace(`{"at":${text}}`)][0].at.toString()),
-                ...["2024-12-13T20:04:15.5Z", "2024-12-13T21:04:15.000000001+01:00"].map((text) =>
-                    [...playground.readTrace(`{"at":"${text}"}`)][0].at.toString())];
+            const read = (text) => {
+                const trace = new playground.Trace();
+                trace.read(`{"at":${text}}`);
+                trace.end();
+                return trace.at(0).toString();
+            };
+            return [...texts, '"2024-12-13T20:04:15.5Z"', '"2024-12-13T21:04:15.000000001+01:00"'].map(read);
         """)
         self.assertEqual(read, [
             "0", "1500000000", "1734120255123456789", "1500000000000", "2500000", "12123456789", "-500000000",
@@ -62,7 +68,60 @@ class TraceTest(PageTest):
         self.browser.click("#burst")
         self.browser.run("playground.stage.clock.advance(5000)")
         self.browser.click("#own")
-        self.assertIn("The stage: 30 submits of 1 key", self.browser.text("#tune-status"))
+        self.browser.wait("return document.getElementById('tune-status').textContent.includes('30 submits of 1 key')")
+
+    def test_a_large_trace_leaves_the_page_alive(self):
+        self.browser.run(r"""
+            // 50 MB: 1.7 million lines.
+            const lines = Array.from({ length: 100_000 }, (_, index) => `{"at":${1e6 + index / 8},"key":"k${index % 97}"}`);
+            const parts = Array.from({ length: 17 }, (_, part) => lines.map((line) => line.replace(":1", `:${part + 1}`)));
+            const text = parts.map((part) => part.join("\n") + "\n").join("");
+            window.size = text.length;
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([text], "large.jsonl"));
+            const event = new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: transfer });
+            window.shares = new Set();
+            window.longest = 0;
+            const bar = document.getElementById("tune-progress");
+            document.getElementById("drop").dispatchEvent(event);
+            let last = performance.now();
+            window.watch = setInterval(() => {
+                longest = Math.max(longest, performance.now() - last);
+                last = performance.now();
+                if (!bar.hidden) shares.add(bar.value);
+            }, 10);
+        """)
+        status = "document.getElementById('tune-status').textContent"
+        self.browser.wait(f"return {status}.includes('1700000 submits of 97 keys')", seconds=120)
+        size, shares, longest = self.browser.run("clearInterval(watch); return [size, shares.size, longest]")
+        self.assertGreater(size, 50e6)
+        self.assertGreater(shares, 10)
+        self.assertLess(longest, 1000)
+        # Other targets and a shorter ladder of the same waits need no second reading.
+        took = self.browser.run("""
+            const begin = performance.now();
+            const field = document.getElementById("ladder-last");
+            field.value = "2s";
+            field.dispatchEvent(new Event("change", { bubbles: true }));
+            return new Promise((resolve) => {
+                const check = () => (document.querySelectorAll("[data-ladder=debounce] tbody tr").length === 17
+                    ? resolve(performance.now() - begin) : setTimeout(check, 5));
+                check();
+            });
+        """)
+        self.assertLess(took, 1000)
+
+    def test_a_newer_question_ends_an_older_one(self):
+        found = self.browser.run(r"""
+            const tuner = new playground.Tuner();
+            const lines = (count, gap) => Array.from({ length: count }, (_, index) => `{"at":${index * gap}}`).join("\n");
+            tuner.take(lines(300_000, 0.1));
+            const first = tuner.tune({ first: 50, last: 5000, maxWait: null });
+            tuner.take(lines(7, 1));
+            const second = tuner.tune({ first: 50, last: 5000, maxWait: null });
+            return Promise.all([first, second]).then(([first, second]) => [first, second.submits, second.debounce[0].executions]);
+        """)
+        self.assertEqual(found, [None, 7, 7])
 
 
 if __name__ == "__main__":

@@ -40,35 +40,50 @@ function drawChart(result, width) {
         const middle = (ends[0] + ends[1]) / 2;
         [ends[upper], ends[lower]] = [middle - 9, middle + 9];
     }
-    // Leaves out labels that are too close to each other, but never those of the suggested waits.
-    const taken = series.flatMap((kind) => result[kind].filter((row) => row.reason))
-        .map((row) => ({ x: x(delay(row)), y: y(row.saved), row }));
-    series.forEach((kind, index) => {
-        const colour = `var(--c${index})`;
-        const dots = result[kind].map((row) => ({ x: x(delay(row)), y: y(row.saved), row }));
-        parts.push(`<path d="M${dots.map((dot) => `${dot.x.toFixed(1)},${dot.y.toFixed(1)}`).join("L")}"
-            fill="none" stroke="${colour}" stroke-width="2.25" stroke-linejoin="round"/>`);
-        for (const dot of [...dots].sort((one, other) => Boolean(other.row.reason) - Boolean(one.row.reason))) {
-            const [px, py] = [dot.x.toFixed(1), dot.y.toFixed(1)];
-            parts.push(index === 0
-                ? `<circle cx="${px}" cy="${py}" r="4.5" fill="${colour}" stroke="var(--paper)"/>`
-                : `<rect x="${dot.x - 4}" y="${dot.y - 4}" width="8" height="8" fill="${colour}"
-                    stroke="var(--paper)"/>`);
-            if (dot.row.reason) {
-                parts.push(`<circle cx="${px}" cy="${py}" r="9.5" fill="none" stroke="${colour}" stroke-width="2"/>`);
-            }
-            const isClose = (other) => Math.abs(other.x - dot.x) < 52 && Math.abs(other.y - dot.y) < 22;
-            if (!dot.row.reason && taken.some(isClose)) continue;
-            taken.push(dot);
-            const isAbove = index === 0 || dot.y > bottom - 24;
-            const isLeft = isAbove && dot.x - left > 50;
-            text(durationText(dot.row.wait), dot.x + (isLeft ? -9 : 9), dot.y + (isAbove ? -9 : 18),
-                isLeft ? "end" : "start", dot.row.reason ? 'font-weight="600"' : 'class="faint"');
+    // Labels never cover each other, nor a mark: the suggested waits come first, and what finds no place is left out.
+    const marks = points.map((row) => [x(delay(row)) - 4, x(delay(row)) + 4, y(row.saved) - 4, y(row.saved) + 4]);
+    const taken = [];
+    const overlaps = ([left, right, top, bottom]) => (other) =>
+        left < other[1] && right > other[0] && top < other[3] && bottom > other[2];
+    const place = (label, px, py, isAbove, isSuggested) => {
+        const length = 9 * label.length;
+        // On its usual side; a suggested wait must have its label, wherever there is room, and else over marks.
+        const sides = isSuggested ? [[isAbove, isAbove], [isAbove, !isAbove], [!isAbove, isAbove],
+            [!isAbove, !isAbove], [isAbove, isAbove, true], [isAbove, !isAbove, true]] : [[isAbove, isAbove]];
+        for (const [above, before, mayCover] of sides) {
+            const end = before ? px - 9 : px + 9;
+            const box = [before ? end - length : end - 4, before ? end + 4 : end + length, py + (above ? -22 : 4), py + (above ? -5 : 22)];
+            const isInside = box[0] > left - 20 && box[1] < width && box[3] < bottom + 4;
+            if (!isInside || [...(mayCover ? [] : marks), ...taken].some(overlaps(box))) continue;
+            taken.push(box);
+            return { x: end, y: py + (above ? -9 : 18), anchor: before ? "end" : "start" };
         }
+        return null;
+    };
+    const dots = series.flatMap((kind, index) => result[kind].map((row) => ({ x: x(delay(row)), y: y(row.saved), row, index })));
+    series.forEach((kind, index) => {
+        const own = dots.filter((dot) => dot.index === index);
+        parts.push(`<path d="M${own.map((dot) => `${dot.x.toFixed(1)},${dot.y.toFixed(1)}`).join("L")}"
+            fill="none" stroke="var(--c${index})" stroke-width="2.25" stroke-linejoin="round"/>`);
+    });
+    for (const dot of [...dots].sort((one, other) => Boolean(other.row.reason) - Boolean(one.row.reason))) {
+        const colour = `var(--c${dot.index})`;
+        const [px, py] = [dot.x.toFixed(1), dot.y.toFixed(1)];
+        parts.push(dot.index === 0
+            ? `<circle cx="${px}" cy="${py}" r="4.5" fill="${colour}" stroke="var(--paper)"/>`
+            : `<rect x="${dot.x - 4}" y="${dot.y - 4}" width="8" height="8" fill="${colour}" stroke="var(--paper)"/>`);
+        if (dot.row.reason) {
+            parts.push(`<circle cx="${px}" cy="${py}" r="9.5" fill="none" stroke="${colour}" stroke-width="2"/>`);
+        }
+        const label = durationText(dot.row.wait);
+        const at = place(label, dot.x, dot.y, dot.index === 0, Boolean(dot.row.reason));
+        if (at) text(label, at.x, at.y, at.anchor, `data-label ${dot.row.reason ? 'font-weight="600"' : 'class="faint"'}`);
+    }
+    series.forEach((kind, index) => {
         if (!isNarrow) {
-            text(kind, width - right + 14, ends[index] + 4.5, "start", `style="fill:${colour}" font-weight="600"`);
+            text(kind, width - right + 14, ends[index] + 4.5, "start", `style="fill:var(--c${index})" font-weight="600"`);
         } else {
-            text(kind, left + index * 90, 46, "start", `style="fill:${colour}" font-weight="600"`);
+            text(kind, left + index * 90, 46, "start", `style="fill:var(--c${index})" font-weight="600"`);
         }
     });
     const summary = series.map((kind) => {

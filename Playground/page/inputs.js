@@ -81,10 +81,7 @@ function connectInputs(stage, timeline) {
         event.target.setAttribute("aria-pressed", timeline.isPaused);
     });
     element("save-trace").addEventListener("click", () => {
-        const link = make("a", { download: "trace.jsonl" });
-        link.href = URL.createObjectURL(new Blob([stage.trace], { type: "application/jsonl" }));
-        link.click();
-        setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+        saveFile("trace.jsonl", new Blob([stage.trace], { type: "application/jsonl" }));
     });
     connectVisits(stage, timeline);
     return { replay, gaps };

@@ -76,7 +76,23 @@ async function through(stream, bytes) {
     return new Uint8Array(await new Response(new Response(bytes).body.pipeThrough(stream)).arrayBuffer());
 }
 
-/** Returns calls as text: microseconds from call to call, compressed, in the alphabet of URLs. */
+/** Returns data as text: compressed, in the alphabet of URLs. */
+async function pack(data) {
+    const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify(data)));
+    return btoa(String.fromCharCode(...packed)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** Returns the data of such a text, or null if it is damaged. */
+async function unpack(text) {
+    try {
+        const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+        return JSON.parse(new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), bytes)));
+    } catch {
+        return null;
+    }
+}
+
+/** Returns calls as text, with microseconds from call to call. */
 async function packCalls(calls) {
     let last = calls[0].at;
     let at = 0;
@@ -88,19 +104,13 @@ async function packCalls(calls) {
         while (row.length > 1 && (row.at(-1) === 0 || row.at(-1) === "")) row.pop();
         return row;
     });
-    const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify(rows)));
-    return btoa(String.fromCharCode(...packed)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+    return pack(rows);
 }
 
 /** Parses the calls of a link. */
 async function unpackCalls(text) {
-    let rows;
-    try {
-        const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
-        rows = JSON.parse(new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), bytes)));
-    } catch {
-        throw new Error("what it has of calls is damaged");
-    }
+    const rows = await unpack(text);
+    if (!Array.isArray(rows)) throw new Error("what it has of calls is damaged");
     const kinds = ["flush", "cancel", "shut down", "release", "end"];
     let at = 0;
     return rows.map(([pause, what = "", key = "", wait = 0], index) => {

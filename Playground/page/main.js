@@ -48,8 +48,21 @@ function connectCounters(showRows) {
     return ask;
 }
 
+/** Returns the part of that length, in milliseconds, which has the most keys. */
+function busiest(gaps, length) {
+    let best = [];
+    for (let from = 0; from < gaps.length; from++) {
+        let at = 0;
+        let to = from + 1;
+        while (to < gaps.length && at + gaps[to] <= length) at += gaps[to++];
+        if (to - from > best.length) best = [0, ...gaps.slice(from + 1, to)];
+    }
+    return best;
+}
+
 function begin() {
     readTheme();
+    isDark.addEventListener("change", readTheme);
     const timeline = new Timeline(element("timeline"), stage);
     const words = new Words(stage, element("log"), element("spoken"));
     let panel = null;
@@ -78,10 +91,20 @@ function begin() {
         showCounters();
         timeline.ask();
     };
-    isDark.addEventListener("change", () => { readTheme(); timeline.ask(); });
     stage.policies = usualPolicies();
     const inputs = connectInputs(stage, timeline);
     let lastLink = null;
+    const judge = new TypingJudge((gaps, policy) => {
+        demo.stop();
+        let at = 0;
+        stage.policies = [policy, ...usualPolicies().slice(1)];
+        stage.load([...gaps.map((gap, index) => ({ at: at += gap, do: "submit", value: index + 1, label: "", key: "", wait: null })),
+            { at: at + 2 * policy.wait, do: "end" }]);
+        timeline.showAll(element("window"));
+        setPaused(true);
+        panel.choose(0);
+        element("stage").scrollIntoView();
+    });
     const rows = new LaneRows(element("lanes"), stage, (policy, index) => panel.replace(policy, index));
     panel = new Panel(stage, () => {
         lastLink = stageLink(stage);
@@ -95,8 +118,10 @@ function begin() {
         const isEmbedded = /[!&]embed(&|$)/.test(location.hash);
         document.body.classList.toggle("embed", isEmbedded);
         element("whole").href = location.href.replace(/embed&?/, "");
+        const typing = /^#!typing=(.*)$/.exec(location.hash);
         try {
-            if (await followLink(location.hash, stage)) lastLink = location.hash;
+            if (typing) await judge.showLink(typing[1]);
+            else if (await followLink(location.hash, stage)) lastLink = location.hash;
             if (stage.calls.length > 0) {
                 timeline.showAll(element("window"));
                 setPaused(true);
@@ -123,11 +148,12 @@ function begin() {
     }
     mountScenes(element("scene-list"), sceneClock);
     connectTuning(stage, inputs.gaps);
+    const puzzle = new Puzzle(busiest(inputs.gaps, 20_000));
     timeline.ask();
     isFollowed.then(() => { 
         if (stage.calls.length === 0 && element("notice").hidden) demo.begin(); else demo.isOver = true;
     });
-    return { timeline, panel, inputs, demo, isFollowed };
+    return { judge, puzzle, timeline, panel, inputs, demo, isFollowed };
 }
 
 loadModule(element("module").textContent).then(async () => {

@@ -28,6 +28,22 @@ function makeFacts(names) {
     return [list, (id, value) => { values.get(id).textContent = value; }];
 }
 
+/**
+ * Makes a stage for a scene, and its small timeline. Returns both, and a function that returns the next due instant.
+ *
+ * @param observer As that of `Stage`.
+ */
+function makeStage(clock, policies, observer, span = 8000) {
+    const stage = new Stage(clock, observer);
+    stage.policies = policies;
+    const canvas = make("canvas", { role: "img", "aria-label": "Timeline of this scene" });
+    const picture = make("div", { class: "timeline" }, canvas);
+    const timeline = new Timeline(canvas, stage, { isSmall: true });
+    timeline.span = span;
+    stage.changed = () => timeline.ask();
+    return { stage, picture, nextDue: () => stage.lanes[0].coalescer.nextDue() };
+}
+
 function mountScenes(root, clock) {
     for (const scene of scenes) {
         const template = document.querySelector(`template[data-snippet="${scene.id}"]`);

@@ -1,9 +1,9 @@
-// The stage: applies what happens to up to four policies at once. It knows nothing of the page.
+// A stage: applies what happens to up to four policies at once. It knows nothing of the page.
 
 class Stage {
     static most = 4;
 
-    clock = new Clock();
+    clock;
     lanes = [];
     /** Everything that was done, in its order: `{ at, do, … }`. */
     calls = [];
@@ -19,13 +19,22 @@ class Stage {
     isOver = false;
     /** Whether a recording is being played, which may pause for long. */
     isReplaying = false;
-    origin = this.clock.now;
+    origin;
+    #observer;
     /** The last instant handled. */
     #latest = -Infinity;
     /** Whether calls are played again, which is no event. */
     #isPlaying = false;
     /** Called with the name of an event, and its subject. */
     changed = () => {};
+
+    /** @param observer Functions `handle`, which is called with each execution and its lane as a handler of `Coalescer` is, `ended` and
+     *     `dropped`; all are optional. */
+    constructor(clock = new Clock(), observer = {}) {
+        this.clock = clock;
+        this.origin = clock.now;
+        this.#observer = observer;
+    }
 
     /** Sets the policies, and starts over. Throws a `PolicyError` and changes nothing if one of them breaks a rule. */
     set policies(policies) {
@@ -97,15 +106,19 @@ class Stage {
 
     #lane(policy) {
         const lane = { policy, executions: [], drops: [], coalescer: null };
-        lane.coalescer = new Coalescer(policy, this.clock, () => this.#handle(lane), {
+        lane.coalescer = new Coalescer(policy, this.clock, (execution) => this.#handle(lane, execution), {
             started: (execution) => {
                 Object.defineProperty(execution, "lane", { get: () => this.lanes.indexOf(lane) });
                 lane.executions.push(execution);
                 this.#latest = Math.max(this.#latest, execution.at);
                 this.#happened("started", execution);
             },
-            ended: (execution) => this.#happened("ended", execution),
+            ended: (execution) => {
+                this.#observer.ended?.(execution);
+                this.#happened("ended", execution);
+            },
             dropped: (submits, fate, at) => {
+                this.#observer.dropped?.(submits, fate);
                 if (fate === "superseded" || (fate === "absorbed" && policy.combine === "first")) return;
                 for (const submit of submits) lane.drops.push({ at, key: submit.key, fate });
                 this.#happened("dropped", { fate, count: submits.length, lane: this.lanes.indexOf(lane) });
@@ -119,7 +132,8 @@ class Stage {
         return lane;
     }
 
-    #handle(lane) {
+    #handle(lane, execution) {
+        if (this.#observer.handle) return this.#observer.handle(execution);
         this.longestTakes = Math.max(this.longestTakes, this.takes);
         const throws = this.throws === "always" || (this.throws === "third" && lane.executions.length % 3 === 0);
         return { takes: this.takes, throws };

@@ -33,3 +33,10 @@ function make(name, attributes = {}, ...children) {
 function plural(count, word) {
     return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
+
+/** Lets the reader save a file. */
+function saveFile(name, blob) {
+    const link = make("a", { download: name, href: URL.createObjectURL(blob) });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

@@ -12,8 +12,6 @@ function firstIndex(list, member, least) {
 }
 
 class Timeline {
-    static top = 54;
-
     #canvas;
     #context;
     #stage;
@@ -23,12 +21,19 @@ class Timeline {
     span = 10_000;
     /** The selected execution. */
     selected = null;
+    #isSmall;
+    /** Where the first policy begins, in pixels. */
+    top;
 
-    constructor(canvas, stage) {
+    /** A small one has no names, except those that lanes bring. */
+    constructor(canvas, stage, { isSmall = false } = {}) {
+        this.#isSmall = isSmall;
+        this.top = isSmall ? 40 : 54;
         this.#canvas = canvas;
         this.#context = canvas.getContext("2d");
         this.#stage = stage;
         new ResizeObserver(() => this.ask()).observe(canvas.parentElement);
+        isDark.addEventListener("change", () => this.ask());
         new IntersectionObserver(([entry]) => {
             this.#isVisible = entry.isIntersecting;
             this.ask();
@@ -71,7 +76,7 @@ class Timeline {
 
     /** The height of a policy's row: each key has its own bar. */
     get row() {
-        return 50 + 30 * this.#stage.keys.length;
+        return (this.#isSmall ? 26 : 50) + 30 * this.#stage.keys.length;
     }
 
     /** Requests a new picture with the next frame. */
@@ -90,7 +95,7 @@ class Timeline {
         const context = this.#context;
         const scale = devicePixelRatio || 1;
         const width = this.#canvas.clientWidth;
-        const height = Timeline.top + this.row * lanes.length + 22;
+        const height = this.top + this.row * lanes.length + 22;
         if (this.#canvas.width !== Math.round(width * scale) || this.#canvas.height !== Math.round(height * scale)) {
             this.#canvas.width = Math.round(width * scale);
             this.#canvas.height = Math.round(height * scale);
@@ -136,7 +141,7 @@ class Timeline {
     #drawSubmits({ left, x, right }) {
         const context = this.#context;
         const { submits, marks } = this.#stage;
-        const y = Timeline.top - 15;
+        const y = this.top - 15;
         let last = -Infinity;
         let lastText = -Infinity;
         for (let index = firstIndex(submits, "at", left - 100); index < submits.length; index++) {
@@ -163,26 +168,28 @@ class Timeline {
         for (let index = firstIndex(marks, "at", left); index < marks.length; index++) {
             const px = x(marks[index].at);
             context.fillStyle = theme.bad;
-            context.fillRect(px, 3, 1.5, Timeline.top - 10);
+            context.fillRect(px, 3, 1.5, this.top - 10);
             this.#text(marks[index].name, px + 4, 12, "left", theme.bad);
         }
         context.fillStyle = theme.base;
-        context.fillRect(0, Timeline.top - 0.5, x(right), 1);
-        this.#label("you", 2, theme.ink);
+        context.fillRect(0, this.top - 0.5, x(right), 1);
+        if (!this.#isSmall) this.#label("you", 2, theme.ink);
     }
 
     #drawLane(lane, index, view) {
         const context = this.#context;
-        const top = Timeline.top + index * this.row;
+        const top = this.top + index * this.row;
         const colour = theme.lanes[index];
         const keys = this.#stage.keys;
-        const bar = (key) => ({ y: top + 47 + 30 * Math.max(0, keys.indexOf(key)) });
+        const first = top + (this.#isSmall ? 34 : 47);
+        const bar = (key) => ({ y: first + 30 * Math.max(0, keys.indexOf(key)) });
         context.fillStyle = theme.line;
         context.fillRect(0, top + this.row - 0.5, view.width, 1);
         this.#drawExecutions(lane, colour, bar, view);
         this.#drawDrops(lane, bar, view);
         this.#drawPending(lane, colour, bar, view);
-        this.#label(`${index + 1}  ${policyName(lane.policy)}`, top + 3, colour);
+        const name = this.#isSmall ? lane.name : `${index + 1}  ${policyName(lane.policy)}`;
+        if (name) this.#label(name, top + 3, colour);
     }
 
     /** Draws a name at the left end, over everything else and with its own background. */
@@ -214,7 +221,9 @@ class Timeline {
             context.fillRect(first, y - 5, Math.max(0, at - first), 10);
             context.globalAlpha = 1;
             this.#drawTicks(execution, y, colour, view, isSelected);
-            this.#drawWork(execution, y, colour, view);
+            // Executions at once lie below each other.
+            const below = lane.policy.whileRunning === "concurrent" ? 4 * (index % 4) : 0;
+            this.#drawWork(execution, y + below, colour, view);
             this.#drawMark(execution.edge, at, y, isSelected ? 9 : 7, colour);
             if (isSelected) {
                 context.strokeStyle = theme.ink;
@@ -241,7 +250,7 @@ class Timeline {
             if (px - last < 1.5) continue;
             last = px;
             context.fillRect(px - 0.75, y - 5, 1.5, 10);
-            if (isSelected) context.fillRect(px - 0.25, Timeline.top - 12, 1, y - Timeline.top + 7);
+            if (isSelected) context.fillRect(px - 0.25, this.top - 12, 1, y - this.top + 7);
         }
     }
 
@@ -305,7 +314,7 @@ class Timeline {
 
     /** Returns the execution at a point of the canvas. */
     executionAt(x, y) {
-        const lane = this.#stage.lanes[Math.floor((y - Timeline.top) / this.row)];
+        const lane = this.#stage.lanes[Math.floor((y - this.top) / this.row)];
         if (!lane) return null;
         const { left, right } = this.bounds;
         const instant = left + (x / this.#canvas.clientWidth) * (right - left);

@@ -28,6 +28,9 @@ const operations = ["submit", "flush", "cancel"];
 
 /** A trace in memory: for each line an instant, the number of its key (-1 for all), an operation, and a wait (-1 for none). */
 class Trace {
+    /** Fewer allow no suggestion. */
+    static leastSubmits = 20;
+
     #at = new BigInt64Array(1024);
     #key = new Int32Array(1024);
     #op = new Uint8Array(1024);

@@ -54,7 +54,12 @@ class TuningWorker {
             lull.lull_tune_finish();
         }
         const { submits, keys, span } = trace;
-        return { submits, keys, span, ...tuneOutcomes(submits, targets) };
+        const rows = tuneOutcomes(submits, targets);
+        // As `lull tune` does: too little allows no suggestion.
+        const insufficiency = submits < Trace.leastSubmits ? `at least ${Trace.leastSubmits} submits are needed for one`
+            : span === 0 ? "all submits came at one instant" : null;
+        if (insufficiency) for (const row of [...rows.debounce, ...rows.throttle]) row.reason = null;
+        return { submits, keys, span, insufficiency, ...rows };
     }
 
     /** Reports progress, and lets newer questions in. */

@@ -27,7 +27,7 @@ function connectTuning(stage, gaps) {
     };
     const aboveZero = (text) => {
         const duration = parseDuration(text);
-        if (duration <= 0) throw new Error("the ladder must begin above zero");
+        if (duration <= 0) throw new Error("the waits must begin above zero");
         return duration;
     };
     const run = async () => {
@@ -36,7 +36,7 @@ function connectTuning(stage, gaps) {
             const first = setting("ladder-first", aboveZero) ?? 50;
             const last = setting("ladder-last", (text) => {
                 const duration = parseDuration(text);
-                if (duration < first) throw new Error("the first wait of the ladder must be the shorter one");
+                if (duration < first) throw new Error("the first wait must be the shorter one");
                 return duration;
             }) ?? 5000;
             const ladder = { first, last, maxWait: setting("ladder-max", parseDuration) };
@@ -62,7 +62,8 @@ function connectTuning(stage, gaps) {
         element("tune").hidden = result.submits === 0;
         if (result.submits === 0) return;
         const kinds = ["debounce", "throttle"];
-        element("suggestions").replaceChildren(...kinds.map((kind) => suggestion(kind, result[kind])));
+        element("suggestions").replaceChildren(...(result.insufficiency
+            ? [make("p", {}, `No suggestion: ${result.insufficiency}.`)] : kinds.map((kind) => suggestion(kind, result[kind]))));
         element("ladders").replaceChildren(...kinds.map((kind) => ladderTable(kind, result[kind])));
         draw();
     };
@@ -118,13 +119,13 @@ function traceOfGaps(gaps) {
 
 function suggestion(kind, rows) {
     const row = rows.find((row) => row.reason);
-    if (!row) return make("p", {}, `No ${kind} in this ladder.`);
+    if (!row) return make("p", {}, `No ${kind} among these waits.`);
     const option = `${kind === "debounce" ? "--wait" : "--throttle"} ${durationText(row.wait)}`;
     const gain = `saves ${(row.saved * 100).toFixed(1)} %, nine of ten within ${shownDuration(row.afterLast[1])}`;
     const words = {
         knee: [`: ${gain}; more waiting saves little (the knee).`], target: [`: ${gain}, which meets the target.`],
         most: [row.saved === 0
-            ? `: no ${kind} of the ladder saves anything.` : `: ${gain}; saving grows steadily with the delay.`],
+            ? `: no ${kind} among these waits saves anything.` : `: ${gain}; saving grows steadily with the delay.`],
         nearest: [`: none meets the target; this comes nearest, ${gain}.`],
     }[row.reason];
     return make("p", { "data-suggested": kind }, make("code", {}, option), ...words);

@@ -29,7 +29,7 @@ class EverybodyTest(PageTest):
     def test_the_page_can_be_used_by_keyboard(self):
         # From the top through every control, until the input of the stage: the links, the timeline and its three tools.
         self.browser.run("document.querySelector('.skip').focus()")
-        self.browser.keys(*["\ue004"] * 5)
+        self.browser.keys(*["\ue004"] * 6)
         self.assertEqual(self.browser.run("return document.activeElement.id"), "timeline")
         self.browser.keys(*["\ue004"] * 4)
         self.assertEqual(self.browser.run("return document.activeElement.id"), "type")
@@ -43,6 +43,18 @@ class EverybodyTest(PageTest):
         for width in (390, 320):
             self.browser.resize(width, 800)
             self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
+
+    def test_a_finger_hits_what_it_is_meant_to(self):
+        self.browser.resize(390, 800)
+        small = self.browser.run("""
+            const all = [...document.querySelectorAll("button, select, input, summary, nav a, label.button")];
+            return all.filter((item) => item.offsetParent && !item.matches(".visually-hidden")).map((item) => {
+                const hit = item.matches("[type=checkbox]") ? item.closest("label") : item;
+                const { width, height } = hit.getBoundingClientRect();
+                return [item.outerHTML.slice(0, 90), Math.round(width), Math.round(height)];
+            }).filter(([, width, height]) => width < 40 || height < 40);
+        """)
+        self.assertEqual(small, [])
 
     def test_text_can_be_read_in_light_and_in_dark(self):
         for scheme in ("light", "dark"):

@@ -29,6 +29,28 @@ class TraceTest(PageTest):
         marks = self.browser.run("return document.querySelectorAll('#chart circle, #chart rect').length")
         self.assertGreaterEqual(marks, 2 * len(rows))
 
+    def test_labels_of_the_chart_never_cover_each_other(self):
+        for width in (390, 768, 1280):
+            self.browser.resize(width, 900)
+            for lines in (None, [f'{{"at":{second * 3 + tenth / 20}}}' for second in range(80) for tenth in range(1 + second % 7)]):
+                self.browser.run("document.getElementById('tune-status').textContent = ''; document.getElementById('chart').replaceChildren()")
+                if lines:
+                    self.drop("\n".join(lines))
+                else:
+                    self.browser.click("#sample")
+                self.browser.wait("return document.querySelector('#chart [data-label]')")
+                covered, labels, suggested = self.browser.run("""
+                    const all = [...document.querySelectorAll("#chart [data-label]")];
+                    const boxes = all.map((label) => label.getBoundingClientRect());
+                    return [boxes.flatMap((one, index) => boxes.slice(index + 1).filter((other) =>
+                        one.left < other.right && one.right > other.left && one.top + 2 < other.bottom && one.bottom - 2 > other.top)
+                        .map(() => all[index].textContent)), all.length,
+                        all.filter((label) => label.getAttribute("font-weight")).length];
+                """)
+                self.assertEqual(covered, [])
+                self.assertGreater(labels, 8)
+                self.assertEqual(suggested, 2)
+
     def test_targets_choose_another_wait(self):
         self.browser.click("#sample")
         self.browser.wait("return document.querySelector('[data-suggested=debounce]')")
@@ -42,6 +64,23 @@ class TraceTest(PageTest):
         after = self.browser.text("[data-suggested=debounce]")
         self.assertNotEqual(before, after)
         self.assertIn("meets the target", after)
+
+    def test_too_few_submits_allow_no_suggestion(self):
+        self.drop("\n".join(f'{{"at":{second}}}' for second in range(19)))
+        self.assertEqual(self.browser.text("#suggestions"), "No suggestion: at least 20 submits are needed for one.")
+        self.drop('{"at":1}\n' * 20)
+        self.assertEqual(self.browser.text("#suggestions"), "No suggestion: all submits came at one instant.")
+
+    def test_a_wrong_setting_is_marked(self):
+        self.browser.click("#sample")
+        self.browser.wait("return !document.getElementById('tune').hidden")
+        self.browser.run("""
+            const field = document.getElementById("ladder-first");
+            field.value = "fast";
+            field.dispatchEvent(new Event("change", { bubbles: true }));
+        """)
+        self.assertIn("“fast” is not a duration", self.browser.text("#tune-status"))
+        self.assertEqual(self.browser.run("return document.getElementById('ladder-first').getAttribute('aria-invalid')"), "true")
 
     def test_a_bad_line_is_named(self):
         self.assertIn("line 2: time runs backwards", self.drop('{"at":2}\n{"at":1}\n'))

@@ -31,15 +31,20 @@ scenes.push({
         root.append(field, make("div", { class: "pair", style: "margin-top:.5rem" }));
         const without = side("without", "Without Lull");
         const having = side("with", "With Lull");
-        const search = new Coalescer(makePolicy("debounce", 300, { whileRunning: "cancel" }), clock, ({ value }) => {
-            having.ask(value);
-            return { takes: searchTakes(value) };
-        }, { ended: ({ value, outcome }) => (outcome === "executed" ? having.answer(value) : having.stop(value)) });
-        field.addEventListener("input", () => {
-            const query = field.value;
-            search.submit(query);
-            without.ask(query);
-            clock.after(searchTakes(query), () => without.answer(query));
+        const sides = [without, having];
+        // Without Lull every key asks at once, and nothing is ever cancelled.
+        const policies = [
+            makePolicy("debounce", 0, { whileRunning: "concurrent" }), makePolicy("debounce", 300, { whileRunning: "cancel" }),
+        ];
+        const { stage, picture } = makeStage(clock, policies, {
+            handle: ({ value, lane }) => {
+                sides[lane].ask(value);
+                return { takes: searchTakes(value) };
+            },
+            ended: ({ value, lane, outcome }) => (outcome === "executed" ? sides[lane].answer(value) : sides[lane].stop(value)),
         });
+        [stage.lanes[0].name, stage.lanes[1].name] = ["without Lull", "with Lull"];
+        root.append(picture);
+        field.addEventListener("input", () => stage.submit(field.value, { label: field.value.slice(-1) }));
     },
 });

@@ -13,17 +13,20 @@ scenes.push({
             shown.textContent = level;
             set("presses", presses);
             set("sent", sent);
-            set("saved", presses - work.counters.pending - sent);
+            set("saved", presses - work.stage.lanes[0].counters.pending - sent);
         };
-        const work = new Coalescer(makePolicy("debounce", 1000), clock, ({ value, count }) => {
-            sent += 1;
-            device.textContent = value;
-            events.add(`set(${value}), instead of ${plural(count, "request")}`);
-        }, { ended: () => show() });
+        const work = makeStage(clock, [makePolicy("debounce", 1000)], {
+            handle: ({ value, count }) => {
+                sent += 1;
+                device.textContent = value;
+                events.add(`set(${value}), instead of ${plural(count, "request")}`);
+            },
+            ended: () => show(),
+        });
         const step = (by) => {
             level += by;
             presses += 1;
-            work.submit(level);
+            work.stage.submit(level);
             show();
         };
         root.append(
@@ -32,6 +35,6 @@ scenes.push({
                 " ",
                 make("button", { "aria-label": "more", "data-do": "more", click: () => step(1) }, "+"),
                 "  The device is at ", device, "."),
-            facts, events.list);
+            work.picture, facts, events.list);
     },
 });

@@ -15,11 +15,12 @@ scenes.push({
             submitted: "task submitted last", executed: "task executed last", cancelled: "task cancelled last",
         });
         for (const name of ["submitted", "executed", "cancelled"]) set(name, "–");
-        const delay = new Coalescer(makePolicy("debounce", 0, { delayRule: "extend" }), clock, ({ value }) => {
-            set("executed", value);
-            range = null;
-            bar.value = 1;
-        }, {
+        const { stage: delay, picture, nextDue } = makeStage(clock, [makePolicy("debounce", 0, { delayRule: "extend" })], {
+            handle: ({ value }) => {
+                set("executed", value);
+                range = null;
+                bar.value = 1;
+            },
             dropped: ([task], fate) => {
                 if (fate === "cancelled") set("cancelled", task.value);
             },
@@ -33,7 +34,7 @@ scenes.push({
             submitted += 1;
             set("submitted", submitted);
             delay.submit(submitted, { wait: Number(slider.value) * 1000 });
-            const due = delay.nextDue();
+            const due = nextDue();
             if (due == null) return;
             const isNew = !range;
             range = { from: range?.from ?? clock.now, to: due };
@@ -48,6 +49,6 @@ scenes.push({
             make("p", {}, make("label", { for: "delay-slider" }, "Delay "), slider, " ", shown),
             make("p", {}, make("button", { "data-do": "submit", class: "primary", click: submit }, "Submit"), " ",
                 make("button", { "data-do": "cancel", click: cancel }, "Cancel")),
-            bar, facts);
+            bar, picture, facts);
     },
 });

@@ -14,17 +14,19 @@ scenes.push({
                 ? "No wrong code is remembered."
                 : `${plural(wrongOnes, "wrong code")} remembered, until ten seconds pass.`;
         };
-        const recent = new Coalescer(makePolicy("debounce", 10_000), clock, () => {
-            wrongOnes = 0;
-            remember();
-        });
+        const { stage: recent, picture, nextDue } = makeStage(clock, [makePolicy("debounce", 10_000)], {
+            handle: () => {
+                wrongOnes = 0;
+                remember();
+            },
+        }, 30_000);
         const attempt = () => {
             if (digits === "1234") {
                 recent.cancel();
                 wrongOnes = 0;
                 state.textContent = "open";
             } else {
-                wrongOnes = recent.nextDue() == null ? 1 : wrongOnes + 1;
+                wrongOnes = nextDue() == null ? 1 : wrongOnes + 1;
                 isLocked = wrongOnes === 3;
                 state.textContent = isLocked ? "locked" : "wrong code";
                 recent.submit("wrong");
@@ -55,6 +57,6 @@ scenes.push({
             remember();
             show();
         } }, "Call the locksmith");
-        root.append(make("p", {}, dots, " ", state), pad, make("p", {}, memory, " ", reset));
+        root.append(make("p", {}, dots, " ", state), pad, picture, make("p", {}, memory, " ", reset));
     },
 });

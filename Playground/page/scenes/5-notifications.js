@@ -11,10 +11,12 @@ scenes.push({
         const names = Object.fromEntries(kinds.map((kind) => [kind, `${kind} received`]));
         const [facts, set] = makeFacts({ ...names, syncs: "synchronisations" });
         const events = new Events(4, "Synchronisations");
-        const work = new Coalescer(makePolicy("debounce", 1000, { maxWait: 5000 }), clock, ({ key, count }) => {
-            set("syncs", ++syncs);
-            events.add(`${key}: one synchronisation for ${plural(count, "notification")}`);
-        });
+        const { stage: work, picture } = makeStage(clock, [makePolicy("debounce", 1000, { maxWait: 5000 })], {
+            handle: ({ key, count }) => {
+                set("syncs", ++syncs);
+                events.add(`${key}: one synchronisation for ${plural(count, "notification")}`);
+            },
+        }, 5000);
         const button = make("button", { "data-do": "burst", click: () => {
             button.disabled = true;
             for (let index = 0; index < 100; index++) {
@@ -22,11 +24,11 @@ scenes.push({
                 const kind = kinds[index % 10 === 0 ? 2 : index % 10 < 4 ? 0 : 1];
                 clock.after(index * 12, () => {
                     set(kind, ++received[kind]);
-                    work.submit(index, { key: kind });
+                    work.submit(index, { key: kind, label: "" });
                     if (index === 99) button.disabled = false;
                 });
             }
         } }, "A hundred notifications");
-        root.append(make("p", {}, button), facts, events.list);
+        root.append(make("p", {}, button), picture, facts, events.list);
     },
 });

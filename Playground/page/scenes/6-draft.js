@@ -9,15 +9,17 @@ scenes.push({
         const state = make("output", { "data-fact": "state", "aria-live": "polite" }, "nothing to save");
         const events = new Events(3, "Saves");
         const policy = makePolicy("debounce", 2000, { maxWait: 10_000 });
-        const save = new Coalescer(policy, clock, ({ value, count, edge }) => {
-            state.textContent = "saved";
-            events.add(`saved ${plural(value.length, "character")} after ${plural(count, "edit")}: ${why[edge]}`);
-        });
+        const { stage: save, picture } = makeStage(clock, [policy], {
+            handle: ({ value, count, edge }) => {
+                state.textContent = "saved";
+                events.add(`saved ${plural(value.length, "character")} after ${plural(count, "edit")}: ${why[edge]}`);
+            },
+        }, 15_000);
         text.addEventListener("input", () => {
             state.textContent = "not saved yet";
-            save.submit(text.value);
+            save.submit(text.value, { label: text.value.slice(-1) });
         });
         const leave = make("button", { "data-do": "leave", click: () => save.flush() }, "Leave the screen");
-        root.append(text, make("p", {}, leave, " ", state), events.list);
+        root.append(text, picture, make("p", {}, leave, " ", state), events.list);
     },
 });

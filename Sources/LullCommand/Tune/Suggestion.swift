@@ -48,6 +48,8 @@ struct Suggestion {
     static func make(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Suggestion? {
         guard let first = indices.first else { return nil }
         guard targets.areGiven else {
+            // If all waits save the same there is no knee: choose the shortest.
+            if outcomes.isFlat(indices) { return Suggestion(index: first, reason: .most) }
             if let knee = knee(outcomes, indices) { return Suggestion(index: knee, reason: .knee) }
             return Suggestion(index: savingMost(outcomes, Array(indices)) ?? first, reason: .most)
         }
@@ -95,5 +97,11 @@ extension [Outcome] {
                     && (other.saved > one.saved || other.delay < one.delay)
             }
         }
+    }
+
+    /// Returns whether all waits of a range save the same, as displayed.
+    func isFlat(_ indices: Range<Int>) -> Bool {
+        let savings = self[indices].map { $0.saved }
+        return (savings.max() ?? 0) - (savings.min() ?? 0) < 0.001
     }
 }

@@ -30,7 +30,7 @@ extension TuneReport {
     }
 
     /// Returns a chart of saving over delay, with a point for each wait.
-    func chart(source: String) -> LineChart {
+    func chart(source: String, _ targets: Targets) -> LineChart {
         let series = tables.filter { !$0.range.isEmpty }.map { table in
             LineChart.Series(
                 table.name,
@@ -45,7 +45,7 @@ extension TuneReport {
         let delays = series.flatMap(\.points).map(\.x)
         return LineChart(
             title: "What each wait costs and saves",
-            subtitle: "\(counts).\(insufficiency == nil ? " Ringed: the suggested wait." : "")",
+            subtitle: "\(counts).\(insufficiency == nil ? " Ringed: the suggested wait\(targets.condition)." : "")",
             source: source,
             x: Axis(
                 "delay from the last submit to the execution (nine of ten are shorter)", .nanoseconds, .logarithmic,
@@ -58,5 +58,15 @@ extension TuneReport {
         let delays = outcomes.map(\.delay.nanoseconds).filter { $0 > 0 }
         let shortest = outcomes.map(\.policy.wait.nanoseconds).min() ?? 1
         return max(delays.min() ?? 1, shortest / 5, 1)
+    }
+}
+
+extension Targets {
+    /// The targets in words, such as " for a delay of at most 300ms".
+    fileprivate var condition: String {
+        var parts: [String] = []
+        if let saving { parts.append("a saving of at least \(Percent.shown(saving))") }
+        if let delay { parts.append("a delay of at most \(DurationText.exact(delay))") }
+        return parts.isEmpty ? "" : " for \(parts.joined(separator: " and "))"
     }
 }

@@ -23,7 +23,7 @@ struct Tuning: ~Copyable {
         }
         if let path = options.picture {
             if report.submits == 0 { throw .nothingToDraw(in: tuning.trace.name) }
-            let chart = report.chart(source: "lull tune \(tuning.trace.name)")
+            let chart = report.chart(source: "Trace: \(tuning.trace.name)", options.targets)
             let timeline = excerpt.map { excerpt in
                 Timeline(
                     excerpt, of: tuning.trace.keys.text(of: excerpt.key),
@@ -90,8 +90,8 @@ struct Tuning: ~Copyable {
         let span = trace.span.map { $0.first.duration(to: $0.last).nanoseconds } ?? 0
         let insufficiency: TuneReport.Insufficiency? =
             trials.submits < OutlierKey.leastSubmits ? .fewSubmits : span == 0 ? .oneInstant : nil
-        let debounce = insufficiency == nil ? Self.choose(outcomes, ranges.debounce, targets) : nil
-        let throttle = insufficiency == nil ? Self.choose(outcomes, ranges.throttle, targets) : nil
+        let debounce = insufficiency == nil ? Suggestion.make(outcomes, ranges.debounce, targets) : nil
+        let throttle = insufficiency == nil ? Suggestion.make(outcomes, ranges.throttle, targets) : nil
         let outliers = trials.keyTallies.map { tallies in
             OutlierKey.find(tallies, outcomes, ranges.debounce, debounce, targets) {
                 trace.keys.text(of: $0)
@@ -104,22 +104,6 @@ struct Tuning: ~Copyable {
                 ("throttle", "--throttle", ranges.throttle, throttle),
             ],
             insufficiency: insufficiency, outlierKeys: outliers)
-    }
-
-    private static func choose(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Suggestion? {
-        // If all waits save the same there is no knee: choose the shortest.
-        if !targets.areGiven, let first = indices.first, outcomes.isFlat(indices) {
-            return Suggestion(index: first, reason: .most)
-        }
-        return Suggestion.make(outcomes, indices, targets)
-    }
-}
-
-extension [Outcome] {
-    /// Returns whether all waits of a range save the same, as displayed.
-    func isFlat(_ indices: Range<Int>) -> Bool {
-        let savings = self[indices].map(\.saved)
-        return (savings.max() ?? 0) - (savings.min() ?? 0) < 0.001
     }
 }
 

@@ -1,0 +1,157 @@
+// The section "Your typing, judged": fifteen seconds of typing, the wait that suits them, and what it saves.
+
+class TypingJudge {
+    /** Milliseconds of typing, from the first key on. */
+    static length = 15_000;
+
+    clock = new Clock();
+    #tuner = new Tuner();
+    #gaps = [];
+    #last = null;
+    #end = null;
+    /** What is shown: `{ gaps, row }`. */
+    verdict = null;
+
+    /** @param showOnStage Puts typing on the stage: `(gaps, policy)`. */
+    constructor(showOnStage) {
+        const field = element("typed");
+        field.addEventListener("input", (event) => this.#key(this.clock.instant(event)));
+        element("typed-again").addEventListener("click", () => this.#begin());
+        element("typed-link").addEventListener("click", () => this.#copyLink());
+        element("typed-save").addEventListener("click", () => this.#save());
+        element("typed-stage").addEventListener("click", () => showOnStage(this.verdict.gaps, makePolicy("debounce", this.verdict.row.wait)));
+        isDark.addEventListener("change", () => this.#draw());
+        new ResizeObserver(() => this.#draw()).observe(element("verdict-picture"));
+    }
+
+    /** Shows the verdict on typing that came with a link. */
+    async showLink(packed) {
+        const gaps = await unpack(packed);
+        const isTyping = Array.isArray(gaps) && gaps.length >= Trace.leastSubmits && gaps.every((gap) => gap >= 0 && gap < 60_000);
+        if (!isTyping) throw new Error("what it has of typing is damaged");
+        element("typed-says").textContent = "This is how the sender of the link typed. How do you?";
+        await this.#judge(gaps);
+        element("typing-judged").scrollIntoView();
+    }
+
+    #begin() {
+        const field = element("typed");
+        field.value = "";
+        field.disabled = false;
+        field.focus();
+        [this.#gaps, this.#last] = [[], null];
+        element("verdict").hidden = true;
+        element("typed-says").textContent = "The time starts with the first key.";
+        element("typed-left").value = 0;
+    }
+
+    #key(at) {
+        if (element("typed").disabled) return;
+        if (this.#last === null) {
+            this.#gaps = [];
+            this.#last = at;
+            const start = at;
+            this.#end = this.clock.after(TypingJudge.length, () => this.#finish());
+            const tick = () => {
+                if (this.#last === null) return;
+                const left = Math.max(0, TypingJudge.length - (this.clock.now - start));
+                element("typed-left").value = TypingJudge.length - left;
+                element("typed-says").textContent = `${Math.ceil(left / 1000)} s left`;
+                this.clock.after(200, tick);
+            };
+            tick();
+        }
+        this.#gaps.push(Math.max(0, Math.round(at - this.#last)));
+        this.#last = at;
+    }
+
+    async #finish() {
+        element("typed").disabled = true;
+        this.#last = null;
+        element("typed-left").value = TypingJudge.length;
+        if (this.#gaps.length < Trace.leastSubmits) {
+            this.#begin();
+            element("typed-says").textContent = "That was too little to judge. Write a sentence or two, at your own speed.";
+            return;
+        }
+        element("typed-says").textContent = "";
+        await this.#judge(this.#gaps);
+        element("typed-again").focus({ preventScroll: true });
+    }
+
+    async #judge(gaps) {
+        this.#tuner.take(traceOfGaps(gaps));
+        const result = await this.#tuner.tune({ first: 50, last: 2000, maxWait: null });
+        if (!result) return;
+        const row = result.debounce.find((row) => row.reason);
+        const sorted = gaps.slice(1).sort((one, other) => one - other);
+        this.verdict = { gaps, row, median: sorted[sorted.length >> 1], executions: executionsOf(makePolicy("debounce", row.wait), gaps) };
+        element("verdict").hidden = false;
+        element("verdict-title").textContent = this.#title;
+        element("verdict-says").textContent = this.#words;
+        this.#draw();
+    }
+
+    get #title() {
+        const { row } = this.verdict;
+        return row.saved > 0
+            ? `A wait of ${shownDuration(row.wait)} suits this typing and saves ${Math.floor(row.saved * 100)} %`
+            : "No wait up to two seconds saves anything on this typing";
+    }
+
+    get #words() {
+        const { gaps, row, median } = this.verdict;
+        const burst = (gaps.length / row.executions).toFixed(1).replace(/\.0$/, "");
+        return `${gaps.length} keys, one every ${shownDuration(median)} (median), in ${plural(row.executions, "burst")} of ${burst} on average: `
+            + `${plural(row.executions, "request")} instead of ${gaps.length}.`;
+    }
+
+    #picture(width) {
+        const { gaps, row, executions, median } = this.verdict;
+        const sketch = new Sketch(width);
+        const isNarrow = width < 560;
+        sketch.text(isNarrow ? `A wait of ${shownDuration(row.wait)} saves ${Math.floor(row.saved * 100)} %` : this.#title, 12, 26,
+            { size: isNarrow ? 16 : 18, weight: 700 });
+        sketch.text(`${gaps.length} keys → ${plural(row.executions, "request")} · a key every ${shownDuration(median)}`, 12, 48, { colour: theme.quiet });
+        sketchStrip(sketch, gaps, executions, 68);
+        sketch.text("pauses between the keys", 12, 174, { colour: theme.quiet });
+        sketchPauses(sketch, gaps, row.wait, 206);
+        sketch.text("judged by Lull", width - 12, 302, { anchor: "end", colour: theme.quiet, size: 12 });
+        return sketch.svg(312, `${this.#title}. ${this.#words}`);
+    }
+
+    #draw() {
+        if (!this.verdict || element("verdict").hidden) return;
+        const width = Math.min(760, element("verdict-picture").clientWidth);
+        if (width > 0) element("verdict-picture").innerHTML = this.#picture(width);
+    }
+
+    /** The link has the times between the keys, not the text. */
+    async link() {
+        return `${location.href.replace(/#.*/, "")}#!typing=${await pack(this.verdict.gaps)}`;
+    }
+
+    async #copyLink() {
+        const link = await this.link();
+        try {
+            await navigator.clipboard.writeText(link);
+            element("typed-done").textContent = "The link is copied. It has the times between the keys, not the text.";
+        } catch {
+            history.replaceState(null, "", link);
+            element("typed-done").textContent = "The link is in the address bar: copy it from there.";
+        }
+    }
+
+    /** Saves the picture as a PNG, at twice its size. */
+    async #save() {
+        const image = new Image();
+        image.src = URL.createObjectURL(new Blob([this.#picture(760)], { type: "image/svg+xml" }));
+        await image.decode();
+        const canvas = make("canvas", { width: 1520, height: 624 });
+        canvas.getContext("2d").drawImage(image, 0, 0, 1520, 624);
+        URL.revokeObjectURL(image.src);
+        const picture = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+        saveFile("my-typing.png", picture);
+        element("typed-done").textContent = "The picture is saved.";
+    }
+}

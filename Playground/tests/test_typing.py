@@ -1,0 +1,118 @@
+"""Fifteen seconds of typing that are judged, and the puzzle."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+from harness import PageTest
+
+
+class TypingTest(PageTest):
+    def type(self, gaps):
+        """Types keys with the given milliseconds before each, and lets the fifteen seconds pass."""
+        self.browser.run("""
+            const { judge } = playground;
+            judge.clock.hold();
+            const field = document.getElementById("typed");
+            for (const gap of arguments[0]) {
+                judge.clock.advance(gap);
+                field.value += "x";
+                field.dispatchEvent(new Event("input"));
+            }
+            judge.clock.advance(15000);
+        """, gaps)
+
+    def verdict(self):
+        self.browser.wait("return !document.getElementById('verdict').hidden")
+        return [self.browser.text("#verdict-title"), self.browser.text("#verdict-says")]
+
+    # Ten bursts of eight keys, 100 ms apart, and 700 ms from burst to burst.
+    bursts = ([0] + [100] * 7) + ([700] + [100] * 7) * 9
+
+    def test_fifteen_seconds_of_typing_have_a_verdict(self):
+        self.type(self.bursts)
+        self.assertEqual(self.verdict(), [
+            "A wait of 120 ms suits this typing and saves 87 %",
+            "80 keys, one every 100 ms (median), in 10 bursts of 8 on average: 10 requests instead of 80."])
+        self.assertEqual(self.browser.run("return document.getElementById('typed').disabled"), True)
+
+    def test_the_verdict_is_that_of_lull_tune(self):
+        gaps = self.browser.run("return playground.puzzle.gaps")
+        self.type(gaps)
+        self.verdict()
+        at, lines = 0, []
+        for gap in gaps:
+            at += gap
+            lines.append(json.dumps({"at": at / 1000}))
+        shown = self.browser.run("return playground.judge.verdict.gaps")
+        # Fifteen seconds may be over before the last key.
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.write("\n".join(lines[:len(shown)]))
+            file.flush()
+            found = json.loads(subprocess.run(
+                [os.environ["LULL"], "tune", "--format", "json", "--waits", "50ms..2s", file.name],
+                capture_output=True, check=True, text=True).stdout)
+        chosen = found["debounce"]["suggested"]["wait"]
+        self.assertIn(f"A wait of {round(chosen * 1000)} ms ", self.browser.text("#verdict-title"))
+
+    def test_too_little_typing_is_not_judged(self):
+        self.type([0] + [200] * 18)
+        self.browser.wait("return document.getElementById('typed-says').textContent.startsWith('That was too little')")
+        self.assertTrue(self.browser.run("return document.getElementById('verdict').hidden"))
+        # And the next try begins from nothing.
+        self.type(self.bursts)
+        self.assertIn("80 keys", self.verdict()[1])
+
+    def test_a_link_shows_the_verdict_and_has_no_text(self):
+        self.type(self.bursts)
+        said = self.verdict()
+        link = self.browser.run("return playground.judge.link()")
+        self.open(link[link.index("#"):])
+        self.assertEqual(self.verdict(), said)
+        self.assertLess(len(link), 600)
+        self.open("#!typing=nonsense")
+        self.assertIn("what it has of typing is damaged", self.browser.text("#notice"))
+
+    def test_the_picture_can_be_saved(self):
+        self.type(self.bursts)
+        self.verdict()
+        size = self.browser.run("""
+            return new Promise((resolve) => {
+                HTMLAnchorElement.prototype.click = async function () {
+                    const image = await createImageBitmap(await (await fetch(this.href)).blob());
+                    resolve([this.download, image.width, image.height]);
+                };
+                document.getElementById("typed-save").click();
+            });
+        """)
+        self.assertEqual(size, ["my-typing.png", 1520, 624])
+
+    def test_the_stage_can_show_it(self):
+        self.type(self.bursts)
+        self.verdict()
+        self.browser.click("#typed-stage")
+        counts = self.browser.run("return [playground.stage.submits.length, playground.stage.lanes[0].executions.length]")
+        self.assertEqual(counts, [80, 10])
+
+    def test_the_puzzle_knows_the_fewest_requests(self):
+        says = "document.getElementById('puzzle-says').textContent"
+        self.browser.wait(f"return {says}.includes('That is more than 400 ms')")
+        self.browser.click("#puzzle-tell")
+        self.browser.wait(f"return {says}.includes('There is none with fewer')")
+        requests = int(self.browser.run(f"return {says}").split(" ")[0])
+        # By another way: whenever a key has no answer yet, the latest possible one is 400 ms after it.
+        at, answered, fewest = 0, -1, 0
+        for gap in self.browser.run("return playground.puzzle.gaps"):
+            at += gap
+            if at > answered:
+                answered = at + 400
+                fewest += 1
+        self.assertEqual(requests, fewest)
+        why = self.browser.text("#puzzle-why")
+        self.assertIn(f"{fewest} requests: a wait of 400 ms with a longest wait of 400 ms", why)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -9,7 +9,7 @@ DESTDIR ?=
 BINARY ?=
 # Where the documentation is served.
 PORT ?= 8000
-export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE
+export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE ADDRESS REPOSITORY
 
 .PHONY: help run install uninstall dist test test-servers modes bench check format lint embedded playground test-playground docs docs-serve api ci clean
 
@@ -64,14 +64,15 @@ playground: ## Build the page for trying Lull in a browser: docs/playground/inde
 test-playground: ## Test that page in a headless browser, which is installed if missing.
 	@scripts/test-playground
 
-docs: ## Build the documentation; a warning is an error.
+docs: ## Build the documentation as a site, and check its links; ADDRESS=https://… is where it will be, REPOSITORY=https://… its sources.
 	@swift build --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/docs
+	@scripts/site
 	@echo "docs: make docs-serve shows it in a browser"
 
-docs-serve: docs ## Build the documentation, and serve it on this machine; PORT=8000.
-	@echo "docs: http://localhost:$(PORT)/documentation/lull/ (Ctrl-C ends it)"
-	@python3 -m http.server --bind 127.0.0.1 --directory $(SCRATCH)/docs/Lull.doccarchive $(PORT) 2>/dev/null
+docs-serve: docs ## Build the site, and serve it on this machine; PORT=8000.
+	@echo "docs: http://localhost:$(PORT)/ (Ctrl-C ends it)"
+	@python3 -m http.server --bind 127.0.0.1 --directory $(SCRATCH)/site/out $(PORT) 2>/dev/null
 
 api: ## Compare the public declarations with the lists in docs/api; UPDATE=1 writes the lists.
 	@swift build --scratch-path $(SCRATCH) $(FLAGS)

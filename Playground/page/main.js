@@ -63,6 +63,8 @@ function busiest(gaps, length) {
 function begin() {
     readTheme();
     isDark.addEventListener("change", readTheme);
+    // Opened from disk, the page stands alone.
+    element("way-out").hidden = location.protocol === "file:";
     const timeline = new Timeline(element("timeline"), stage);
     const words = new Words(stage, element("log"), element("spoken"));
     let panel = null;

@@ -69,6 +69,22 @@ struct PictureTests {
         }
     }
 
+    @Test func aPictureSaysForWhichTargetsItsWaitIsSuggested() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).svg")
+        defer { try? FileManager.default.removeItem(at: path) }
+        for (options, condition) in [
+            ([], ""), (["--target-delay", "300ms"], " for a delay of at most 300ms"),
+            (
+                ["--target-saving", "70%", "--target-delay", "1s"],
+                " for a saving of at least 70.0 % and a delay of at most 1s"
+            ),
+        ] {
+            _ = try lull(["tune", "--svg", path.path] + options + ["-"], input: Array(bursts.utf8))
+            let picture = try String(contentsOf: path, encoding: .utf8)
+            #expect(picture.contains("Ringed: the suggested wait\(condition)."))
+        }
+    }
+
     @Test func theKeyOfATraceWithoutKeysIsNotNamed() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).svg")
         defer { try? FileManager.default.removeItem(at: path) }

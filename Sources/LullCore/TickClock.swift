@@ -1,0 +1,48 @@
+/// Makes instants of a hardware counter that wraps around: a timer of 16, 24 or 32 bits, or a count of milliseconds.
+///
+/// Read the counter at least once each time it goes round, and from one place only; every interrupt of the timer is enough. Nothing
+/// is lost to rounding, whatever the frequency: after any time the instant is exact, rounded down to a nanosecond.
+///
+/// ```swift
+/// var clock = TickClock(hertz: 32_768, bits: 24)
+/// let now = clock.instant(at: counter)
+/// ```
+public struct TickClock: BitwiseCopyable, Sendable {
+    private let hertz: UInt32
+    private let mask: UInt32
+    /// Nanoseconds in a tick, if they are a whole number: then no division is needed, which a small processor does in software.
+    private let period: UInt32
+    private var last: UInt32
+    private var now = CoreInstant.origin
+    /// What the last division left over, in nanoseconds times the frequency.
+    private var rest: UInt64 = 0
+
+    /// Creates a clock whose origin is now.
+    ///
+    /// - Parameters:
+    ///   - hertz: How many ticks a second has; not zero.
+    ///   - bits: The width of the counter, from 1 to 32.
+    ///   - start: What the counter shows now.
+    public init(hertz: UInt32, bits: Int = 32, start: UInt32 = 0) {
+        precondition(hertz > 0 && (1...32).contains(bits), "a clock has a frequency, and a counter of 1 to 32 bits")
+        self.hertz = hertz
+        mask = UInt32.max >> UInt32(32 - bits)
+        period = 1_000_000_000 % hertz == 0 ? 1_000_000_000 / hertz : 0
+        last = start & mask
+    }
+
+    /// Returns the instant at which the counter shows `ticks`, which is less than once round after the last one.
+    public mutating func instant(at ticks: UInt32) -> CoreInstant {
+        let passed = UInt64((ticks &- last) & mask)
+        last = ticks & mask
+        let nanoseconds: UInt64
+        if period > 0 {
+            nanoseconds = passed * UInt64(period)
+        } else {
+            // No overflow: 2³² ticks of 10⁹ are less than 2⁶², and the rest is less than 2³².
+            (nanoseconds, rest) = (passed * 1_000_000_000 + rest).quotientAndRemainder(dividingBy: UInt64(hertz))
+        }
+        now = now.advanced(by: .nanoseconds(Int64(nanoseconds)))
+        return now
+    }
+}

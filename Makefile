@@ -11,7 +11,7 @@ BINARY ?=
 PORT ?= 8000
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE ADDRESS REPOSITORY
 
-.PHONY: help run install uninstall dist test test-servers modes bench check format lint embedded playground test-playground docs docs-serve api ci clean
+.PHONY: help run install uninstall dist test test-servers modes bench check format lint embedded firmware test-firmware playground test-playground docs docs-serve api ci clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,14 @@ lint: ## Report sources in any other style.
 embedded: ## Build the core as Embedded Swift, and run it as WebAssembly.
 	@scripts/embedded
 
+firmware: ## Build the programs in Firmware for a Cortex-M4 that QEMU emulates, and print what they need.
+	@scripts/install-missing firmware
+	@scripts/firmware
+
+test-firmware: ## Run them in QEMU, which is installed if missing: contacts that bounce, all conformance cases, and the figures.
+	@scripts/install-missing firmware
+	@cd Firmware/tests && SCRATCH=$(abspath $(SCRATCH)) PYTHONDONTWRITEBYTECODE=1 python3 -m unittest
+
 playground: ## Build the page for trying Lull in a browser: docs/playground/index.html.
 	@scripts/playground
 
@@ -84,4 +92,4 @@ ci: ## Run everything that must pass before a change is merged.
 clean: ## Remove everything that was built.
 	@rm -rf $(SCRATCH) Benchmarks/.build
 
-SOURCES = Package.swift Sources Tests Playground/Engine Playground/tests Benchmarks/Package.swift Benchmarks/Sources
+SOURCES = Package.swift Sources Tests Playground/Engine Playground/tests Firmware/Controls Firmware/Programs Benchmarks/Package.swift Benchmarks/Sources

@@ -101,7 +101,9 @@ struct FixedEngineTests {
             let wanted = model.executions.map { one in
                 "\(one.at) \(number(one.key)) \(one.values[0]) \(one.count) \(one.edge.rawValue) \(one.first)"
             }
-            if found != wanted { return "\(trial.setup.policy) \(operation): \(found.suffix(3)), not \(wanted.suffix(3))" }
+            if found != wanted {
+                return "\(trial.setup.policy) \(operation): \(found.suffix(3)), not \(wanted.suffix(3))"
+            }
             let counts = engine.counts
             let fates: [(UInt32, ReferenceFate)] = [
                 (counts.executed, .executed), (counts.superseded, .superseded), (counts.absorbed, .absorbed),

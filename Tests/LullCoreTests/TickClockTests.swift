@@ -9,7 +9,9 @@ import Testing
 struct TickClockTests {
     @Test("a counter that wraps around makes instants that never do", arguments: [1, 8, 15, 16, 24, 31, 32])
     func wrapping(bits: Int) {
-        for hertz in [1, 3, 1000, 1024, 32_768, 1_000_000, 16_000_000, 25_000_000, 84_000_001, 1_000_000_000, UInt32.max] {
+        for hertz in [
+            1, 3, 1000, 1024, 32_768, 1_000_000, 16_000_000, 25_000_000, 84_000_001, 1_000_000_000, UInt32.max,
+        ] {
             var random = SplitMix(seed: UInt64(bits) &* 31 &+ UInt64(hertz))
             let mask = UInt32.max >> UInt32(32 - bits)
             let start = UInt32.random(in: 0...mask, using: &random)

@@ -1,0 +1,28 @@
+// The pins of a board that has some: the first input register of its GPIO, with a button that closes to ground.
+//
+// Linked instead of pins.c, host.c and report.c, it makes a program as it would be flashed. No test runs it: QEMU's board has nothing there.
+#include "port.h"
+
+void report_fault(const uint32_t *frame);
+void report_stack(void);
+
+#define GPIO_DATA (*(volatile uint32_t *)0x40010000)
+
+uint32_t pins_read(void) { return ~GPIO_DATA; }
+
+bool pins_remain(void) { return true; }
+
+/// There is no host: what is told to it is lost, and a program that ends waits for a reset.
+void host_write(const char *text) { (void)text; }
+
+void host_exit(int status) {
+    (void)status;
+    for (;;) __asm__ volatile("wfi");
+}
+
+void report_fault(const uint32_t *frame) {
+    (void)frame;
+    host_exit(70);
+}
+
+void report_stack(void) {}

@@ -1,0 +1,31 @@
+// What the host is told of a fault, and at the end.
+#include "port.h"
+
+void report_fault(const uint32_t *frame);
+void report_stack(void);
+
+extern uint32_t stack_bottom[];
+
+// Called with the stack pointer at which the processor has stored r0-r3, r12, lr, pc and xpsr.
+void report_fault(const uint32_t *frame) {
+    if (frame < stack_bottom) host_write("firmware: the stack has overflowed\n"), host_exit(70);
+    static const char digits[] = "0123456789abcdef";
+    static char text[] = "firmware: fault at pc ........, lr ........, cfsr ........, address ........\n";
+    const uint32_t words[] = {frame[6], frame[5], *(volatile uint32_t *)0xE000ED28, *(volatile uint32_t *)0xE000ED38};
+    char *place = text;
+    for (int index = 0; index < 4; index++) {
+        while (*place != '.') place++;
+        for (int shift = 28; shift >= 0; shift -= 4) *place++ = digits[words[index] >> shift & 15];
+    }
+    host_write(text);
+    host_exit(70);
+}
+
+// Tells the host how deep the stack has been, for the tests.
+void report_stack(void) {
+    static char text[] = "deepest stack: ..... bytes\n";
+    char *place = text + 19;
+    for (size_t rest = stack_deepest(); rest > 0 || place == text + 19; rest /= 10) *place-- = (char)('0' + rest % 10);
+    while (place >= text + 15) *place-- = ' ';
+    host_write(text);
+}

@@ -1,0 +1,5 @@
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+bool counter_settles(uint8_t level);

@@ -1,0 +1,31 @@
+// The smallest useful program: a button that bounces, as one byte for each press and each release.
+internal import LullCore
+internal import Port
+
+@main
+enum Program {
+    static func main() {
+        clock_start(0)
+        var clock = TickClock(hertz: 1000)
+        guard let policy = try? Policy.debounce(wait: .milliseconds(10)) else {
+            fatalError("the policy obeys the rules")
+        }
+        var contact = FixedEngine<1, Bool>(policy)
+        var pin = false
+        while pins_remain() {
+            clock_sleep()
+            let now = clock.instant(at: clock_ticks())
+            let isClosed = pins_read() & 1 != 0
+            if isClosed != pin {
+                pin = isClosed
+                contact.submit(isClosed, at: now, run: report)
+            } else {
+                contact.advance(to: now, run: report)
+            }
+        }
+    }
+
+    static func report(_ settled: FixedExecution<Bool>) {
+        uart_write(settled.value ? UInt8(ascii: "P") : UInt8(ascii: "R"))
+    }
+}

@@ -44,7 +44,9 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
 
     /// Creates an engine with nothing pending.
     ///
-    /// - Parameter keepsFirst: Keep the first value of a burst instead of the latest (<doc:Semantics>, section 8).
+    /// - Parameters:
+    ///   - policy: When values fall due.
+    ///   - keepsFirst: Keep the first value of a burst instead of the latest (<doc:Semantics>, section 8).
     public init(_ policy: Policy, keepsFirst: Bool = false) {
         self.policy = policy
         self.keepsFirst = keepsFirst

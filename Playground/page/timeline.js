@@ -209,6 +209,7 @@ class Timeline {
         const start = firstIndex(executions, "startedAt", view.left - this.#stage.longestTakes - 100);
         const last = new Map();
         const lastText = new Map();
+        let lastValue = -Infinity;
         for (let index = start; index < executions.length; index++) {
             const execution = executions[index];
             const { y } = bar(execution.key);
@@ -237,7 +238,20 @@ class Timeline {
                 lastText.set(execution.key, at);
                 this.#text(text, at, y - 11, "center", theme.ink, "600");
             }
+            const value = Timeline.shownValue(execution.value);
+            const needed = 4 + 7 * value.length;
+            if (this.#stage.keys.length === 1 && !this.#isSmall && at - lastValue > needed) {
+                lastValue = at;
+                this.#text(value, at, y + 23, "center", theme.quiet);
+            }
         }
+    }
+
+    /** A value in a few characters, of a long one the end. */
+    static shownValue(value) {
+        if (Array.isArray(value)) return plural(value.length, "value");
+        const text = String(value);
+        return text.length > 9 ? `…${text.slice(-8)}` : text;
     }
 
     /** Draws the submits behind an execution on its bar; for the selected one with a line from each of them. */

@@ -38,8 +38,9 @@ async function linkWithCalls(stage) {
     return { link: start, count: 0 };
 }
 
-/** Sets the stage as a link says, with defaults for the rest. Throws an error that says what is wrong, and changes nothing then. */
-async function followLink(fragment, stage) {
+/** Sets the stage as a link says, with defaults for the rest, if it is still wanted when it has been read. Throws an error that says
+ * what is wrong, and changes nothing then. */
+async function followLink(fragment, stage, isWanted = () => true) {
     if (!fragment.startsWith("#!")) return false;
     const policies = [];
     const settings = new Map();
@@ -57,6 +58,7 @@ async function followLink(fragment, stage) {
         if (options && ![...options].some((option) => option.value === value)) throw new Error(`“${value}” is no ${id}`);
         if (!options && value.trim() !== "") parseDuration(value);
     }
+    if (!isWanted()) return false;
     stage.policies = policies.length > 0 ? policies : usualPolicies();
     for (const id of settingFields) {
         const field = element(id);

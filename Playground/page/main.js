@@ -96,6 +96,7 @@ function begin() {
     stage.policies = usualPolicies();
     const inputs = connectInputs(stage, timeline);
     let lastLink = null;
+    let linkCount = 0;
     const judge = new TypingJudge((gaps, policy) => {
         demo.stop();
         let at = 0;
@@ -108,28 +109,35 @@ function begin() {
         element("stage").scrollIntoView();
     });
     const rows = new LaneRows(element("lanes"), stage, (policy, index) => panel.replace(policy, index));
+    const presentLink = () =>
+        stageLink(stage).replace("#!", document.body.classList.contains("embed") ? "#!embed&" : "#!");
     panel = new Panel(stage, () => {
-        lastLink = stageLink(stage);
+        lastLink = presentLink();
         history.replaceState(null, "", lastLink);
         panel.showCode();
     });
     element("add").addEventListener("click", () => panel.add());
     element("remove").addEventListener("click", () => panel.remove());
     const follow = async () => {
-        if (location.hash === lastLink) return;
-        const isEmbedded = /[!&]embed(&|$)/.test(location.hash);
+        const link = location.hash;
+        // A newer link may be followed before an older one has been read.
+        const number = ++linkCount;
+        const isWanted = () => number === linkCount;
+        showNotice("");
+        if (link === lastLink) return;
+        const isEmbedded = /[!&]embed(&|$)/.test(link);
         document.body.classList.toggle("embed", isEmbedded);
         element("whole").href = location.href.replace(/embed&?/, "");
-        const typing = /^#!typing=(.*)$/.exec(location.hash);
+        const typing = /^#!typing=(.*)$/.exec(link);
         try {
             if (typing) await judge.showLink(typing[1]);
-            else if (await followLink(location.hash, stage)) lastLink = location.hash;
-            if (stage.calls.length > 0) {
+            else if (await followLink(link, stage, isWanted)) lastLink = link;
+            if (isWanted() && !typing && stage.calls.length > 0) {
                 timeline.showAll(element("window"));
                 setPaused(true);
             }
         } catch (error) {
-            showNotice(`This link was not understood: ${error.message}.`);
+            if (isWanted()) showNotice(`This link was not understood: ${error.message}.`);
         }
         panel.choose(0);
     };
@@ -138,7 +146,7 @@ function begin() {
     const isFollowed = follow();
     for (const id of ["takes", "throws", "key", "delay"]) {
         element(id).addEventListener("change", () => {
-            lastLink = stageLink(stage);
+            lastLink = presentLink();
             if (location.hash.startsWith("#!")) history.replaceState(null, "", lastLink);
             panel.showCode();
         });

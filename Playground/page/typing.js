@@ -3,6 +3,8 @@
 class TypingJudge {
     /** Milliseconds of typing, from the first key on. */
     static length = 15_000;
+    /** More keys than any hand types in that time. */
+    static most = 2000;
 
     clock = new Clock();
     #tuner = new Tuner();
@@ -27,7 +29,9 @@ class TypingJudge {
     /** Shows the verdict on typing that came with a link. */
     async showLink(packed) {
         const gaps = await unpack(packed);
-        const isTyping = Array.isArray(gaps) && gaps.length >= Trace.leastSubmits && gaps.every((gap) => gap >= 0 && gap < 60_000);
+        const isTyping = Array.isArray(gaps) && gaps.length >= Trace.leastSubmits && gaps.length <= TypingJudge.most
+            && gaps.every((gap) => Number.isInteger(gap) && gap >= 0)
+            && gaps.reduce((sum, gap) => sum + gap, 0) <= TypingJudge.length + gaps.length;
         if (!isTyping) throw new Error("what it has of typing is damaged");
         element("typed-says").textContent = "This is how the sender of the link typed. How do you?";
         await this.#judge(gaps);

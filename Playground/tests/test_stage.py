@@ -254,6 +254,13 @@ class StageTest(PageTest):
         self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 1)
         self.assertTrue(self.browser.run("return document.getElementById('whole').href").endswith("#!debounce,1s"))
 
+    def test_a_frame_stays_one_when_its_policies_change(self):
+        self.open("#!embed&debounce,250ms")
+        self.browser.run("playground.panel.replace({ ...playground.stage.policies[0], wait: 400 }, 0)")
+        self.assertEqual(self.browser.run("return location.hash"), "#!embed&debounce,400ms")
+        self.browser.run("location.hash = '#!debounce,400ms'")
+        self.browser.wait("return !document.body.classList.contains('embed')")
+
     def test_a_link_holds_the_latest_calls_if_there_are_too_many(self):
         self.hold()
         self.browser.run("""

@@ -75,6 +75,25 @@ class TypingTest(PageTest):
         self.open("#!typing=nonsense")
         self.assertIn("what it has of typing is damaged", self.browser.text("#notice"))
 
+    def test_a_link_that_is_no_typing_is_refused_and_another_one_can_follow(self):
+        follow = """
+            const [data, fragment] = arguments;
+            const bytes = new Blob([data]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+            return new Response(bytes).arrayBuffer().then((packed) => {
+                const text = btoa(String.fromCharCode(...new Uint8Array(packed)));
+                location.hash = fragment ?? "#!typing=" + text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+            });
+        """
+        for gaps in ([-1] * 30, ["1"] * 30, [0.5] * 30, [1] * 200_000, [1000] * 30, [[1]], {}, 7, None):
+            self.browser.run(follow, json.dumps(gaps))
+            self.browser.wait("return document.getElementById('notice').textContent.includes('typing is damaged')")
+            self.browser.run(follow, "", "#!debounce,700ms")
+            self.browser.wait("return document.getElementById('notice').hidden")
+        self.assertTrue(self.browser.run("return document.getElementById('verdict').hidden"))
+        self.browser.run(follow, json.dumps(self.bursts))
+        self.assertIn("80 keys", self.verdict()[1])
+        self.assertIn("#!typing=", self.browser.run("return location.hash"))
+
     def test_the_picture_can_be_saved(self):
         self.type(self.bursts)
         self.verdict()

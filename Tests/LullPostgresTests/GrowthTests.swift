@@ -42,14 +42,17 @@ struct GrowthTests {
         while load.count < 1000 { try await Task.sleep(for: .milliseconds(10)) }
         try sql("VACUUM work")
         let before = Int(try sql.value("SELECT pg_table_size('work')") ?? "") ?? 0
-        for _ in 0..<3 {
+        // What comes between two vacuums leaves dead rows till the second. On a busy machine that may be more than is waited for.
+        var most = 500
+        for _ in 0..<6 {
             let count = load.count
             while load.count < count + 500 { try await Task.sleep(for: .milliseconds(10)) }
             try sql("VACUUM work")
+            most = max(most, load.count - count)
         }
         await load.end()
         let after = Int(try sql.value("SELECT pg_table_size('work')") ?? "") ?? .max
-        #expect(after <= before + 500_000, "\(before) and then \(after) bytes")
+        #expect(after <= before + 1_000 * most, "\(before) and then \(after) bytes, at most \(most) submits between two vacuums")
         await store.close()
     }
 }

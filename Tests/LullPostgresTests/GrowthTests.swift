@@ -52,7 +52,9 @@ struct GrowthTests {
         }
         await load.end()
         let after = Int(try sql.value("SELECT pg_table_size('work')") ?? "") ?? .max
-        #expect(after <= before + 1_000 * most, "\(before) and then \(after) bytes, at most \(most) submits between two vacuums")
+        #expect(
+            after <= before + 1_000 * most,
+            "\(before) and then \(after) bytes, at most \(most) submits between two vacuums")
         await store.close()
     }
 }

@@ -13,7 +13,7 @@
 /// ```
 ///
 /// Each call first does what was due by then, in the order of due instants. An instant earlier than the last one counts as that one.
-/// It has no lock: call it from one place, such as the main loop. A call looks at every key, except ``advance(to:run:)`` before
+/// It has no lock: call it from one place, such as the main loop, and not from the closures that it calls. A call looks at every key, except ``advance(to:run:)`` before
 /// anything has changed, which compares two numbers.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable {
@@ -36,7 +36,8 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
     public private(set) var counts = FixedCounts()
 
     private var slots: [keyCount of Slot]
-    private var burstCount: UInt32 = 0
+    /// The number of bursts so far, which wraps around. Tests set it.
+    var burstCount: UInt32 = 0
     /// The last instant handled.
     private var now = CoreInstant.farPast
     /// No gate changes by itself before this instant.

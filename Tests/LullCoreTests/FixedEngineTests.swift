@@ -133,6 +133,21 @@ struct FixedEngineTests {
         #expect(engine.alarm == .farFuture)
     }
 
+    @Test(
+        "the order of bursts survives the wrap of their number",
+        arguments: [0xFFFF_FFFE, 0x7FFF_FFFE, 0xFFFE, 0x7FFE] as [UInt32])
+    func burstNumbers(start: UInt32) throws {
+        var engine = FixedEngine<4, Int>(try Policy.debounce(wait: .milliseconds(10)))
+        engine.burstCount = start
+        var found: [Int] = []
+        // All are due at the same instant, and began in this order.
+        for key in [3, 1, 2, 0] { engine.submit(key, for: key, at: .origin) { found.append($0.key) } }
+        engine.advance(to: CoreInstant(10_000_000)) { found.append($0.key) }
+        for key in [2, 0, 3, 1] { engine.submit(key, for: key, at: CoreInstant(10_000_000)) { found.append($0.key) } }
+        engine.flush(at: CoreInstant(10_000_001)) { found.append($0.key) }
+        #expect(found == [3, 1, 2, 0, 2, 0, 3, 1])
+    }
+
     @Test("its memory is what its keys need: 56 bytes each for a value of a byte")
     func memory() {
         let one = MemoryLayout<FixedEngine<1, UInt8>>.size

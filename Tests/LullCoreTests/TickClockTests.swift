@@ -31,6 +31,19 @@ struct TickClockTests {
         }
     }
 
+    @Test("after more time than can be counted it stays in the far future")
+    func farFuture() {
+        var clock = TickClock(hertz: 1)
+        var last = CoreInstant.origin
+        // A hundred and thirty-six years each time.
+        for number in 1...5 as ClosedRange<UInt32> {
+            let now = clock.instant(at: 0 &- number)
+            #expect(now >= last)
+            last = now
+        }
+        #expect(last == .farFuture)
+    }
+
     @Test("bits above the counter's width do not matter")
     func excess() {
         var clock = TickClock(hertz: 1000, bits: 16, start: 0xABCD_FFFF)

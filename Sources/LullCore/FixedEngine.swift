@@ -13,8 +13,8 @@
 /// ```
 ///
 /// Each call first does what was due by then, in the order of due instants. An instant earlier than the last one counts as that one.
-/// It has no lock: call it from one place, such as the main loop, and not from the closures that it calls. A call looks at every key, except ``advance(to:run:)`` before
-/// anything has changed, which compares two numbers.
+/// It has no lock: call it from one place, such as the main loop, and not from the closures that it calls. A call looks at every
+/// key, except ``advance(to:run:)`` before anything has changed, which compares two numbers.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable {
     /// The state of one key.

@@ -47,4 +47,24 @@ struct KnownFaultTests {
         // b and its deadline belong to the burst before c.
         #expect(seen.all == ["b at 4", "f at 12", "h at 15"])
     }
+
+    /// swift-clocks#27: the clock was advanced before the code under test slept on it.
+    @Test("an advance returns when the handlers that it started have ended, also on a busy machine")
+    func busyMachine() async {
+        let busy = (0..<8).map { _ in
+            Task(priority: .high) { while !Task.isCancelled { await Task.yield() } }
+        }
+        let save = Debouncer(for: .seconds(2), clock: clock) { [seen, clock] (draft: String) in
+            for _ in 0..<5 { await Task.yield() }
+            try await clock.sleep(for: .seconds(1))
+            seen.add(draft)
+        }
+        for round in 1...200 {
+            save("draft \(round)")
+            await clock.advance(by: .seconds(3))
+            #expect(seen.all.count == round)
+        }
+        #expect(seen.all.last == "draft 200")
+        for task in busy { task.cancel() }
+    }
 }

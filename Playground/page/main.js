@@ -66,6 +66,7 @@ function begin() {
     // Opened from disk, the page stands alone.
     element("way-out").hidden = location.protocol === "file:";
     const timeline = new Timeline(element("timeline"), stage);
+    drawLegend(element("timeline-help"));
     const words = new Words(stage, element("log"), element("spoken"));
     let panel = null;
     const demo = new Demo(stage, () => { element("turn").textContent = "Your turn:"; });
@@ -160,7 +161,7 @@ function begin() {
     connectTuning(stage, inputs.gaps);
     const puzzle = new Puzzle(busiest(inputs.gaps, 20_000));
     timeline.ask();
-    isFollowed.then(() => { 
+    isFollowed.then(() => {
         if (stage.calls.length === 0 && element("notice").hidden) demo.begin(); else demo.isOver = true;
     });
     return { judge, puzzle, timeline, panel, inputs, demo, isFollowed };

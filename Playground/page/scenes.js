@@ -32,13 +32,14 @@ function makeFacts(names) {
  * Makes a stage for a scene, and its small timeline. Returns both, and a function that returns the next due instant.
  *
  * @param observer As that of `Stage`.
+ * @param hint What the timeline says while it is empty.
  */
-function makeStage(clock, policies, observer, span = 8000) {
+function makeStage(clock, policies, observer, hint, span = 8000) {
     const stage = new Stage(clock, observer);
     stage.policies = policies;
     const canvas = make("canvas", { role: "img", "aria-label": "Timeline of this scene" });
     const picture = make("div", { class: "timeline" }, canvas);
-    const timeline = new Timeline(canvas, stage, { isSmall: true });
+    const timeline = new Timeline(canvas, stage, { isSmall: true, hint });
     timeline.span = span;
     stage.changed = () => timeline.ask();
     return { stage, picture, nextDue: () => stage.lanes[0].coalescer.nextDue() };

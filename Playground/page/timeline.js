@@ -11,6 +11,33 @@ function firstIndex(list, member, least) {
     return low;
 }
 
+/** The corners of the mark of each edge, for a size of one. */
+const edgeMarks = {
+    leading: [[-0.8, -1], [1, 0], [-0.8, 1]], trailing: [[0, -1], [0.9, 0], [0, 1], [-0.9, 0]],
+    maxWait: [[-0.8, -0.8], [0.8, -0.8], [0.8, 0.8], [-0.8, 0.8]], flush: [[-1, -0.8], [1, -0.8], [0, 1]],
+    maxCount: [[0, -1], [1, 0.8], [-1, 0.8]],
+};
+
+/** Puts before each part of a legend what the timeline draws for it. */
+function drawLegend(legend) {
+    const bar = '<path d="M1 3h22v10H1z" ';
+    const drawings = {
+        submit: [12, '<circle cx="6" cy="8" r="4.5"/>'],
+        wait: [24, `${bar}opacity=".35"/><path d="M4 3v10M9 3v10M15 3v10" stroke="currentColor" stroke-width="1.5"/>`],
+        pending: [32, `${bar}fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="4 3"/>
+            <path class="hollow" d="M23 2l5.4 6-5.4 6-5.4-6z" stroke="currentColor" stroke-width="2"/>`],
+        drop: [12, '<path d="M2.5 4.5l7 7m0-7l-7 7" stroke="currentColor" stroke-width="2"/>'],
+    };
+    for (const [edge, corners] of Object.entries(edgeMarks)) {
+        drawings[edge] = [16, `<polygon points="${corners.map(([x, y]) => `${8 + 7 * x},${8 + 7 * y}`).join(" ")}"/>`];
+    }
+    for (const part of legend.querySelectorAll("[data-glyph]")) {
+        const [width, drawing] = drawings[part.dataset.glyph];
+        part.insertAdjacentHTML("afterbegin",
+            `<svg viewBox="0 0 ${width} 16" width="${width}" height="16" fill="currentColor" aria-hidden="true">${drawing}</svg> `);
+    }
+}
+
 class Timeline {
     #canvas;
     #context;
@@ -22,12 +49,14 @@ class Timeline {
     /** The selected execution. */
     selected = null;
     #isSmall;
+    #hint;
     /** Where the first policy begins, in pixels. */
     top;
 
-    /** A small one has no names, except those that lanes bring. */
-    constructor(canvas, stage, { isSmall = false } = {}) {
+    /** A small one has no names, except those that lanes bring, and says what to do while it is empty. */
+    constructor(canvas, stage, { isSmall = false, hint = "" } = {}) {
         this.#isSmall = isSmall;
+        this.#hint = hint;
         this.top = isSmall ? 40 : 54;
         this.#canvas = canvas;
         this.#context = canvas.getContext("2d");
@@ -108,6 +137,7 @@ class Timeline {
         this.#drawGrid(view);
         this.#drawSubmits(view);
         lanes.forEach((lane, index) => this.#drawLane(lane, index, view));
+        if (this.#hint && this.#stage.submits.length === 0) this.#text(this.#hint, width / 2, this.top - 16, "center", theme.quiet);
         const now = view.x(this.#pausedAt ?? this.#stage.clock.now);
         context.fillStyle = theme.quiet;
         context.fillRect(Math.round(now), 0, 1, height - 20);
@@ -287,12 +317,7 @@ class Timeline {
         context.strokeStyle = outline;
         context.lineWidth = outline === theme.paper ? 1.25 : 2;
         context.beginPath();
-        const corners = {
-            leading: [[-0.8, -1], [1, 0], [-0.8, 1]], trailing: [[0, -1], [0.9, 0], [0, 1], [-0.9, 0]],
-            maxWait: [[-0.8, -0.8], [0.8, -0.8], [0.8, 0.8], [-0.8, 0.8]], flush: [[-1, -0.8], [1, -0.8], [0, 1]],
-            maxCount: [[0, -1], [1, 0.8], [-1, 0.8]],
-        }[edge];
-        corners.forEach(([dx, dy], index) => context[index ? "lineTo" : "moveTo"](x + dx * size, y + dy * size));
+        edgeMarks[edge].forEach(([dx, dy], index) => context[index ? "lineTo" : "moveTo"](x + dx * size, y + dy * size));
         context.closePath();
         context.fill();
         context.stroke();

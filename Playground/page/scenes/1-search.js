@@ -9,7 +9,7 @@ scenes.push({
         + "older one.",
     mount(root, clock) {
         const field = make("input",
-            { type: "search", "aria-label": "Search", placeholder: "search", style: "width:100%" });
+            { type: "search", "aria-label": "Search", placeholder: "search" });
         const side = (name, title) => {
             const asked = make("output", { "data-fact": `${name}-asked` }, "0");
             const answer = make("output", { "data-fact": `${name}-answer`, "aria-live": "polite" }, "nothing yet");
@@ -28,7 +28,9 @@ scenes.push({
                 stop(query) { events.add(`“${query}” cancelled`); },
             };
         };
-        root.append(field, make("div", { class: "pair", style: "margin-top:.5rem" }));
+        const button = make("button", { "data-do": "type" }, "Type it for me");
+        root.append(
+            make("div", { class: "inputs" }, make("label", { class: "grow" }, field), button), make("div", { class: "pair" }));
         const without = side("without", "Without Lull");
         const having = side("with", "With Lull");
         const sides = [without, having];
@@ -42,9 +44,19 @@ scenes.push({
                 return { takes: searchTakes(value) };
             },
             ended: ({ value, lane, outcome }) => (outcome === "executed" ? sides[lane].answer(value) : sides[lane].stop(value)),
-        });
+        }, "keys appear here");
         [stage.lanes[0].name, stage.lanes[1].name] = ["without Lull", "with Lull"];
         root.append(picture);
-        field.addEventListener("input", () => stage.submit(field.value, { label: field.value.slice(-1) }));
+        const ask = () => stage.submit(field.value, { label: field.value.slice(-1) });
+        let typing = null;
+        const type = (text, length) => {
+            field.value = text.slice(0, length);
+            ask();
+            typing = length < text.length ? clock.after(130, () => type(text, length + 1)) : null;
+        };
+        // A key of the reader ends what is typed for them.
+        const stop = () => { if (typing) clock.drop(typing); };
+        button.addEventListener("click", () => { stop(); type("lull", 1); });
+        field.addEventListener("input", () => { stop(); ask(); });
     },
 });

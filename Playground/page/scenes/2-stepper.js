@@ -22,7 +22,7 @@ scenes.push({
                 events.add(`set(${value}), instead of ${plural(count, "request")}`);
             },
             ended: () => show(),
-        });
+        }, "presses appear here");
         const step = (by) => {
             level += by;
             presses += 1;

@@ -24,7 +24,7 @@ scenes.push({
             dropped: ([task], fate) => {
                 if (fate === "cancelled") set("cancelled", task.value);
             },
-        });
+        }, "tasks appear here");
         const tick = () => {
             if (!range) return;
             bar.value = Math.min(1, (clock.now - range.from) / Math.max(1, range.to - range.from));

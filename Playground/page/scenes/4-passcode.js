@@ -19,7 +19,7 @@ scenes.push({
                 wrongOnes = 0;
                 remember();
             },
-        }, 30_000);
+        }, "wrong codes appear here", 30_000);
         const attempt = () => {
             if (digits === "1234") {
                 recent.cancel();

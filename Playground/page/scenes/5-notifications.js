@@ -16,7 +16,7 @@ scenes.push({
                 set("syncs", ++syncs);
                 events.add(`${key}: one synchronisation for ${plural(count, "notification")}`);
             },
-        }, 5000);
+        }, "notifications appear here", 5000);
         const button = make("button", { "data-do": "burst", click: () => {
             button.disabled = true;
             for (let index = 0; index < 100; index++) {

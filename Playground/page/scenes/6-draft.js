@@ -14,7 +14,7 @@ scenes.push({
                 state.textContent = "saved";
                 events.add(`saved ${plural(value.length, "character")} after ${plural(count, "edit")}: ${why[edge]}`);
             },
-        }, 15_000);
+        }, "edits appear here", 15_000);
         text.addEventListener("input", () => {
             state.textContent = "not saved yet";
             save.submit(text.value, { label: text.value.slice(-1) });

@@ -47,6 +47,7 @@ enum Program {
         for key in 0..<8 { engine.submit(true, for: key, at: instant(Int64(key) / 4)) { _ in executed += 1 } }
         measure("eight keys: submit, joins") { engine.submit(false, for: 3, at: instant(5)) { _ in executed += 1 } }
         measure("eight keys: wake-up, nothing is due") { engine.advance(to: instant(9)) { _ in executed += 1 } }
+        measure("eight keys: alarm") { if engine.alarm < instant(9) { executed += 1 } }
         measure("eight keys: wake-up, three are due") { engine.advance(to: instant(10)) { _ in executed += 1 } }
         engine.advance(to: instant(30)) { _ in executed += 1 }
         if executed != 8 || !engine.counts.addUp { fail("the submits of eight keys are not accounted for\n") }

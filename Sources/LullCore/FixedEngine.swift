@@ -57,9 +57,12 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
     /// The instant at which something falls due next; the far future if nothing is pending. A program that sleeps calls
     /// ``advance(to:run:)`` then, or later.
     public var alarm: CoreInstant {
-        var least = CoreInstant.farFuture
-        for key in slots.indices { least = min(least, slots[key].gate.due(by: policy) ?? .farFuture) }
-        return least
+        // It changes nothing. A getter that does not say `mutating` gets a copy of the engine, with all keys, on the stack.
+        mutating get {
+            var least = CoreInstant.farFuture
+            for key in slots.indices where slots[key].value != nil { least = min(least, slots[key].change) }
+            return least
+        }
     }
 
     // MARK: - Calls
@@ -97,12 +100,12 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
     public mutating func advance(to instant: CoreInstant, run: (FixedExecution<Value>) -> Void) {
         if instant > now { now = instant }
         while nextChange <= now {
-            guard let (key, change) = firstChange() else {
+            guard let key = Self.firstToChange(slots.span) else {
                 nextChange = .farFuture
                 return
             }
-            nextChange = change
-            guard change <= now else { return }
+            nextChange = slots[key].change
+            guard nextChange <= now else { return }
             let due = slots[key].gate.settle(at: now, by: policy)
             noteChange(of: key)
             if let due { execute(key, due, run) }
@@ -113,7 +116,7 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
     /// idle (<doc:Semantics>, section 5).
     public mutating func flush(_ key: Int? = nil, at instant: CoreInstant, run: (FixedExecution<Value>) -> Void) {
         advance(to: instant, run: run)
-        while let next = key ?? firstPending() {
+        while let next = key ?? Self.firstPending(slots.span) {
             let due = slots[next].gate.flush(at: now, by: policy)
             noteChange(of: next)
             if let due { execute(next, due, run) }
@@ -172,29 +175,31 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
         nextChange = min(nextChange, change)
     }
 
-    /// The key whose gate changes first, and when; nil if all are idle.
-    private func firstChange() -> (key: Int, at: CoreInstant)? {
-        var first: (key: Int, at: CoreInstant)?
+    // These take a span: methods that do not say `mutating` get a copy of the engine, too.
+
+    /// The key whose gate changes first; nil if all are idle.
+    private static func firstToChange(_ slots: Span<Slot>) -> Int? {
+        var first: Int?
         for key in slots.indices where slots[key].gate.phase != .idle {
-            let change = slots[key].change
-            if let first, first.at < change || (first.at == change && isEarlier(first.key, key)) { continue }
-            first = (key, change)
+            if let first, slots[first].change < slots[key].change { continue }
+            if let first, slots[first].change == slots[key].change, isEarlier(slots, first, key) { continue }
+            first = key
         }
         return first
     }
 
     /// The key with something pending whose burst began first.
-    private func firstPending() -> Int? {
+    private static func firstPending(_ slots: Span<Slot>) -> Int? {
         var first: Int?
         for key in slots.indices where slots[key].value != nil {
-            if let first, isEarlier(first, key) { continue }
+            if let first, isEarlier(slots, first, key) { continue }
             first = key
         }
         return first
     }
 
     /// Whether the burst of one key began before that of another. The numbers wrap around: what counts is their distance.
-    private func isEarlier(_ one: Int, _ other: Int) -> Bool {
+    private static func isEarlier(_ slots: Span<Slot>, _ one: Int, _ other: Int) -> Bool {
         Int32(bitPattern: slots[one].burst &- slots[other].burst) < 0
     }
 }

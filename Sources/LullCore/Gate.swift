@@ -105,8 +105,11 @@ public struct Gate: Hashable, Sendable {
         count == 0 ? nil : pendingDue(by: policy)
     }
 
+    // Always inlined, as the path of a submit below is: a call would copy the gate and the policy (docs/firmware.md).
+
     /// When what is pending falls due. Something must be pending.
     @inlinable
+    @inline(__always)
     func pendingDue(by policy: Policy) -> CoreInstant {
         if policy.kind == .throttle { return quiet }
         let spaced = next(by: policy)
@@ -115,12 +118,14 @@ public struct Gate: Hashable, Sendable {
 
     /// The instant before which nothing but a flush is executed: the semantics' `next`.
     @inlinable
+    @inline(__always)
     func next(by policy: Policy) -> CoreInstant {
         latest == .farPast ? .farPast : latest.advanced(by: policy.spacing)
     }
 
     /// When the gate changes by itself: it executes what is pending, stops being open, or stops resting. It must not be idle.
     @inlinable
+    @inline(__always)
     package func nextChange(by policy: Policy) -> CoreInstant {
         if phase == .resting { return next(by: policy) }
         return count == 0 ? quiet : pendingDue(by: policy)

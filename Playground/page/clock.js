@@ -12,10 +12,11 @@ class Clock {
 
     /** For a task it is the instant at which it is due, however late it runs: what happens then is the same at every speed. */
     get now() {
-        return this.#current ?? this.#elapsed;
+        return this.#current ?? this.present;
     }
 
-    get #elapsed() {
+    /** The instant itself, also while a task runs late. */
+    get present() {
         return this.#isManual ? this.#at : this.#at + (performance.now() - this.#anchor) * this.#rate;
     }
 
@@ -31,7 +32,7 @@ class Clock {
     }
 
     set rate(rate) {
-        this.#at = this.#elapsed;
+        this.#at = this.present;
         this.#anchor = performance.now();
         this.#rate = rate;
         this.#arm();
@@ -43,7 +44,7 @@ class Clock {
     }
 
     /** Stops time at a whole millisecond, or at an instant; from now on only `advance` moves it. */
-    hold(instant = Math.ceil(this.#elapsed)) {
+    hold(instant = Math.ceil(this.present)) {
         this.#at = instant;
         this.#isManual = true;
         this.#arm();
@@ -65,6 +66,11 @@ class Clock {
             this.#perform(task);
         }
         this.#at = end;
+    }
+
+    /** Runs every task that is due by an instant that has come: before a call at that instant, whether or not a timer is late. */
+    catchUp(instant) {
+        while (this.#tasks.length > 0 && this.#tasks[0].at <= instant) this.#perform(this.#tasks.shift());
     }
 
     /** Calls `body` at an instant, with that instant. Equal instants keep their order. */
@@ -90,22 +96,25 @@ class Clock {
     }
 
     #perform(task) {
+        const outer = this.#current;
         this.#current = task.at;
         try {
             task.body(task.at);
         } finally {
-            this.#current = null;
+            this.#current = outer;
         }
     }
 
     #arm() {
         clearTimeout(this.#timer);
         if (this.#isManual || this.#tasks.length === 0) return;
-        this.#timer = setTimeout(() => this.#run(), Math.max(0, (this.#tasks[0].at - this.#elapsed) / this.#rate));
+        // A longer time-out would be none.
+        const pause = Math.min((this.#tasks[0].at - this.present) / this.#rate, 2 ** 31 - 1);
+        this.#timer = setTimeout(() => this.#run(), Math.max(0, pause));
     }
 
     #run() {
-        while (this.#tasks.length > 0 && this.#tasks[0].at <= this.#elapsed) this.#perform(this.#tasks.shift());
+        while (this.#tasks.length > 0 && this.#tasks[0].at <= this.present) this.#perform(this.#tasks.shift());
         this.#arm();
     }
 }

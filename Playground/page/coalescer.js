@@ -152,7 +152,7 @@ class Coalescer {
             run: action.run, key: this.#keys[action.key], count: action.count, edge: action.edge,
             at: Number(action.at) / 1e6, first: Number(action.first) / 1e6, startedAt: this.#clock.now, endedAt: null,
             outcome: "running", ids: action.values, behind: queue.splice(0, action.count),
-            values: submits.map((submit) => submit.value), takes: 0, timer: null,
+            values: submits.map((submit) => submit.value), takes: 0, timer: null, isOver: false,
         };
         execution.value = this.#combine(execution.values);
         for (const submit of submits) submit.outcome = "running";
@@ -178,6 +178,9 @@ class Coalescer {
     }
 
     #end(execution, threw) {
+        // One answer of the engine may start an execution that takes no time, and cancel it.
+        if (execution.isOver) return;
+        execution.isOver = true;
         if (this.#engine) this.#perform(this.#engine.ended(execution.run, threw), this.#clock.now);
     }
 

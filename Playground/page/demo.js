@@ -10,7 +10,7 @@ class Demo {
     #task = null;
     isOver = false;
 
-    /** @param ended Called when the reader takes over. */
+    /** @param ended Called when the reader does something. */
     constructor(stage, ended) {
         this.#stage = stage;
         this.#ended = ended;
@@ -28,18 +28,28 @@ class Demo {
     }
 
     #play(index) {
+        const { clock } = this.#stage;
         this.#stage.submit(index + 1);
         const isLast = index + 1 === Demo.burst.length;
-        const pause = isLast ? Demo.lull : Demo.burst[index + 1];
-        this.#task = this.#stage.clock.after(pause, () => this.#play(isLast ? 0 : index + 1));
+        // Not the instant of this call: while the page slept, nothing has to be played.
+        const next = clock.present + (isLast ? Demo.lull : Demo.burst[index + 1]);
+        // From time to time it begins again, so that it does not remember hours of itself.
+        this.#task = isLast && this.#stage.submits.length > 1000
+            ? clock.at(next, () => this.begin()) : clock.at(next, () => this.#play(isLast ? 0 : index + 1));
     }
 
-    /** The reader does something: the stage is theirs. */
-    stop() {
-        if (this.isOver) return;
-        this.isOver = true;
+    /** Plays no more; what is shown stays. */
+    rest() {
         if (this.#task) this.#stage.clock.drop(this.#task);
-        this.#stage.startOver();
-        this.#ended();
+        this.#task = null;
+        if (!this.isOver) this.#ended();
+    }
+
+    /** The stage is the reader's: it is cleared, unless it already shows something of theirs. */
+    stop({ clearing = true } = {}) {
+        if (this.isOver) return;
+        this.rest();
+        this.isOver = true;
+        if (clearing) this.#stage.startOver();
     }
 }

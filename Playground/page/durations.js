@@ -9,14 +9,14 @@ function nanoseconds(milliseconds) {
 }
 
 /** Parses a duration; throws an error that says what is wrong. */
-function parseDuration(text) {
+function parseDuration(text, longest = longestDuration) {
     const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)\s*$/.exec(text);
     if (!match) throw new Error(`“${text}” is not a duration: write 300ms, 1.5s or 2m`);
     const number = Number(match[1]);
     if (match[2] === "" && number !== 0) throw new Error(`“${text}” has no unit: write ${match[1]}ms or ${match[1]}s`);
-    if (match[2] !== "" && !(match[2] in units)) throw new Error(`“${match[2]}” is not a unit: write ms, s, m or h`);
+    if (match[2] !== "" && !Object.hasOwn(units, match[2])) throw new Error(`“${match[2]}” is not a unit: write ms, s, m or h`);
     const duration = match[2] === "" ? 0 : number * units[match[2]];
-    if (duration > longestDuration) throw new Error("this page waits for at most 90 days");
+    if (duration > longest) throw new Error("this page waits for at most 90 days");
     return Math.round(duration * 1e6) / 1e6;
 }
 

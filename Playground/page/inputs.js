@@ -12,14 +12,20 @@ function connectInputs(stage, timeline) {
         try {
             const value = field.value.trim() === "" ? none : parseDuration(field.value);
             field.removeAttribute("aria-invalid");
-            field.title = "";
             return value;
         } catch (error) {
             field.setAttribute("aria-invalid", "true");
-            field.title = error.message;
+            field.dataset.wrong = error.message;
             return none;
         }
     };
+    const checkFields = () => {
+        duration("delay", null);
+        duration("takes", 0);
+        const wrong = document.querySelector("#settings [aria-invalid]");
+        element("setting-wrong").textContent = wrong ? `Not used: ${wrong.dataset.wrong}.` : "";
+    };
+    for (const id of ["delay", "takes"]) element(id).addEventListener("change", checkFields);
     const wait = () => duration("delay", null);
     const submit = (value, event, label) => {
         stage.submit(value, { key: key(), wait: wait(), at: stage.clock.instant(event), label });
@@ -28,7 +34,7 @@ function connectInputs(stage, timeline) {
     element("submit").addEventListener("click", (event) => submit(++clicks, event));
     element("type").addEventListener("input", (event) => {
         const { value } = event.target;
-        submit(value, event, value.slice(-1));
+        submit(value, event, lastLetter(value));
     });
     element("pointer").addEventListener("pointermove", (event) => {
         submit(`${event.offsetX},${event.offsetY}`, event, "");
@@ -67,7 +73,11 @@ function connectInputs(stage, timeline) {
     element("cancel").addEventListener("click", () => stage.cancel(element("cancel-running").checked));
     element("shut-down").addEventListener("click", () => stage.shutDown());
     element("gone").addEventListener("click", () => { replay.stop(); stage.releaseHandle(); });
-    element("anew").addEventListener("click", () => { replay.stop(); stage.startOver(); });
+    element("anew").addEventListener("click", () => {
+        replay.stop();
+        element("type").value = "";
+        stage.startOver();
+    });
     const setHandler = () => stage.setHandler(duration("takes", 0), element("throws").value);
     element("takes").addEventListener("change", setHandler);
     element("throws").addEventListener("change", setHandler);
@@ -75,10 +85,6 @@ function connectInputs(stage, timeline) {
     element("window").addEventListener("change", (event) => {
         timeline.span = Number(event.target.value);
         timeline.ask();
-    });
-    element("pause").addEventListener("click", (event) => {
-        timeline.isPaused = !timeline.isPaused;
-        event.target.setAttribute("aria-pressed", timeline.isPaused);
     });
     element("save-trace").addEventListener("click", () => {
         saveFile("trace.jsonl", new Blob([stage.trace], { type: "application/jsonl" }));

@@ -28,26 +28,36 @@ class LaneRows {
         this.#replace = replace;
     }
 
-    /** What a policy made of the calls: “18 calls → 1 run, 94 % saved”. */
-    static headline(submitted, runs) {
+    /**
+     * What a policy made of the calls: “18 calls → 1 run, 94 % saved”. What is pending counts as the run that it will be, and calls that
+     * were refused or dropped save nothing.
+     */
+    static headline({ submitted, cancelled, rejected }, runs, pending) {
         if (submitted === 0) return "nothing submitted yet";
-        const saved = Math.max(0, Math.floor(100 * (1 - runs / submitted)));
-        return `${plural(submitted, "call")} → ${plural(runs, "run")}, ${saved} % saved`;
+        const counted = submitted - cancelled - rejected;
+        const parts = [`${plural(submitted, "call")} → ${plural(runs, "run")}${pending > 0 ? ` + ${pending} pending` : ""}`];
+        if (counted > 0) parts.push(`${Math.max(0, Math.floor((100 * (counted - runs - pending)) / counted))} % saved`);
+        for (const [count, name] of [[cancelled, "cancelled"], [rejected, "rejected"]]) {
+            if (count > 0) parts.push(`${count} ${name}`);
+        }
+        return parts.join(", ");
     }
 
     show() {
         const { lanes } = this.#stage;
         while (this.#rows.length > lanes.length) this.#rows.pop().item.remove();
         while (this.#rows.length < lanes.length) this.#rows.push(this.#row(this.#rows.length));
-        lanes.forEach(({ policy, executions }, index) => {
-            const { name, headline, range, output } = this.#rows[index];
+        lanes.forEach(({ policy, executions, counters, pending }, index) => {
+            const row = this.#rows[index];
+            const { name, headline, range, output } = row;
+            if (row.refused && row.refused.policy !== policy) this.#accept(row);
             const set = (element, text) => { if (element.textContent !== text) element.textContent = text; };
             set(name, policyName(policy));
-            set(headline, LaneRows.headline(this.#stage.submits.length, executions.length));
+            set(headline, row.refused?.why ?? LaneRows.headline(counters, executions.length, pending.length));
             const wait = shownDuration(policy.wait);
             set(output, wait);
-            // While it is dragged, the slider is where the reader holds it.
-            if (slider.wait(Number(range.value)) !== policy.wait) range.value = slider.position(policy.wait);
+            // While it is dragged, or what it asks for is refused, the slider is where the reader holds it.
+            if (!row.refused && slider.wait(Number(range.value)) !== policy.wait) range.value = slider.position(policy.wait);
             range.setAttribute("aria-valuetext", wait);
             range.setAttribute("aria-label", `${policy.kind === "throttle" ? "Interval" : "Wait"} of policy ${index + 1}`);
         });
@@ -64,17 +74,27 @@ class LaneRows {
         const item = make("li", {}, make("span", { class: "lane-name" }, swatch, name), headline,
             make("span", { class: "lane-wait" }, range, output));
         this.#list.append(item);
-        return { item, name, headline, range, output };
+        return { item, name, headline, range, output, refused: null };
     }
 
     #change(index, wait) {
-        const { range, headline } = this.#rows[index];
+        const row = this.#rows[index];
+        const { policy } = this.#stage.lanes[index];
         try {
-            this.#replace({ ...this.#stage.lanes[index].policy, wait }, index);
-            range.removeAttribute("aria-invalid");
+            this.#replace({ ...policy, wait }, index);
+            this.#accept(row);
         } catch (error) {
-            range.setAttribute("aria-invalid", "true");
-            headline.textContent = `Not possible: ${error.message}.`;
+            const why = policy.maxWait < wait && policy.maxWait != null
+                ? `its longest wait is ${shownDuration(policy.maxWait)}` : error.message;
+            row.refused = { policy, why: `${shownDuration(wait)} is not possible: ${why}` };
+            row.range.setAttribute("aria-invalid", "true");
         }
+        this.show();
+    }
+
+    /** What the slider asked for last is not refused, or is over. */
+    #accept(row) {
+        row.refused = null;
+        row.range.removeAttribute("aria-invalid");
     }
 }

@@ -9,6 +9,8 @@ const settingFields = ["key", "delay", "takes", "throws"];
 
 /** What most programs through which links are sent leave whole. */
 const longestLink = 8000;
+/** More calls than such a link can hold. */
+const mostCalls = 5000;
 
 function usualSetting(field) {
     return field.tagName === "SELECT" ? field.options[0].value : field.defaultValue;
@@ -19,7 +21,7 @@ function stageLink(stage) {
     const parts = stage.policies.map(policyToLink);
     for (const id of settingFields) {
         const field = element(id);
-        if (field.value !== usualSetting(field)) parts.push(`${id}=${encodeURIComponent(field.value)}`);
+        if (field.value !== usualSetting(field) && !field.hasAttribute("aria-invalid")) parts.push(`${id}=${encodeURIComponent(field.value)}`);
     }
     return `#!${parts.join("&")}`;
 }
@@ -27,7 +29,7 @@ function stageLink(stage) {
 /** Returns the link that also has what was done, as far as a link can hold it, and how many calls that are: the latest. */
 async function linkWithCalls(stage) {
     const start = stageLink(stage);
-    let { calls } = stage;
+    let calls = stage.calls.slice(-mostCalls);
     // Not longer than a little after the last event, so that something is to be seen.
     const end = { at: Math.min(stage.clock.now, stage.lastEvent + 2000), do: "end" };
     while (calls.length > 0) {
@@ -81,7 +83,7 @@ async function through(stream, bytes) {
 /** Returns data as text: compressed, in the alphabet of URLs. */
 async function pack(data) {
     const packed = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify(data)));
-    return btoa(String.fromCharCode(...packed)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+    return btoa(Array.from(packed, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /** Returns the data of such a text, or null if it is damaged. */
@@ -94,36 +96,65 @@ async function unpack(text) {
     }
 }
 
+/**
+ * Returns a value as it follows from the one before it, or itself where it does not: how many characters of that one are gone before the
+ * label is put after the rest; -1 for the number that the label is, `[5]` for another one.
+ */
+function valueInLink({ value, label }, last) {
+    if (typeof value === "number") return String(value) === label ? -1 : [value];
+    if (!value.endsWith(label)) return value;
+    const start = value.slice(0, value.length - label.length);
+    return last.startsWith(start) ? last.length - start.length : value;
+}
+
 /** Returns calls as text, with microseconds from call to call. */
 async function packCalls(calls) {
-    let last = calls[0].at;
+    const start = calls[0].at;
     let at = 0;
+    let last = "";
     const rows = calls.map((call) => {
-        const now = Math.round((call.at - last) * 1000);
+        const now = Math.round((call.at - start) * 1000);
         const row = [now - at, ...(call.do === "submit"
-            ? [call.label, call.key, call.wait ?? 0] : [{ do: call.do, ...(call.running && { running: true }) }])];
+            ? [call.label, call.key, call.wait ?? "", valueInLink(call, last)] : [{ do: call.do, ...(call.running && { running: true }) }])];
         at = now;
-        while (row.length > 1 && (row.at(-1) === 0 || row.at(-1) === "")) row.pop();
+        if (call.do === "submit") last = String(call.value);
+        // What is left out of a row is what `unpackCalls` takes for it.
+        while (row.length > 1 && row.at(-1) === (row.length === 5 ? 0 : "")) row.pop();
         return row;
     });
     return pack(rows);
 }
 
+/** The opposite of `valueInLink`. */
+function valueOfLink(change, label, last) {
+    if (typeof change === "string") return change;
+    const number = Array.isArray(change) ? change[0] : change === -1 ? Number(label) : null;
+    if (Number.isFinite(number)) return number;
+    if (!Number.isInteger(change) || change < 0) throw new Error("what it has of values is damaged");
+    return last.slice(0, Math.max(0, last.length - change)) + label;
+}
+
 /** Parses the calls of a link. */
 async function unpackCalls(text) {
     const rows = await unpack(text);
-    if (!Array.isArray(rows)) throw new Error("what it has of calls is damaged");
+    if (!Array.isArray(rows) || !rows.every(Array.isArray)) throw new Error("what it has of calls is damaged");
+    if (rows.length > mostCalls + 1) throw new Error(`it has more than ${mostCalls} calls`);
     const kinds = ["flush", "cancel", "shut down", "release", "end"];
     let at = 0;
-    return rows.map(([pause, what = "", key = "", wait = 0], index) => {
-        if (!(pause >= 0)) throw new Error("its calls are not in order");
+    let last = "";
+    return rows.map(([pause, what = "", key = "", wait = "", change = 0]) => {
+        if (!(Number.isFinite(pause) && pause >= 0)) throw new Error("its calls are not in order");
         at += pause;
+        const isDelay = wait === "" || (Number.isFinite(wait) && wait >= 0 && wait <= longestDuration);
+        if (at / 1000 > longestDuration || !isDelay) throw new Error("its calls take more than 90 days");
         const call = { at: at / 1000 };
-        if (typeof what === "object") {
-            if (!kinds.includes(what?.do)) throw new Error(`“${what?.do}” is no call`);
+        if (typeof what === "object" && what) {
+            if (!kinds.includes(what.do)) throw new Error(`“${what.do}” is no call`);
             return { ...call, do: what.do, running: what.running === true };
         }
         const label = String(what);
-        return { ...call, do: "submit", key: String(key), wait: wait > 0 ? Number(wait) : null, label, value: label || index + 1 };
+        const value = valueOfLink(change, label, last);
+        last = String(value);
+        return { ...call, do: "submit", key: String(key), wait: wait === "" ? null : wait, label, value };
     });
 }

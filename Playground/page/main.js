@@ -48,6 +48,16 @@ function connectCounters(showRows) {
     return ask;
 }
 
+/** On a narrow screen, keeps the timeline and its input in sight while the reader scrolls through the rest, if enough of it is left. */
+function keepInSight(seen) {
+    const measure = () => {
+        document.body.classList.toggle("fits", seen.offsetHeight <= 0.7 * innerHeight);
+        document.body.style.setProperty("--seen", `${seen.offsetHeight}px`);
+    };
+    new ResizeObserver(measure).observe(seen);
+    addEventListener("resize", measure);
+}
+
 /** Returns the part of that length, in milliseconds, which has the most keys. */
 function busiest(gaps, length) {
     let best = [];
@@ -67,39 +77,50 @@ function begin() {
     element("way-out").hidden = location.protocol === "file:";
     const timeline = new Timeline(element("timeline"), stage);
     drawLegend(element("timeline-help"));
+    keepInSight(document.querySelector(".seen"));
     const words = new Words(stage, element("log"), element("spoken"));
     let panel = null;
-    const demo = new Demo(stage, () => { element("turn").textContent = "Your turn:"; });
+    const demo = new Demo(stage, () => {
+        element("turn").textContent = "Your turn:";
+        words.isSilent = false;
+    });
+    /** Whether a link has paused the picture, which goes on when something is done. */
+    let isHeld = false;
     const setPaused = (isPaused) => {
-        timeline.isPaused = isPaused;
+        timeline.isPaused = isHeld = isPaused;
         element("pause").setAttribute("aria-pressed", isPaused);
     };
     const showCounters = connectCounters(() => rows.show());
+    let inputs = null;
     stage.changed = (name, about) => {
         if (name === "over") return showNotice("The last handle is released. Start over to continue.");
         if (name === "started over") {
             timeline.selected = null;
             element("detail").textContent = "";
-            showNotice("");
+            inputs?.replay.stop();
+            if (demo.isOver) showNotice("");
         }
         const { selected } = timeline;
         if (selected && !stage.lanes.some((lane) => lane.executions.includes(selected))) {
             timeline.selected = null;
             element("detail").textContent = "";
         }
-        // A picture that came with a link stands still until something is done.
-        if (name === "submitted" && timeline.isPaused && demo.isOver) setPaused(false);
+        if (name === "submitted" && isHeld && demo.isOver) setPaused(false);
         words.happened(name, about);
         panel?.showLink();
         showCounters();
         timeline.ask();
     };
     stage.policies = usualPolicies();
-    const inputs = connectInputs(stage, timeline);
+    inputs = connectInputs(stage, timeline);
+    element("pause").addEventListener("click", () => {
+        setPaused(!timeline.isPaused);
+        isHeld = false;
+    });
     let lastLink = null;
     let linkCount = 0;
     const judge = new TypingJudge((gaps, policy) => {
-        demo.stop();
+        demo.stop({ clearing: false });
         let at = 0;
         stage.policies = [policy, ...usualPolicies().slice(1)];
         stage.load([...gaps.map((gap, index) => ({ at: at += gap, do: "submit", value: index + 1, label: "", key: "", wait: null })),
@@ -121,6 +142,8 @@ function begin() {
     element("remove").addEventListener("click", () => panel.remove());
     const follow = async () => {
         const link = location.hash;
+        // A link to a section of the page leaves everything as it is.
+        if (!link.startsWith("#!")) return;
         // A newer link may be followed before an older one has been read.
         const number = ++linkCount;
         const isWanted = () => number === linkCount;
@@ -128,19 +151,23 @@ function begin() {
         if (link === lastLink) return;
         const isEmbedded = /[!&]embed(&|$)/.test(link);
         document.body.classList.toggle("embed", isEmbedded);
-        element("whole").href = location.href.replace(/embed&?/, "");
+        element("whole").href = location.href.split("#")[0] + link.replace(/([!&])embed(&|$)/, "$1");
         const typing = /^#!typing=(.*)$/.exec(link);
         try {
             if (typing) await judge.showLink(typing[1]);
             else if (await followLink(link, stage, isWanted)) lastLink = link;
-            if (isWanted() && !typing && stage.calls.length > 0) {
+            if (!isWanted()) return;
+            // The settings that it brought have written themselves into the address.
+            history.replaceState(null, "", link);
+            if (!typing && stage.calls.length > 0) {
+                demo.stop({ clearing: false });
                 timeline.showAll(element("window"));
                 setPaused(true);
             }
+            panel.choose(0);
         } catch (error) {
             if (isWanted()) showNotice(`This link was not understood: ${error.message}.`);
         }
-        panel.choose(0);
     };
     addEventListener("hashchange", follow);
     panel.choose(0);
@@ -152,17 +179,23 @@ function begin() {
             panel.showCode();
         });
     }
-    // Whatever the reader does on the stage makes it theirs. Scrolling does not, and a slider asks about what is shown.
-    const takeOver = (event) => { if (!element("lanes").contains(event.target)) demo.stop(); };
-    for (const name of ["pointerdown", "keydown", "input", "change"]) {
-        element("stage").addEventListener(name, takeOver, { capture: true });
+    // A call of the reader's own begins with an empty stage. Whatever else they do there, such as looking at an execution, ends the
+    // demonstration and leaves its picture. Scrolling does nothing, and a slider asks about what is shown.
+    const take = (event) => {
+        if (element("lanes").contains(event.target)) return;
+        const call = event.target.closest("[data-call]");
+        if (call && call.dataset.call.split(" ").includes(event.type)) demo.stop();
+        else if (!["pointermove", "input"].includes(event.type) && !["Tab", "Shift"].includes(event.key)) demo.rest();
+    };
+    for (const name of ["click", "input", "pointermove", "keydown", "change"]) {
+        element("stage").addEventListener(name, take, { capture: true });
     }
     mountScenes(element("scene-list"), sceneClock);
     connectTuning(stage, inputs.gaps);
     const puzzle = new Puzzle(busiest(inputs.gaps, 20_000));
     timeline.ask();
     isFollowed.then(() => {
-        if (stage.calls.length === 0 && element("notice").hidden) demo.begin(); else demo.isOver = true;
+        if (stage.calls.length === 0) demo.begin(); else demo.stop({ clearing: false });
     });
     return { judge, puzzle, timeline, panel, inputs, demo, isFollowed };
 }

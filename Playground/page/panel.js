@@ -89,8 +89,12 @@ class Panel {
         try {
             this.replace(this.#read(control));
         } catch (error) {
-            element("wrong").textContent = `Not applied: ${error.message}.`;
+            const wrong = element("wrong");
+            const row = control.closest("[role=group]") ?? control;
+            (element(`${control.name}-hint`) ?? row).after(wrong);
+            wrong.textContent = `Not applied: ${error.message}.`;
             control.setAttribute("aria-invalid", "true");
+            control.setAttribute("aria-errormessage", "wrong");
         }
     }
 
@@ -129,12 +133,18 @@ class Panel {
         this.#stage.add(makePolicy("throttle", 1000));
         this.choose(this.#stage.lanes.length - 1);
         this.#changed();
+        if (element("add").disabled) this.#focusTab();
     }
 
     remove() {
         this.#stage.remove(this.#chosen);
         this.choose(this.#chosen);
         this.#changed();
+        if (element("remove").disabled) this.#focusTab();
+    }
+
+    #focusTab() {
+        element("tabs").querySelector("[aria-selected=true]").focus();
     }
 
     // MARK: - Display
@@ -150,7 +160,7 @@ class Panel {
         }
         for (const name of ["maxCount", "maxConcurrent", "capacity"]) form[name].value = policy[name] ?? "";
         for (const control of form.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
-        for (const name of ["maxWait", "spacing", "delayRule"]) form[name].disabled = policy.kind === "throttle";
+        for (const name of debounceOnly) form[name].disabled = policy.kind === "throttle";
         const preset = presets.findIndex(([, , preset]) => policyToLink(preset) === policyToLink(policy));
         form.preset.value = preset < 0 ? "" : preset;
         element("preset-hint").textContent = preset < 0 ? "" : presets[preset][1];
@@ -168,8 +178,8 @@ class Panel {
             const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
             if (!step) return;
             this.choose((this.#chosen + step + lanes.length) % lanes.length);
-            element("tabs").querySelector("[aria-selected=true]").focus();
         };
+        const hasFocus = element("tabs").contains(document.activeElement);
         const tabs = lanes.map((lane, index) => {
             const isChosen = index === this.#chosen;
             const tab = make("button", {
@@ -181,6 +191,7 @@ class Panel {
             return tab;
         });
         element("tabs").replaceChildren(...tabs);
+        if (hasFocus) this.#focusTab();
         element("panel").setAttribute("aria-labelledby", `tab-${this.#chosen}`);
         element("add").disabled = lanes.length === Stage.most;
         element("remove").disabled = lanes.length === 1;
@@ -207,24 +218,27 @@ class Panel {
             return;
         }
         this.#linkTimer ||= setTimeout(async () => {
-            const { link, count } = await linkWithCalls(this.#stage);
-            this.#linkTimer = 0;
+            const { link, count } = await linkWithCalls(this.#stage).finally(() => { this.#linkTimer = 0; });
             element("link").textContent = base + link;
             const all = this.#stage.calls.length;
             element("link-note").textContent = all === 0 ? "" : count < all
-                ? `It holds the latest ${count} of ${plural(all, "call")}.` : `It holds ${plural(all, "call")}: who follows it sees what you see.`;
+                ? `It holds the latest ${count} of ${plural(all, "call")}.` : `It holds ${plural(all, "call")}: it shows others what you see.`;
         }, 300);
     }
 
     async #copy(id) {
-        const text = element(id).textContent;
+        const button = document.querySelector(`[data-copy=${id}]`);
+        const name = button.dataset.name ??= button.textContent;
+        let done = "Copied";
         try {
-            await navigator.clipboard.writeText(text);
-            element("copied").textContent = "Copied.";
+            await navigator.clipboard.writeText(element(id).textContent);
         } catch {
             // Some browsers refuse the clipboard to pages from disk; then the text is selected instead.
             getSelection().selectAllChildren(element(id));
-            element("copied").textContent = "Selected: copy it with the keyboard.";
+            done = "Selected: copy it with the keyboard";
         }
+        button.textContent = done;
+        element("copied").textContent = `${done}.`;
+        setTimeout(() => { button.textContent = name; }, 2000);
     }
 }

@@ -40,6 +40,9 @@ const linkNames = {
     whileRunning: "while-running", maxConcurrent: "jobs", capacity: "max-keys", atEnd: "at-end",
 };
 
+// Those of them that a throttle has not.
+const debounceOnly = ["maxWait", "spacing", "delayRule"];
+
 // Those of them that are durations.
 const durations = ["maxWait", "spacing"];
 
@@ -63,15 +66,18 @@ function policyFromLink(text) {
     if (!choices.kind.includes(kind)) throw new Error(`“${kind}” is neither debounce nor throttle`);
     const policy = makePolicy(kind, parseDuration(wait ?? ""));
     for (const part of rest) {
-        const [name, value = ""] = part.split("=");
+        const [, name, value = ""] = /^([^=]*)(?:=(.*))?$/.exec(part);
         if (name === "edges") {
             const names = value.split(/[+ ]/);
+            const wrong = names.find((name) => name !== "leading" && name !== "trailing");
+            if (wrong !== undefined) throw new Error(`“${wrong}” is no edge`);
             policy.leading = names.includes("leading");
             policy.trailing = names.includes("trailing");
             continue;
         }
         const member = Object.keys(linkNames).find((member) => linkNames[member] === name);
         if (!member) throw new Error(`“${name}” is not an option of a policy`);
+        if (kind === "throttle" && debounceOnly.includes(member)) throw new Error(`a throttle has no ${name}`);
         if (durations.includes(member)) {
             policy[member] = parseDuration(value);
         } else if (member in choices) {

@@ -14,18 +14,28 @@ class Puzzle {
     constructor(gaps) {
         this.gaps = gaps;
         this.#tuner.take(traceOfGaps(gaps));
-        for (const id of ["puzzle-kind", "puzzle-wait", "puzzle-max"]) element(id).addEventListener("input", () => this.show());
+        for (const id of ["puzzle-kind", "puzzle-wait", "puzzle-max"]) {
+            element(id).addEventListener("input", () => {
+                this.#agree(id);
+                this.show();
+            });
+        }
         element("puzzle-tell").addEventListener("click", () => this.tell());
         isDark.addEventListener("change", () => this.show());
         new ResizeObserver(() => this.show()).observe(element("puzzle-picture"));
     }
 
+    /** The longest wait is not shorter than the wait: the slider that is not moved follows. */
+    #agree(moved) {
+        const [wait, longest] = [element("puzzle-wait"), element("puzzle-max")];
+        if (element("puzzle-kind").value === "throttle" || Number(wait.value) <= Number(longest.value)) return;
+        if (moved === "puzzle-wait") longest.value = wait.value; else wait.value = longest.value;
+    }
+
     get #policy() {
         const wait = Puzzle.waits[element("puzzle-wait").value];
         if (element("puzzle-kind").value === "throttle") return makePolicy("throttle", wait);
-        // A wait longer than the longest one is no policy: the longest one rules.
-        const maxWait = Puzzle.waits[element("puzzle-max").value] ?? null;
-        return makePolicy("debounce", maxWait == null ? wait : Math.min(wait, maxWait), { maxWait });
+        return makePolicy("debounce", wait, { maxWait: Puzzle.waits[element("puzzle-max").value] ?? null });
     }
 
     async show() {

@@ -82,6 +82,7 @@ class Stage {
         this.origin = this.clock.now - (calls.at(-1)?.at ?? 0);
         for (const call of calls) if (call.do !== "end") this.#record({ ...call, at: this.origin + call.at });
         this.lanes.forEach((lane, index) => this.replace(index, lane.policy));
+        this.lastEvent = this.#latest;
     }
 
     get policies() {
@@ -164,8 +165,7 @@ class Stage {
 
     submit(value, { key = "", wait = null, at = this.clock.now, label = String(value) } = {}) {
         if (this.isOver) return this.changed("over");
-        // Instants never go back: an event may have been made before what was handled last.
-        this.#call({ at: Math.max(at, this.#latest), do: "submit", key, value, wait, label: key || label });
+        this.#call({ at, do: "submit", key, value, wait, label });
     }
 
     flush() {
@@ -186,6 +186,9 @@ class Stage {
     }
 
     #call(call) {
+        this.clock.catchUp(call.at);
+        // Instants never go back: an event may have been made before what was handled last.
+        call.at = Math.max(call.at, this.#latest);
         this.#record(call);
         for (const lane of this.lanes) this.#perform(call, lane);
         this.#happened(call.do === "submit" ? "submitted" : call.do, call);
@@ -218,16 +221,22 @@ class Stage {
         }
     }
 
-    /** The calls so far, as a trace for `lull simulate`: JSON Lines. */
+    /**
+     * The calls so far, as a trace for `lull simulate`: JSON Lines. A shut-down is a flush, and the end; so is a release, or a cancel, as
+     * the first policy says.
+     */
     get trace() {
-        const seconds = (at) => Number(((at - this.origin) / 1000).toFixed(9));
-        const lines = this.submits.map(({ at, key, value, wait }) => ({
-            at: seconds(at), ...(key && { key }), value, ...(wait != null && { wait: durationText(wait) }),
-        }));
-        for (const { at, name } of this.marks) {
-            if (name === "flush" || name === "cancel") lines.push({ at: seconds(at), op: name });
+        const lines = [];
+        for (const { at, do: name, key, value, wait } of this.calls) {
+            const line = { at: Number(((at - this.origin) / 1000).toFixed(9)) };
+            const end = name === "shut down" ? "flush" : name === "release" ? { flush: "flush", drop: "cancel" }[this.policies[0].atEnd] : null;
+            if (name === "submit") {
+                lines.push({ ...line, ...(key && { key }), value, ...(wait != null && { wait: durationText(wait) }) });
+            } else if (end || name === "flush" || name === "cancel") {
+                lines.push({ ...line, op: end ?? name });
+            }
+            if (name === "shut down" || name === "release") break;
         }
-        lines.sort((one, other) => one.at - other.at);
         return lines.map((line) => JSON.stringify(line) + "\n").join("");
     }
 }

@@ -30,6 +30,12 @@ function make(name, attributes = {}, ...children) {
     return made;
 }
 
+/** Returns the last letter of a text, as a reader counts letters. */
+function lastLetter(text) {
+    // Segments of a part: no letter is longer, and a text may be.
+    return [...new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text.slice(-40))].at(-1)?.segment ?? "";
+}
+
 function plural(count, word) {
     return `${count} ${word}${count === 1 ? "" : "s"}`;
 }

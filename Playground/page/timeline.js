@@ -163,7 +163,7 @@ class Timeline {
             context.fillRect(px, 0, 1, height - 20);
             // Not where "now" stands.
             if (Math.abs(px - x(this.#pausedAt ?? clock.now)) > 34) {
-                this.#text(`${at / 1000} s`, Math.max(12, px), height - 6, "center", theme.quiet);
+                this.#text(`${at / 1000} s`, Math.min(Math.max(14, px), width - 14), height - 6, "center", theme.quiet);
             }
         }
     }
@@ -188,7 +188,7 @@ class Timeline {
                 context.fill();
             }
             last = px;
-            const { label } = submit;
+            const label = submit.key || submit.label;
             const next = submits[index + 1];
             if (px - lastText >= 6 + 6 * label.length && (!next || x(next.at) - px >= 5)) {
                 lastText = px;
@@ -239,6 +239,7 @@ class Timeline {
         const start = firstIndex(executions, "startedAt", view.left - this.#stage.longestTakes - 100);
         const last = new Map();
         const lastText = new Map();
+        // Where the last value shown ends.
         let lastValue = -Infinity;
         for (let index = start; index < executions.length; index++) {
             const execution = executions[index];
@@ -269,9 +270,9 @@ class Timeline {
                 this.#text(text, at, y - 11, "center", theme.ink, "600");
             }
             const value = Timeline.shownValue(execution.value);
-            const needed = 4 + 7 * value.length;
-            if (this.#stage.keys.length === 1 && !this.#isSmall && at - lastValue > needed) {
-                lastValue = at;
+            const half = context.measureText(value).width / 2;
+            if (this.#stage.keys.length === 1 && !this.#isSmall && at - half > lastValue + 4) {
+                lastValue = at + half;
                 this.#text(value, at, y + 23, "center", theme.quiet);
             }
         }
@@ -304,7 +305,7 @@ class Timeline {
         if (execution.takes === 0 && execution.outcome === "executed") return;
         const end = execution.endedAt ?? this.#stage.clock.now;
         const [from, to] = [view.x(execution.startedAt), view.x(end)];
-        const isBad = execution.endedAt !== null && execution.outcome !== "executed";
+        const isBad = execution.isStale || (execution.endedAt !== null && execution.outcome !== "executed");
         context.fillStyle = isBad ? theme.bad : colour;
         context.fillRect(from, y + 7, Math.max(1, to - from), 3);
         if (isBad) this.#text("×", to + 5, y + 13, "center", theme.bad, "600");

@@ -8,7 +8,8 @@ function exactNanoseconds(text) {
     if (!match) throw new Error(`“${text}” is not a time`);
     const [, sign, whole, fraction = "", exponent = "0"] = match;
     const shift = Number(exponent) + 9;
-    if (Math.abs(shift) > 60) throw new Error(`“${text}” is too far away`);
+    if (shift < -60) return 0n;
+    if (shift > 60) throw new Error(`“${text}” is too far away`);
     const digits = whole + fraction;
     const point = whole.length + shift;
     const count = BigInt((digits + "0".repeat(Math.max(0, point - digits.length))).slice(0, Math.max(0, point)) || "0");
@@ -18,10 +19,34 @@ function exactNanoseconds(text) {
 
 /** Returns an RFC 3339 time in nanoseconds since 1970. */
 function calendarNanoseconds(text) {
-    const match = /^(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/.exec(text);
-    const milliseconds = match ? Date.parse(match[1].replace(" ", "T").toUpperCase() + match[3].toUpperCase()) : NaN;
-    if (Number.isNaN(milliseconds)) throw new Error(`“${text}” is not a time`);
-    return BigInt(milliseconds) * 1_000_000n + BigInt((match[2] ?? "").padEnd(9, "0").slice(0, 9));
+    const match = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/.exec(text);
+    if (!match) throw new Error(`“${text}” is not a time`);
+    const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number);
+    const [, , , , , , , fraction = "", sign = "+", ahead = "0", more = "0"] = match;
+    // The day before the first of the next month is the last. A second 60 is a leap second: the first one of the next minute.
+    const isTime = month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
+        && hour < 24 && minute < 60 && second <= 60 && Number(ahead) < 24 && Number(more) < 60;
+    if (!isTime) throw new Error(`“${text}” is not a time`);
+    const offset = (sign === "-" ? -60 : 60) * (60 * Number(ahead) + Number(more));
+    const seconds = BigInt(Date.UTC(year, month - 1, day, hour, minute, second) / 1000 - offset);
+    const nanoseconds = seconds * 1_000_000_000n + BigInt(fraction.padEnd(9, "0").slice(0, 9));
+    if (year < 100 || nanoseconds !== BigInt.asIntN(64, nanoseconds)) throw new Error(`“${text}” is too far away`);
+    return nanoseconds;
+}
+
+/** A number as it is written, which a number of the browser may not keep. */
+class Digits {
+    constructor(text) {
+        this.text = text;
+    }
+
+    toString() {
+        return this.text;
+    }
+
+    toJSON() {
+        return `\0number ${this.text}`;
+    }
 }
 
 const operations = ["submit", "flush", "cancel"];
@@ -30,6 +55,7 @@ const operations = ["submit", "flush", "cancel"];
 class Trace {
     /** Fewer allow no suggestion. */
     static leastSubmits = 20;
+    static longestLine = 16 << 20;
 
     #at = new BigInt64Array(1024);
     #key = new Int32Array(1024);
@@ -60,6 +86,12 @@ class Trace {
         const lines = (this.#rest + text).split("\n");
         this.#rest = lines.pop();
         for (const line of lines) this.#read(line);
+        if (this.#rest.length > Trace.longestLine) throw new TraceError(`line ${this.#lines + 1}: it is longer than 16 MiB`);
+    }
+
+    /** Throws the error of bytes that are no text, somewhere after the lines that were read. */
+    refuse() {
+        throw new TraceError(`line ${this.#lines + 1} or later: this is not text in UTF-8`);
     }
 
     /** Reads what is left. */
@@ -80,7 +112,7 @@ class Trace {
 
     #read(line) {
         this.#lines += 1;
-        if (line.trim() === "") return;
+        if (/^[ \t\r]*$/.test(line)) return;
         try {
             this.#parse(line);
         } catch (error) {
@@ -90,16 +122,16 @@ class Trace {
 
     #parse(line) {
         // Numbers keep their exact digits where the browser provides the source text.
-        const entry = JSON.parse(line, (name, value, context) =>
-            (typeof value === "number" && name === "at" ? { at: context?.source ?? String(value) } : value));
+        const entry = JSON.parse(line, (_, value, context) =>
+            (typeof value === "number" ? new Digits(context?.source ?? String(value)) : value));
         if (typeof entry !== "object" || entry === null || Array.isArray(entry)) throw new Error("this is not an object");
         const { at, key = null, op, wait } = entry;
         if (at == null) throw new Error("“at” is missing");
-        const instant = typeof at === "string" ? calendarNanoseconds(at) : exactNanoseconds(at.at ?? "");
+        const instant = typeof at === "string" ? calendarNanoseconds(at) : exactNanoseconds(at instanceof Digits ? at.text : "");
         if (this.count > 0 && instant < this.#at[this.count - 1]) throw new Error("time runs backwards here");
         const operation = operations.indexOf(op ?? "submit");
         if (operation < 0) throw new Error(`“${op}” is not an operation`);
-        const delay = wait == null ? -1n : nanoseconds(parseDuration(String(wait)));
+        const delay = wait == null ? -1n : Trace.#delay(String(wait));
         const name = JSON.stringify(key);
         let number = key === null && operation > 0 ? -1 : this.#keys.get(name);
         // A flush or a cancel of a key that has no submit yet does nothing.
@@ -112,6 +144,12 @@ class Trace {
         this.#op[this.count] = operation;
         this.#wait[this.count] = delay;
         this.count += 1;
+    }
+
+    static #delay(text) {
+        if (/\s/.test(text)) throw new Error(`“${text}” is not a duration: write 300ms, 1.5s or 2m`);
+        const delay = parseDuration(text, Infinity);
+        return delay < 9.2e12 ? nanoseconds(delay) : 2n ** 63n - 1n;
     }
 
     #grow() {

@@ -30,13 +30,21 @@ class TuningWorker {
     /** Reads a trace, while no other one is asked for. */
     async #read(blob, source) {
         const trace = new Trace();
-        const decoder = new TextDecoder();
+        const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+        const decode = (...bytes) => {
+            try {
+                return decoder.decode(...bytes);
+            } catch {
+                return trace.refuse();
+            }
+        };
         const part = 1 << 20;
         for (let from = 0; from < blob.size; from += part) {
-            trace.read(decoder.decode(await blob.slice(from, from + part).arrayBuffer(), { stream: true }));
+            trace.read(decode(await blob.slice(from, from + part).arrayBuffer(), { stream: true }));
             await this.#report(this.#latest, 0.6 * from / blob.size);
             if (source !== this.#source) throw new Error("another trace is read");
         }
+        trace.read(decode());
         trace.end();
         return trace;
     }
@@ -125,6 +133,13 @@ class Tuner {
         const id = ++this.#id;
         this.#worker.postMessage({ id, source: this.#source, blob: this.#blob, ladder, targets });
         return new Promise((resolve, reject) => { this.#open = { resolve, reject, progress }; });
+    }
+
+    /** Leaves the question that is open without an answer. */
+    forget() {
+        this.#open?.resolve(null);
+        this.#open = null;
+        this.#id += 1;
     }
 
     #start() {

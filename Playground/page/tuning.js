@@ -50,6 +50,7 @@ function connectTuning(stage, gaps) {
             bar.hidden = true;
             show();
         } catch (error) {
+            tuner.forget();
             result = null;
             bar.hidden = true;
             element("tune").hidden = true;
@@ -57,8 +58,8 @@ function connectTuning(stage, gaps) {
         }
     };
     const show = () => {
-        status.textContent = `${name}: ${plural(result.submits, "submit")} of ${plural(result.keys, "key")} `
-            + `in ${shownDuration(result.span)}.`;
+        status.textContent = result.submits === 0 ? `${name}: there is no submit in it.`
+            : `${name}: ${plural(result.submits, "submit")} of ${plural(result.keys, "key")} in ${shownDuration(result.span)}.`;
         element("tune").hidden = result.submits === 0;
         if (result.submits === 0) return;
         const kinds = ["debounce", "throttle"];
@@ -90,12 +91,15 @@ function connectTuning(stage, gaps) {
     });
     // Wherever a file is dropped: the browser would leave the page for it.
     const drop = document;
+    const hasFiles = (event) => event.dataTransfer.types.includes("Files");
     drop.addEventListener("dragover", (event) => {
+        if (!hasFiles(event)) return;
         event.preventDefault();
         element("drop").classList.add("over");
     });
     drop.addEventListener("dragleave", () => element("drop").classList.remove("over"));
     drop.addEventListener("drop", (event) => {
+        if (!hasFiles(event)) return;
         event.preventDefault();
         element("drop").classList.remove("over");
         const [file] = event.dataTransfer.files;

@@ -18,7 +18,10 @@ class TypingJudge {
     constructor(showOnStage) {
         const field = element("typed");
         field.addEventListener("input", (event) => this.#key(this.clock.instant(event)));
-        element("typed-again").addEventListener("click", () => this.#begin());
+        element("typed-again").addEventListener("click", () => {
+            this.#begin();
+            field.focus();
+        });
         element("typed-link").addEventListener("click", () => this.#copyLink());
         element("typed-save").addEventListener("click", () => this.#save());
         element("typed-stage").addEventListener("click", () => showOnStage(this.verdict.gaps, makePolicy("debounce", this.verdict.row.wait)));
@@ -31,25 +34,34 @@ class TypingJudge {
         const gaps = await unpack(packed);
         const isTyping = Array.isArray(gaps) && gaps.length >= Trace.leastSubmits && gaps.length <= TypingJudge.most
             && gaps.every((gap) => Number.isInteger(gap) && gap >= 0)
-            && gaps.reduce((sum, gap) => sum + gap, 0) <= TypingJudge.length + gaps.length;
+            && gaps.reduce((sum, gap) => sum + gap, 0) <= TypingJudge.length + gaps.length && gaps.some((gap) => gap > 0);
         if (!isTyping) throw new Error("what it has of typing is damaged");
+        this.#stop();
         element("typed-says").textContent = "This is how the sender of the link typed. How do you?";
         await this.#judge(gaps);
         element("typing-judged").scrollIntoView();
     }
 
+    /** Ends a try that is under way. */
+    #stop() {
+        if (this.#end) this.clock.drop(this.#end);
+        [this.#end, this.#last] = [null, null];
+    }
+
     #begin() {
+        this.#stop();
         const field = element("typed");
         field.value = "";
         field.disabled = false;
-        field.focus();
-        [this.#gaps, this.#last] = [[], null];
+        this.#gaps = [];
         element("verdict").hidden = true;
         element("typed-says").textContent = "The time starts with the first key.";
         element("typed-left").value = 0;
     }
 
     #key(at) {
+        // The fifteen seconds may be over before the clock has said so.
+        this.clock.catchUp(at);
         if (element("typed").disabled) return;
         if (this.#last === null) {
             this.#gaps = [];
@@ -70,17 +82,21 @@ class TypingJudge {
     }
 
     async #finish() {
-        element("typed").disabled = true;
-        this.#last = null;
+        const field = element("typed");
+        // The reader may have gone on to something else.
+        const isThere = document.activeElement === field;
+        field.disabled = true;
+        this.#stop();
         element("typed-left").value = TypingJudge.length;
         if (this.#gaps.length < Trace.leastSubmits) {
             this.#begin();
+            if (isThere) field.focus();
             element("typed-says").textContent = "That was too little to judge. Write a sentence or two, at your own speed.";
             return;
         }
         element("typed-says").textContent = "";
         await this.#judge(this.#gaps);
-        element("typed-again").focus({ preventScroll: true });
+        if (isThere) element("typed-again").focus({ preventScroll: true });
     }
 
     async #judge(gaps) {
@@ -96,10 +112,15 @@ class TypingJudge {
         this.#draw();
     }
 
+    get #percent() {
+        const { gaps, row } = this.verdict;
+        return Math.floor((100 * (gaps.length - row.executions)) / gaps.length);
+    }
+
     get #title() {
         const { row } = this.verdict;
         return row.saved > 0
-            ? `A wait of ${shownDuration(row.wait)} suits this typing and saves ${Math.floor(row.saved * 100)} %`
+            ? `A wait of ${shownDuration(row.wait)} suits this typing and saves ${this.#percent} %`
             : "No wait up to two seconds saves anything on this typing";
     }
 
@@ -114,7 +135,7 @@ class TypingJudge {
         const { gaps, row, executions, median } = this.verdict;
         const sketch = new Sketch(width);
         const isNarrow = width < 560;
-        sketch.text(isNarrow ? `A wait of ${shownDuration(row.wait)} saves ${Math.floor(row.saved * 100)} %` : this.#title, 12, 26,
+        sketch.text(isNarrow ? `A wait of ${shownDuration(row.wait)} saves ${this.#percent} %` : this.#title, 12, 26,
             { size: isNarrow ? 16 : 18, weight: 700 });
         sketch.text(`${gaps.length} keys → ${plural(row.executions, "request")} · a key every ${shownDuration(median)}`, 12, 48, { colour: theme.quiet });
         sketchStrip(sketch, gaps, executions, 68);

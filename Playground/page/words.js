@@ -6,6 +6,8 @@ class Words {
     #spoken;
     #heard = { submits: 0, executions: [] };
     #timer = 0;
+    /** Nothing is spoken of what the page plays by itself. */
+    isSilent = true;
     /** The executions of the list, the newest first. */
     #shown = [];
 
@@ -43,6 +45,10 @@ class Words {
         const shown = this.#shown.find(({ execution }) => execution === about);
         if (name === "ended" && about.outcome !== "executed" && shown) {
             shown.item.textContent = Words.sentence(about, this.#stage.lanes[about.lane].policy);
+        }
+        if (this.isSilent) {
+            this.#heard = { submits: 0, executions: [] };
+            return;
         }
         // Not more often than a reader can listen.
         this.#timer ||= setTimeout(() => this.#speak(), 1500);

@@ -44,6 +44,24 @@ class EverybodyTest(PageTest):
             self.browser.resize(width, 800)
             self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
 
+    def test_the_timeline_stays_in_sight_where_enough_is_left_of_the_screen(self):
+        for width, height, stays in [(390, 844, True), (375, 667, True), (667, 375, False), (640, 400, False), (1280, 800, False)]:
+            self.browser.resize(width, height)
+            self.browser.wait(f"return innerWidth === {width}")
+            self.browser.run("""
+                document.getElementById("flush").focus();
+                document.getElementById("flush").scrollIntoView({ block: "center" });
+                return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+            """)
+            top, seen, reached = self.browser.run("""
+                const { top, left, width, height } = document.getElementById("flush").getBoundingClientRect();
+                return [document.querySelector(".seen").getBoundingClientRect().top, document.querySelector(".seen").offsetHeight,
+                    document.elementFromPoint(left + width / 2, top + height / 2)?.id];
+            """)
+            self.assertEqual(top == 0, stays, (width, height, top, seen))
+            if not stays:
+                self.assertEqual(reached, "flush", (width, height))
+
     def test_a_finger_hits_what_it_is_meant_to(self):
         self.browser.resize(390, 800)
         small = self.browser.run("""

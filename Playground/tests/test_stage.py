@@ -188,8 +188,33 @@ class StageTest(PageTest):
             range.value = 110;
             range.dispatchEvent(new Event("input", { bubbles: true }));
         """)
-        self.assertIn("Not possible", self.browser.run(headlines)[1])
+        self.assertEqual(self.browser.run(headlines)[1], "5.6 s is not possible: its longest wait is 1 s")
         self.assertEqual(len(self.executions(1)), 2)
+        # That stays to be read while something else happens, until the slider asks for what is possible.
+        self.browser.click("#submit")
+        self.browser.wait("return document.querySelector('#lanes .headline').textContent.startsWith('31 calls')")
+        self.assertIn("is not possible", self.browser.run(headlines)[1])
+        self.browser.run("""
+            const range = document.querySelectorAll("#lanes input")[1];
+            range.value = 20;
+            range.dispatchEvent(new Event("input", { bubbles: true }));
+        """)
+        self.assertTrue(self.browser.run(headlines)[1].startswith("31 calls"))
+        self.assertEqual(self.browser.run("return document.querySelectorAll('#lanes [aria-invalid]').length"), 0)
+
+    def test_what_is_pending_counts_as_a_run_and_what_is_refused_as_no_saving(self):
+        self.hold()
+        headline = "return document.querySelector('#lanes .headline').textContent"
+        self.browser.click("#submit")
+        self.browser.click("#submit")
+        self.browser.wait(headline + " === '2 calls → 0 runs + 1 pending, 50 % saved'")
+        self.advance(300)
+        self.browser.wait(headline + " === '2 calls → 1 run, 50 % saved'")
+        self.browser.click("#submit")
+        self.browser.click("#cancel")
+        self.browser.click("#shut-down")
+        self.browser.click("#submit")
+        self.browser.wait(headline + " === '4 calls → 1 run, 50 % saved, 1 cancelled, 1 rejected'")
 
     def test_the_page_plays_by_itself_until_it_is_touched(self):
         self.browser.open(PAGE)
@@ -204,9 +229,38 @@ class StageTest(PageTest):
         """)
         self.assertGreaterEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 9)
         self.assertEqual(self.browser.text("#turn"), "Try it:")
+        # A screen reader is not told of it, and a link to a section changes nothing.
+        self.assertEqual(self.browser.run("return document.getElementById('spoken').textContent"), "")
+        self.browser.run("location.hash = '#scenes'")
+        self.browser.run("return new Promise((done) => setTimeout(done, 200))")
+        self.assertFalse(self.browser.run("return playground.timeline.isPaused"))
         self.browser.type("#type", "ab")
         self.assertEqual(self.browser.text("#turn"), "Your turn:")
         self.assertEqual(self.browser.run("return playground.stage.submits.map((submit) => submit.label)"), ["a", "b"])
+
+    def test_a_look_at_the_picture_leaves_it_there(self):
+        self.browser.open(PAGE)
+        self.browser.run("document.querySelector('.skip').focus()")
+        self.browser.keys(*["\ue004"] * 12)                 # tabs, past the timeline
+        self.assertEqual(self.browser.text("#turn"), "Try it:")
+        self.browser.run("document.getElementById('timeline').focus()")
+        self.browser.keys("\ue012")                         # left
+        self.assertIn("on the trailing edge, 9 submits behind it", self.browser.text("#detail"))
+        self.assertEqual(self.browser.text("#turn"), "Your turn:")
+        count = self.browser.run("return playground.stage.submits.length")
+        self.browser.click("#pause")
+        self.browser.run("return new Promise((done) => setTimeout(done, 2500))")
+        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [count, True])
+        self.browser.click("#submit")
+        # Who has paused it decides when it goes on.
+        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [1, True])
+
+    def test_a_link_that_is_wrong_leaves_the_page_alive(self):
+        self.browser.open(PAGE, "#!bounce,1s")
+        self.assertGreaterEqual(self.browser.run("return playground.stage.submits.length"), 9)
+        self.assertIn("neither debounce nor throttle", self.browser.text("#notice"))
+        self.browser.type("#type", "a")
+        self.assertTrue(self.browser.run("return document.getElementById('notice').hidden"))
 
     def test_with_reduced_motion_it_shows_one_burst(self):
         self.browser.emulate(prefers_reduced_motion="reduce")
@@ -231,6 +285,7 @@ class StageTest(PageTest):
             return playground.stage.lanes.map((lane) => [lane.counters, lane.executions.map((run) =>
                 [Math.round((run.at - playground.stage.calls[0].at) * 1000), run.key, run.count, run.edge, run.outcome])]);
         """
+        seen = seen.replace("run.count,", "run.value, run.count,")
         sent = self.browser.run(seen)
         self.browser.run("window.link = null; playground.linkWithCalls(playground.stage).then((made) => { link = made; })")
         self.browser.wait("return link !== null")
@@ -239,10 +294,98 @@ class StageTest(PageTest):
         self.browser.wait("return /It holds 6 calls/.test(document.getElementById('link-note').textContent)")
         self.open(made["link"])
         self.assertEqual(self.browser.run(seen), sent)
+        # It stays in the address, and can be passed on.
+        self.assertEqual(self.browser.run("return location.hash"), made["link"])
+        again = self.browser.run("return playground.linkWithCalls(playground.stage)")
+        self.open(again["link"])
+        self.assertEqual(self.browser.run(seen), sent)
         self.assertTrue(self.browser.run("return playground.timeline.isPaused && document.getElementById('settings').open"))
         # It goes on when something is done.
         self.browser.click("#submit")
         self.assertFalse(self.browser.run("return playground.timeline.isPaused"))
+
+    def test_a_link_brings_every_value_and_delay_back(self):
+        self.hold()
+        values = ["h", "he", "hé", "h", "hello", "hello 👩‍👩‍👧", "x,y", "", 7, 12, 12, "12", 1.5]
+        self.browser.run("""
+            const { stage } = playground;
+            arguments[0].forEach((value, index) => {
+                stage.submit(value, { key: ["", "B"][index % 2], wait: [null, 0, 250][index % 3], label: [...String(value)].at(-1) ?? "" });
+                stage.clock.advance(1000 * Math.random());
+            });
+        """, values)
+        calls = "return playground.stage.submits.map(({ value, key, wait, label }) => [value, key, wait, label])"
+        sent = self.browser.run(calls)
+        self.assertEqual([value for value, *_ in sent], values)
+        self.open(self.browser.run("return playground.linkWithCalls(playground.stage)")["link"])
+        self.assertEqual(self.browser.run(calls), sent)
+
+    def test_a_link_that_is_made_of_anything_changes_nothing(self):
+        for calls in ([[0, "a"], [float("inf"), "b"]], [[0, "a", "", 1e300]], [[1e16, "a"]], [[-5, "a"]], [["x", "a"]], [7], {}, None,
+                      [[0, "a", "", "", {}]], [[0, "a", "", "", -7]], [[0, "a"]] * 6000, [[0, {"do": "dance"}]]):
+            link = self.browser.run("""
+                const [text] = arguments;
+                const bytes = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+                return new Response(bytes).arrayBuffer().then((packed) => {
+                    const code = [...new Uint8Array(packed)].map((byte) => String.fromCharCode(byte)).join("");
+                    return "#!throttle,1s&calls=" + btoa(code).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+                });
+            """, json.dumps(calls).replace("Infinity", "1e400"))
+            self.open(link)
+            self.assertIn("This link was not understood", self.browser.text("#notice"), calls)
+            self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 3)
+        for fragment in ("#!debounce,1s&delay=5constructor", "#!throttle,1s,max-wait=2s", "#!debounce,1s,edges=leading+up",
+                         "#!debounce,1s,max-wait=2s=3s"):
+            self.open(fragment)
+            self.assertIn("This link was not understood", self.browser.text("#notice"), fragment)
+
+    def test_a_link_ends_what_is_being_played(self):
+        self.browser.run("playground.inputs.replay.play(playground.inputs.gaps, 20)")
+        self.browser.wait("return playground.stage.submits.length > 5")
+        self.browser.run("""
+            const stage = new playground.Stage();
+            stage.policies = [playground.policyFromLink("debounce,1s")];
+            stage.submit(1);
+            return playground.linkWithCalls(stage).then(({ link }) => { location.hash = link; });
+        """)
+        self.browser.wait("return playground.timeline.isPaused")
+        self.browser.run("return new Promise((done) => setTimeout(done, 500))")
+        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.stage.clock.rate]"), [1, 1])
+
+    def test_a_call_comes_after_what_was_due_before_it_however_late_the_page_is(self):
+        self.open("#!debounce,300ms&debounce,300ms,edges=leading+trailing,while-running=cancel&throttle,500ms")
+        self.browser.run("""
+            document.getElementById("cancel-running").checked = true;
+            const { stage, inputs } = playground;
+            const hog = (milliseconds) => {
+                const end = performance.now() + milliseconds;
+                while (performance.now() < end);
+            };
+            document.getElementById("submit").click();
+            hog(400);
+            document.getElementById("cancel").click();
+            document.getElementById("submit").click();
+            hog(50);
+            document.getElementById("submit").click();
+            hog(400);
+            document.getElementById("submit").click();
+            // And while a recording is played.
+            inputs.replay.play([0, 100, 100, 100, 100, 100, 1000]);
+            return new Promise((done) => setTimeout(() => {
+                hog(300);
+                document.getElementById("flush").click();
+                setTimeout(done, 1700);
+            }, 150));
+        """)
+        self.browser.wait("return !playground.stage.lanes.some((lane) => lane.isBusy)")
+        runs = """
+            return playground.stage.lanes.map((lane) => [lane.counters.submitted, lane.drops,
+                lane.executions.map(({ at, value, count, edge }) => [Math.round(1000 * (at - playground.stage.origin)), value, count, edge])]);
+        """
+        live = self.browser.run(runs)
+        self.assertEqual([submitted for submitted, *_ in live], [11, 11, 11])
+        self.browser.run("playground.stage.lanes.forEach((lane, index) => playground.stage.replace(index, lane.policy))")
+        self.assertEqual(self.browser.run(runs), live)
 
     def test_a_link_for_a_frame_shows_the_stage_alone(self):
         self.browser.open(PAGE, "#!embed&debounce,1s")
@@ -275,6 +418,17 @@ class StageTest(PageTest):
         made = self.browser.run("return link")
         self.assertLessEqual(len(made["link"]), 8000)
         self.assertTrue(100 < made["count"] < 5000)
+        # As many as a pointer makes in an hour.
+        count = self.browser.run("""
+            const { stage } = playground;
+            stage.policies = [stage.policies[0]];
+            for (let index = 0; index < 100_000; index++) {
+                stage.submit(`${index},${index % 7}`, { label: "" });
+                stage.clock.advance(Math.random() * 50);
+            }
+            return playground.linkWithCalls(stage).then((made) => made.count);
+        """)
+        self.assertTrue(100 < count < 5000)
 
     def test_a_link_that_is_wrong_says_what_is_wrong(self):
         for fragment, why in [

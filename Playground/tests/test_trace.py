@@ -1,5 +1,10 @@
 """A trace that is dropped on the page."""
 
+import json
+import os
+import re
+import subprocess
+import tempfile
 import unittest
 
 from harness import PageTest
@@ -7,12 +12,15 @@ from harness import PageTest
 
 class TraceTest(PageTest):
     def drop(self, text):
+        return self.drop_bytes(text.encode())
+
+    def drop_bytes(self, data):
         self.browser.run("""
             const transfer = new DataTransfer();
-            transfer.items.add(new File([arguments[0]], "mine.jsonl"));
+            transfer.items.add(new File([new Uint8Array(arguments[0])], "mine.jsonl"));
             const event = new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: transfer });
             document.getElementById("drop").dispatchEvent(event);
-        """, text)
+        """, list(data))
         self.browser.wait("return /\\.$/.test(document.getElementById('tune-status').textContent)")
         return self.browser.text("#tune-status")
 
@@ -101,6 +109,49 @@ class TraceTest(PageTest):
         self.assertEqual(read, [
             "0", "1500000000", "1734120255123456789", "1500000000000", "2500000", "12123456789", "-500000000",
             "1734120255500000000", "1734120255000000001"])
+
+    def test_the_page_takes_and_refuses_what_the_command_does(self):
+        good = b'{"at":0}\n'
+        for data in [
+                b"\xef\xbb\xbf" + good, b'{"at":1,"key":"\xff"}', b'{"at":1,"key":"\xc3', b"\xc2\xa0\n" + good, b"\x0c\n" + good, b" \t\r\n" + good,
+                b'{"at":{"at":"5"}}', b'{"at":"2024-02-30T00:00:00Z"}', b'{"at":"2024-02-29T00:00:00Z"}', b'{"at":"2023-02-29T00:00:00Z"}',
+                b'{"at":"2024-01-01T24:00:00Z"}', b'{"at":"2016-12-31T23:59:60Z"}', b'{"at":"1600-01-01T00:00:00Z"}',
+                b'{"at":"2300-01-01T00:00:00Z"}', b'{"at":"0050-01-01T00:00:00Z"}', b'{"at":"2024-01-01T00:00:00+24:00"}',
+                b'{"at":"2024-06-30t12:00:00.5-11:30"}', b'{"at":1e-70}', b'{"at":1e70}', b'{"at":9300000000}', b'{"at":1,"wait":" 5 ms "}',
+                b'{"at":1,"wait":"3000h"}', b'{"at":1,"wait":"5"}', b'{"at":1,"wait":5}', b'{"at":1,"op":"dance"}', b'{"at":1,"op":7}', b"[]", b"7", b""]:
+            with self.subTest(data):
+                with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+                    file.write(data)
+                    file.flush()
+                    status = subprocess.run(
+                        [os.environ["LULL"], "simulate", "--wait", "1s", file.name], capture_output=True, check=False).returncode
+                self.browser.run("document.getElementById('tune-status').textContent = ''")
+                said = self.drop_bytes(data)
+                self.assertEqual(bool(re.fullmatch(r"mine.jsonl: (\d+ submits? of .*|there is no submit in it)\.", said)), status == 0, said)
+
+    def test_keys_are_told_apart_as_the_command_does(self):
+        keys = ["1", "1.0", "1e0", "12345678901234567890", "12345678901234567891", '"1"', '{"a":1}', '{"a":1.0}', '{ "a" : 1 }', '"\\u00e9"', '"é"', "null", "true"]
+        lines = "\n".join(f'{{"at":{index},"key":{key}}}' for index, key in enumerate(keys))
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
+            file.write(lines)
+            file.flush()
+            found = json.loads(subprocess.run(
+                [os.environ["LULL"], "simulate", "--wait", "1s", "--format", "json", file.name], capture_output=True, check=True).stdout)
+        self.assertIn(f"of {found['keys']} keys", self.drop(lines))
+
+    def test_a_wrong_setting_while_a_file_is_read_stays_to_be_read(self):
+        self.browser.run("""
+            const lines = Array.from({ length: 400_000 }, (_, index) => `{"at":${index}}`).join("\\n");
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([lines], "mine.jsonl"));
+            document.getElementById("drop").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: transfer }));
+            const field = document.getElementById("ladder-first");
+            field.value = "fast";
+            field.dispatchEvent(new Event("change", { bubbles: true }));
+            return new Promise((done) => setTimeout(done, 3000));
+        """)
+        self.assertIn("“fast” is not a duration", self.browser.text("#tune-status"))
+        self.assertTrue(self.browser.run("return document.getElementById('tune-progress').hidden"))
 
     def test_the_stage_can_be_taken(self):
         self.browser.run("playground.stage.clock.hold()")

@@ -65,6 +65,32 @@ class TypingTest(PageTest):
         self.type(self.bursts)
         self.assertIn("80 keys", self.verdict()[1])
 
+    def test_the_end_of_a_try_leaves_the_reader_who_has_gone_on_alone(self):
+        self.browser.run("document.getElementById('typed').focus()")
+        self.type([0] + [200] * 5)
+        self.browser.wait("return document.getElementById('typed-says').textContent.startsWith('That was too little')")
+        self.assertEqual(self.browser.run("return document.activeElement.id"), "typed")
+        self.browser.run("document.getElementById('type').focus()")
+        self.type(self.bursts)
+        self.verdict()
+        self.assertEqual(self.browser.run("return document.activeElement.id"), "type")
+
+    def test_a_key_after_the_fifteen_seconds_belongs_to_no_try(self):
+        shown = self.browser.run("""
+            const { judge } = playground;
+            const field = document.getElementById("typed");
+            judge.clock.hold();
+            for (let key = 0; key < 40; key++) {
+                field.dispatchEvent(new Event("input"));
+                judge.clock.advance(100);
+            }
+            // The page slept: no task has run, and time has passed.
+            judge.clock.hold(judge.clock.now + 60_000);
+            field.dispatchEvent(new Event("input"));
+            return new Promise((done) => setTimeout(() => done(judge.verdict?.gaps.length), 1500));
+        """)
+        self.assertEqual(shown, 40)
+
     def test_a_link_shows_the_verdict_and_has_no_text(self):
         self.type(self.bursts)
         said = self.verdict()
@@ -84,7 +110,7 @@ class TypingTest(PageTest):
                 location.hash = fragment ?? "#!typing=" + text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
             });
         """
-        for gaps in ([-1] * 30, ["1"] * 30, [0.5] * 30, [1] * 200_000, [1000] * 30, [[1]], {}, 7, None):
+        for gaps in ([0] * 30, [-1] * 30, ["1"] * 30, [0.5] * 30, [1] * 200_000, [1000] * 30, [[1]], {}, 7, None):
             self.browser.run(follow, json.dumps(gaps))
             self.browser.wait("return document.getElementById('notice').textContent.includes('typing is damaged')")
             self.browser.run(follow, "", "#!debounce,700ms")

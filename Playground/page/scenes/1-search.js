@@ -4,7 +4,7 @@ const searchTakes = (query) => Math.max(300, 2100 - 300 * query.length);
 scenes.push({
     id: "search",
     title: "A search field before a slow server",
-    says: "Type “lull” quickly: this server takes longer for short queries, so answers overtake each other. Without "
+    says: "Type “swift” quickly: this server takes longer for short queries, so answers overtake each other. Without "
         + "Lull a stale answer stays. With Lull the query is sent when typing pauses, and a newer query cancels the "
         + "older one.",
     mount(root, clock) {
@@ -19,8 +19,7 @@ scenes.push({
             let count = 0;
             return {
                 ask(query) { asked.textContent = ++count; events.add(`asked for “${query}”`); },
-                answer(query) {
-                    const isStale = query !== field.value;
+                answer(query, isStale) {
                     answer.textContent = `“${query}”`;
                     answer.className = isStale ? "stale" : "";
                     events.add(`got “${query}”${isStale ? ", stale" : ""}`, isStale ? "stale" : "");
@@ -43,11 +42,16 @@ scenes.push({
                 sides[lane].ask(value);
                 return { takes: searchTakes(value) };
             },
-            ended: ({ value, lane, outcome }) => (outcome === "executed" ? sides[lane].answer(value) : sides[lane].stop(value)),
-        }, "keys appear here");
+            ended: (execution) => {
+                const { value, lane, outcome } = execution;
+                if (outcome !== "executed") return sides[lane].stop(value);
+                execution.isStale = value !== field.value;
+                sides[lane].answer(value, execution.isStale);
+            },
+        }, "keys appear here", 5000);
         [stage.lanes[0].name, stage.lanes[1].name] = ["without Lull", "with Lull"];
         root.append(picture);
-        const ask = () => stage.submit(field.value, { label: field.value.slice(-1) });
+        const ask = () => stage.submit(field.value, { label: lastLetter(field.value) });
         let typing = null;
         const type = (text, length) => {
             field.value = text.slice(0, length);
@@ -56,7 +60,7 @@ scenes.push({
         };
         // A key of the reader ends what is typed for them.
         const stop = () => { if (typing) clock.drop(typing); };
-        button.addEventListener("click", () => { stop(); type("lull", 1); });
+        button.addEventListener("click", () => { stop(); type("swift", 1); });
         field.addEventListener("input", () => { stop(); ask(); });
     },
 });

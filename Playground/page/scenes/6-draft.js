@@ -17,7 +17,7 @@ scenes.push({
         }, "edits appear here", 15_000);
         text.addEventListener("input", () => {
             state.textContent = "not saved yet";
-            save.submit(text.value, { label: text.value.slice(-1) });
+            save.submit(text.value, { label: lastLetter(text.value) });
         });
         const leave = make("button", { "data-do": "leave", click: () => save.flush() }, "Leave the screen");
         root.append(text, picture, make("p", {}, leave, " ", state), events.list);

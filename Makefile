@@ -59,7 +59,6 @@ embedded: ## Build the core as Embedded Swift, and run it as WebAssembly.
 	@scripts/embedded
 
 firmware: ## Build the programs in Firmware for a Cortex-M4 that QEMU emulates, and print what they need.
-	@scripts/install-missing firmware
 	@scripts/firmware
 
 test-firmware: ## Run them in QEMU, which is installed if missing: contacts that bounce, all conformance cases, and the figures.

@@ -15,15 +15,23 @@ public struct Button: ~Copyable {
     private var isDown = false
 
     /// - Parameters:
-    ///   - bounce: A debounce as long as the contacts may bounce.
-    ///   - longPress: A debounce as long as a long press.
-    public init(bounce: Policy, longPress: Policy) {
-        contact = FixedEngine(bounce)
-        hold = FixedEngine(longPress)
+    ///   - bounce: How long the contacts have to be quiet; not negative.
+    ///   - longPress: How long a long press is; not negative.
+    public init(bounce: CoreDuration, longPress: CoreDuration) {
+        contact = FixedEngine(.afterQuiet(bounce))
+        hold = FixedEngine(.afterQuiet(longPress))
     }
 
-    /// Takes what the pin shows, at every tick.
-    public mutating func read(_ isClosed: Bool, at now: CoreInstant, _ happened: (Event) -> Void) {
+    /// The instant at which it has to be read next, if the pin does not change before.
+    public var alarm: CoreInstant {
+        mutating get { min(contact.alarm, hold.alarm) }
+    }
+
+    /// Takes what the pin shows, at every change and at ``alarm``, or simply at every tick.
+    ///
+    /// - Parameter happened: Gets what happened, and when: the instant at which it was due, however late the call is.
+    public mutating func read(_ isClosed: Bool, at now: CoreInstant, _ happened: (Event, CoreInstant) -> Void) {
+        // A debounce on the trailing edge executes at most once in a call.
         var settled: FixedExecution<Bool>?
         if isClosed != pin {
             pin = isClosed
@@ -37,10 +45,10 @@ public struct Button: ~Copyable {
             if isDown {
                 hold.submit(true, at: settled.at) { _ in }
             } else {
-                hold.cancel(at: settled.at) { _ in happened(.longPress) }
+                hold.cancel(at: settled.at) { happened(.longPress, $0.at) }
             }
-            happened(isDown ? .press : .release)
+            happened(isDown ? .press : .release, settled.at)
         }
-        hold.advance(to: now) { _ in happened(.longPress) }
+        hold.advance(to: now) { happened(.longPress, $0.at) }
     }
 }

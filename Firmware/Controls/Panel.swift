@@ -9,41 +9,55 @@ public struct Panel: ~Copyable {
     /// - Parameters:
     ///   - hertz: How many ticks a second has.
     ///   - start: What the counter of ticks shows now.
-    public init(hertz: UInt32, start: UInt32) throws(PolicyError) {
-        let policies = (
-            try Policy.debounce(wait: .milliseconds(10)), try Policy.debounce(wait: .milliseconds(800)),
-            try Policy.debounce(wait: .milliseconds(500))
-        )
+    public init(hertz: UInt32, start: UInt32) {
         clock = TickClock(hertz: hertz, start: start)
-        button = Button(bounce: policies.0, longPress: policies.1)
-        knob = Knob(rest: policies.2)
+        button = Button(bounce: .milliseconds(10), longPress: .milliseconds(800))
+        knob = Knob(bounce: .milliseconds(2), rest: .milliseconds(500))
     }
 
-    /// Takes what the pins show, at every tick: the button in bit 0, the knob's contacts in bits 1 and 2.
+    /// After how many ticks, from the last step on, the next step has to come, if no pin changes before.
+    public var ticksToSleep: UInt32 {
+        mutating get { clock.ticks(until: min(button.alarm, knob.alarm)) }
+    }
+
+    /// Takes what the pins show: the button in bit 0, the knob's contacts in bits 1 and 2.
     ///
     /// - Parameter write: Writes a byte to the serial line.
     public mutating func step(ticks: UInt32, pins: UInt32, write: (UInt8) -> Void) {
         let now = clock.instant(at: ticks)
-        let milliseconds = UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000)
-        func line(_ text: StaticString, _ number: Int32? = nil) {
-            writeDecimal(milliseconds, write)
-            write(UInt8(ascii: " "))
-            writeText(text, write)
-            if let number {
-                if number < 0 { write(UInt8(ascii: "-")) }
-                writeDecimal(number.magnitude, write)
+        button.read(pins & 1 != 0, at: now) { event, at in
+            writeMilliseconds(at, write)
+            switch event {
+            case .press: writeText("press\n", write)
+            case .release: writeText("release\n", write)
+            case .longPress: writeText("long press\n", write)
             }
+        }
+        knob.read(UInt8(truncatingIfNeeded: pins >> 1 & 3), at: now) { position, at in
+            writeMilliseconds(at, write)
+            writeText("the knob has come to rest at ", write)
+            if position < 0 { write(UInt8(ascii: "-")) }
+            writeDecimal(position.magnitude, write)
             write(UInt8(ascii: "\n"))
         }
-        button.read(pins & 1 != 0, at: now) { event in
-            switch event {
-            case .press: line("press")
-            case .release: line("release")
-            case .longPress: line("long press")
-            }
-        }
-        knob.read(UInt8(truncatingIfNeeded: pins >> 1 & 3), at: now) { line("the knob has come to rest at ", $0) }
     }
+}
+
+extension Policy {
+    /// A debounce with a wait that is not negative.
+    static func afterQuiet(_ wait: CoreDuration) -> Policy {
+        guard let policy = try? debounce(wait: wait) else {
+            // The only rule that a debounce without options can break.
+            preconditionFailure("a wait is not negative")
+        }
+        return policy
+    }
+}
+
+/// Writes the milliseconds of an instant.
+private func writeMilliseconds(_ instant: CoreInstant, _ write: (UInt8) -> Void) {
+    writeDecimal(UInt32(truncatingIfNeeded: instant.nanoseconds / 1_000_000), write)
+    write(UInt8(ascii: " "))
 }
 
 /// Writes a text without making a `String` of it.

@@ -26,6 +26,7 @@ void uart_write(uint8_t byte) {
 #define SYSTICK_VALUE (*(reg *)0xE000E018)
 
 static volatile uint32_t milliseconds;
+uint32_t clock_waits;
 
 void port_tick(void) { milliseconds++; }
 
@@ -39,6 +40,16 @@ void clock_start(uint32_t start) {
 uint32_t clock_ticks(void) { return milliseconds; }
 
 void clock_sleep(void) { __asm__ volatile("wfi" ::: "memory"); }
+
+// By ticks, since QEMU's board has no pins that could interrupt. Where pins can, this sets a timer, and sleeps in
+//
+//     for (cpsid i; nothing has happened; cpsie i, cpsid i) wfi
+//
+// which an interrupt between the look and the sleep ends as well: wfi returns for one that is held back.
+void pins_wait(uint32_t levels, uint32_t since, uint32_t ticks) {
+    while (pins_remain() && pins_read() == levels && clock_ticks() - since < ticks) clock_sleep();
+    clock_waits++;
+}
 
 // MARK: - Instructions
 

@@ -4,7 +4,7 @@
 #include "port.h"
 
 void report_fault(const uint32_t *frame);
-void report_stack(void);
+void report_end(void);
 
 #define GPIO_DATA (*(volatile uint32_t *)0x40010000)
 
@@ -25,4 +25,4 @@ void report_fault(const uint32_t *frame) {
     host_exit(70);
 }
 
-void report_stack(void) {}
+void report_end(void) {}

@@ -13,6 +13,9 @@ void clock_start(uint32_t start);
 uint32_t clock_ticks(void);
 /// Sleeps until the next tick.
 void clock_sleep(void);
+/// Sleeps until the pins show something else than `levels`, or `ticks` have passed since the counter showed `since`; at once if either
+/// is so already.
+void pins_wait(uint32_t levels, uint32_t since, uint32_t ticks);
 /// The levels of the pins, a bit each. QEMU's board has none that a test could move: here they play a recording.
 uint32_t pins_read(void);
 /// Whether the recording goes on; always so on a real board.
@@ -55,6 +58,9 @@ uint32_t instructions_counted(uint32_t count);
 
 /// Fills the unused part of the stack with a pattern.
 void stack_paint(void);
+/// How often pins_wait has returned.
+extern uint32_t clock_waits;
+
 /// The greatest depth of the stack since then, in bytes: but for what the deepest function reserved at its end and never wrote.
 size_t stack_deepest(void);
 

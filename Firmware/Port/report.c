@@ -2,7 +2,7 @@
 #include "port.h"
 
 void report_fault(const uint32_t *frame);
-void report_stack(void);
+void report_end(void);
 
 extern uint32_t stack_bottom[];
 
@@ -21,11 +21,15 @@ void report_fault(const uint32_t *frame) {
     host_exit(70);
 }
 
-// Tells the host how deep the stack has been, for the tests.
-void report_stack(void) {
-    static char text[] = "deepest stack: ..... bytes\n";
-    char *place = text + 19;
-    for (size_t rest = stack_deepest(); rest > 0 || place == text + 19; rest /= 10) *place-- = (char)('0' + rest % 10);
-    while (place >= text + 15) *place-- = ' ';
-    host_write(text);
+static void report(const char *name, size_t number, const char *unit) {
+    static char text[] = "          ";
+    char *place = text + sizeof text - 2;
+    for (size_t rest = number; rest > 0 || place == text + sizeof text - 2; rest /= 10) *place-- = (char)('0' + rest % 10);
+    host_write(name), host_write(place + 1), host_write(unit);
+}
+
+// Tells the host how deep the stack has been and how often the program was woken, for the tests.
+void report_end(void) {
+    report("deepest stack: ", stack_deepest(), " bytes\n");
+    if (clock_waits > 0) report("woken: ", clock_waits, " times\n");
 }

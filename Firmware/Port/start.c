@@ -5,7 +5,7 @@ int main(int argc, char **argv);
 void port_reset(void);
 void port_tick(void);
 void report_fault(const uint32_t *frame);
-void report_stack(void);
+void report_end(void);
 
 extern uint32_t stack_bottom[], stack_top[], data_start[], data_end[], data_image[], bss_start[], bss_end[];
 
@@ -37,14 +37,17 @@ void port_reset(void) {
     // Compilers for armv7em may use the floating-point unit, which is off after a reset.
     *(volatile uint32_t *)0xE000ED88 |= 15u << 20;
     __asm__ volatile("dsb\n isb" ::: "memory");
-    protect(0, (uint32_t)stack_bottom - 0x10000, 15, 0);
-    protect(1, 0, 21, 6);
-    *(volatile uint32_t *)0xE000ED94 = 1 << 2 | 1;
-    __asm__ volatile("dsb\n isb" ::: "memory");
+    // Some processors of the kind have no such unit.
+    if ((*(volatile uint32_t *)0xE000ED90 >> 8 & 255) >= 2) {
+        protect(0, (uint32_t)stack_bottom - 0x10000, 15, 0);
+        protect(1, 0, 21, 6);
+        *(volatile uint32_t *)0xE000ED94 = 1 << 2 | 1;
+        __asm__ volatile("dsb\n isb" ::: "memory");
+    }
     for (uint32_t *to = data_start, *from = data_image; to < data_end;) *to++ = *from++;
     for (uint32_t *to = bss_start; to < bss_end;) *to++ = 0;
     stack_paint();
     int status = main(0, 0);
-    report_stack();
+    report_end();
     host_exit(status);
 }

@@ -1,4 +1,5 @@
-// Runs conformance cases that the host has written as numbers, on both engines, and writes what they execute.
+// Runs conformance cases that the host has written as numbers, and writes what is executed: on the engine without allocation, and,
+// compiled with BOTH, on that of apps and servers beside it.
 //
 // A case is: its number, kind, wait, longest wait, edges, delay rule, count, spacing, and how many calls; a call is: the instant,
 // what it does, key, wait. -1 stands for what is not given. Times are milliseconds, and the value of a submit is its number.
@@ -6,60 +7,7 @@ internal import Controls
 internal import LullCore
 internal import Port
 
-struct Numbers {
-    private let file: Int32
-    private var bytes: [1024 of UInt8] = .init(repeating: 0)
-    private var next = 0
-    private var end = 0
-
-    init(_ file: Int32) { self.file = file }
-
-    private mutating func byte() -> UInt8? {
-        if next == end {
-            var span = bytes.mutableSpan
-            end = span.withUnsafeMutableBytes { Int(host_read(file, $0.baseAddress, $0.count)) }
-            next = 0
-            if end == 0 { return nil }
-        }
-        next += 1
-        return bytes[next - 1]
-    }
-
-    /// Returns the next number, or nil at the end.
-    mutating func number() -> Int? {
-        var byte = byte()
-        while byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") { byte = self.byte() }
-        guard byte != nil else { return nil }
-        let isNegative = byte == UInt8(ascii: "-")
-        if isNegative { byte = self.byte() }
-        var number = 0
-        while let digit = byte, digit >= UInt8(ascii: "0") {
-            number = number * 10 + Int(digit - UInt8(ascii: "0"))
-            byte = self.byte()
-        }
-        return isNegative ? -number : number
-    }
-
-    mutating func optional() -> Int? {
-        guard let number = number(), number >= 0 else { return nil }
-        return number
-    }
-}
-
-struct Call {
-    var at: CoreInstant
-    var what: Int
-    var key: Int?
-    var wait: CoreDuration?
-}
-
 func duration(_ milliseconds: Int?) -> CoreDuration? { milliseconds.map { .milliseconds(Int64($0)) } }
-
-func put(_ number: Int) {
-    if number < 0 { host_put(UInt8(ascii: "-")) }
-    writeDecimal(UInt32(truncatingIfNeeded: number.magnitude)) { host_put($0) }
-    host_put(UInt8(ascii: " "))
-}
 
 /// Writes an execution: the engine (0 for the fixed one), the case, and what was executed.
 func line(
@@ -77,87 +25,134 @@ func line(
     host_put(UInt8(ascii: "\n"))
 }
 
-/// Runs a case on the engine without allocation.
-func runFixed(_ scenario: Int, _ policy: Policy, _ calls: UnsafeBufferPointer<Call>) {
-    var engine = FixedEngine<8, Int>(policy)
-    var submits = 0
-    func write(_ one: FixedExecution<Int>) {
-        line(0, scenario, one.at, one.key, one.value, one.count, one.edge, one.first)
-    }
-    for call in calls {
-        switch call.what {
-        case 0:
-            engine.submit(submits, for: call.key ?? 0, at: call.at, wait: call.wait, run: write)
-            submits += 1
-        case 1: engine.flush(call.key, at: call.at, run: write)
-        default: engine.cancel(call.key, at: call.at, run: write)
-        }
-    }
-    while engine.alarm < .farFuture { engine.advance(to: engine.alarm, run: write) }
-    if !engine.counts.addUp || engine.counts.pending > 0 { host_exit(2) }
+/// A call of a case; a flush or a cancel without a key is of all keys.
+enum Call {
+    case submit(Int, key: Int, wait: CoreDuration?)
+    case flush(Int?)
+    case cancel(Int?)
 }
 
-/// Runs a case on the engine of apps and servers.
-func run(_ scenario: Int, _ policy: Policy, _ calls: UnsafeBufferPointer<Call>) {
-    guard let setup = try? Setup(policy) else { host_exit(3) }
-    var engine = Engine<Int, Int>(setup)
-    var submits = 0
-    func perform(_ actions: Actions<Int, Int>) {
+/// The engine without allocation.
+struct Fixed: ~Copyable {
+    private let scenario: Int
+    private var engine: FixedEngine<8, Int>
+
+    init(_ scenario: Int, _ policy: Policy) {
+        self.scenario = scenario
+        engine = FixedEngine(policy)
+    }
+
+    mutating func perform(_ call: Call, at now: CoreInstant) {
+        let write = { [scenario] (one: FixedExecution<Int>) in
+            line(0, scenario, one.at, one.key, one.value, one.count, one.edge, one.first)
+        }
+        switch call {
+        case .submit(let value, let key, let wait): engine.submit(value, for: key, at: now, wait: wait, run: write)
+        case .flush(let key): engine.flush(key, at: now, run: write)
+        case .cancel(let key): engine.cancel(key, at: now, run: write)
+        }
+    }
+
+    mutating func finish() {
+        while engine.alarm < .farFuture {
+            engine.advance(to: engine.alarm) { [scenario] one in
+                line(0, scenario, one.at, one.key, one.value, one.count, one.edge, one.first)
+            }
+        }
+        if !engine.counts.addUp || engine.counts.pending > 0 { host_exit(2) }
+    }
+}
+
+#if BOTH
+/// The engine of apps and servers.
+struct Whole: ~Copyable {
+    private let scenario: Int
+    private var engine: Engine<Int, Int>
+
+    init(_ scenario: Int, _ policy: Policy) {
+        self.scenario = scenario
+        guard let setup = try? Setup(policy) else { host_exit(3) }
+        engine = Engine(setup)
+    }
+
+    private mutating func perform(_ actions: Actions<Int, Int>) {
         for case .start(let one) in actions.more {
             line(1, scenario, one.at, one.key, one.batch.value, one.count, one.edge, one.first)
             perform(engine.ended(one.run, .returned).1)
         }
     }
-    for call in calls {
-        perform(engine.advance(to: call.at))
-        switch (call.what, call.key) {
-        case (0, let key):
-            perform(engine.submit(submits, for: key ?? 0, at: call.at, wait: call.wait))
-            submits += 1
-        case (1, let key?): perform(engine.flush(key, at: call.at))
-        case (1, nil): perform(engine.flush(at: call.at))
-        case (_, let key?): perform(engine.cancel(key, at: call.at))
-        case (_, nil): perform(engine.cancel(at: call.at))
+
+    mutating func perform(_ call: Call, at now: CoreInstant) {
+        perform(engine.advance(to: now))
+        switch call {
+        case .submit(let value, let key, let wait): perform(engine.submit(value, for: key, at: now, wait: wait))
+        case .flush(let key?): perform(engine.flush(key, at: now))
+        case .flush(nil): perform(engine.flush(at: now))
+        case .cancel(let key?): perform(engine.cancel(key, at: now))
+        case .cancel(nil): perform(engine.cancel(at: now))
         }
     }
-    while engine.alarm < .farFuture { perform(engine.advance(to: engine.alarm)) }
-    if !engine.counters.addUp || engine.counters.pending > 0 { host_exit(2) }
+
+    mutating func finish() {
+        while engine.alarm < .farFuture { perform(engine.advance(to: engine.alarm)) }
+        if !engine.counters.addUp || engine.counters.pending > 0 { host_exit(2) }
+    }
 }
+#endif
 
 @main
 enum Program {
     static func main() {
         var numbers = Numbers(host_open_argument())
-        /// No case has more calls.
-        let calls = UnsafeMutableBufferPointer<Call>.allocate(capacity: 4096)
         let mark = heap_used()
         while let scenario = numbers.number() {
-            guard let kind = numbers.number(), let wait = numbers.number() else { host_exit(4) }
-            let longest = duration(numbers.optional())
-            guard let edgeBits = numbers.number(), let rule = numbers.number() else { host_exit(4) }
-            let edges = Edges(rawValue: UInt8(edgeBits))
-            let maxCount = numbers.optional()
-            let spacing = duration(numbers.optional())
-            guard let count = numbers.number() else { host_exit(4) }
-            for index in 0..<count {
-                guard let at = numbers.number(), let what = numbers.number() else { host_exit(4) }
-                calls[index] = Call(
-                    at: .origin.advanced(by: .milliseconds(Int64(at))), what: what, key: numbers.optional(),
-                    wait: duration(numbers.optional()))
-            }
-            let length = CoreDuration.milliseconds(Int64(wait))
-            let policy =
-                kind == 0
-                ? try? Policy.debounce(
-                    wait: length, maxWait: longest, edges: edges, delayRule: rule == 0 ? .restart : .extend,
-                    maxCount: maxCount, spacing: spacing)
-                : try? Policy.throttle(interval: length, edges: edges, maxCount: maxCount)
-            guard let policy else { host_exit(3) }
-            let all = UnsafeBufferPointer(rebasing: calls[..<count])
-            runFixed(scenario, policy, all)
-            run(scenario, policy, all)
+            run(scenario, &numbers)
             // The engine is gone, and all that it has allocated.
             heap_reset(mark)
         }
+    }
+
+    @inline(never)
+    static func run(_ scenario: Int, _ numbers: inout Numbers) {
+        guard let policy = policy(&numbers), let count = numbers.number() else { host_exit(4) }
+        var fixed = Fixed(scenario, policy)
+        #if BOTH
+        var whole = Whole(scenario, policy)
+        #endif
+        var submits = 0
+        for _ in 0..<count {
+            guard let at = numbers.number(), let what = numbers.number() else { host_exit(4) }
+            let (key, wait) = (numbers.optional(), duration(numbers.optional()))
+            let call: Call = what == 0 ? .submit(submits, key: key ?? 0, wait: wait) : what == 1 ? .flush(key) : .cancel(key)
+            if what == 0 { submits += 1 }
+            let now = CoreInstant.origin.advanced(by: .milliseconds(Int64(at)))
+            fixed.perform(call, at: now)
+            #if BOTH
+            whole.perform(call, at: now)
+            #endif
+        }
+        fixed.finish()
+        #if BOTH
+        whole.finish()
+        #endif
+    }
+
+    /// Returns the policy of a case, or nil where the numbers end.
+    static func policy(_ numbers: inout Numbers) -> Policy? {
+        guard let kind = numbers.number(), let length = numbers.number() else { return nil }
+        let wait = CoreDuration.milliseconds(Int64(length))
+        let maxWait = duration(numbers.optional())
+        guard let bits = numbers.number(), let rule = numbers.number() else { return nil }
+        let edges = Edges(rawValue: UInt8(bits))
+        let maxCount = numbers.optional()
+        let spacing = duration(numbers.optional())
+        let policy =
+            kind == 0
+            ? try? Policy.debounce(
+                wait: wait, maxWait: maxWait, edges: edges, delayRule: rule == 0 ? .restart : .extend, maxCount: maxCount,
+                spacing: spacing)
+            : try? Policy.throttle(interval: wait, edges: edges, maxCount: maxCount)
+        if policy == nil { host_exit(3) }
+        return policy
     }
 }

@@ -19,8 +19,12 @@ enum Program {
         measureEightKeys(policy)
         var clock = TickClock(hertz: 1000)
         measure("tick to instant, 1000 Hz") { _ = clock.instant(at: 7) }
+        measure("ticks until an instant") { if clock.ticks(until: instant(100)) > 93 { fail("that is too late\n") } }
         var oddClock = TickClock(hertz: 32_768)
         measure("tick to instant, 32768 Hz") { _ = oddClock.instant(at: 7) }
+        var panel = Panel(hertz: 1000, start: 0)
+        panel.step(ticks: 1, pins: 0) { _ in }
+        measure("a tick of the panel, nothing changes") { panel.step(ticks: 2, pins: 0) { _ in } }
         measure("ten lines in C, nothing changes") { _ = counter_settles(0) }
         measure("ten lines in C, counts") { _ = counter_settles(1) }
         for _ in 0..<8 { _ = counter_settles(1) }
@@ -33,6 +37,7 @@ enum Program {
         var executed = 0
         measure("submit, first of a burst") { engine.submit(true, at: instant(0)) { _ in executed += 1 } }
         measure("submit, joins") { engine.submit(false, at: instant(5)) { _ in executed += 1 } }
+        measure("alarm") { if engine.alarm < instant(9) { executed += 1 } }
         measure("wake-up, nothing is due") { engine.advance(to: instant(9)) { _ in executed += 1 } }
         measure("wake-up, postponed") { engine.advance(to: instant(14)) { _ in executed += 1 } }
         measure("wake-up, a value is due") { engine.advance(to: instant(15)) { _ in executed += 1 } }
@@ -50,7 +55,11 @@ enum Program {
         measure("eight keys: alarm") { if engine.alarm < instant(9) { executed += 1 } }
         measure("eight keys: wake-up, three are due") { engine.advance(to: instant(10)) { _ in executed += 1 } }
         engine.advance(to: instant(30)) { _ in executed += 1 }
-        if executed != 8 || !engine.counts.addUp { fail("the submits of eight keys are not accounted for\n") }
+        for key in 0..<8 { engine.submit(true, for: key, at: instant(40)) { _ in executed += 1 } }
+        measure("eight keys: wake-up, all are due") { engine.advance(to: instant(50)) { _ in executed += 1 } }
+        for key in 0..<8 { engine.submit(true, for: key, at: instant(60)) { _ in executed += 1 } }
+        measure("eight keys: flush of all") { engine.flush(at: instant(61)) { _ in executed += 1 } }
+        if executed != 24 || !engine.counts.addUp { fail("the submits of eight keys are not accounted for\n") }
     }
 
     static func instant(_ milliseconds: Int64) -> CoreInstant { CoreInstant(nanoseconds: milliseconds * 1_000_000) }

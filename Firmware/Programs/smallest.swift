@@ -12,20 +12,22 @@ enum Program {
         }
         var contact = FixedEngine<1, Bool>(policy)
         var pin = false
+        var isDown = false
         while pins_remain() {
             clock_sleep()
             let now = clock.instant(at: clock_ticks())
-            let isClosed = pins_read() & 1 != 0
-            if isClosed != pin {
-                pin = isClosed
-                contact.submit(isClosed, at: now, run: report)
+            let report = { (settled: FixedExecution<Bool>) in
+                // A glitch that ends where it began is no event.
+                guard settled.value != isDown else { return }
+                isDown = settled.value
+                uart_write(isDown ? UInt8(ascii: "P") : UInt8(ascii: "R"))
+            }
+            if (pins_read() & 1 != 0) != pin {
+                pin.toggle()
+                contact.submit(pin, at: now, run: report)
             } else {
                 contact.advance(to: now, run: report)
             }
         }
-    }
-
-    static func report(_ settled: FixedExecution<Bool>) {
-        uart_write(settled.value ? UInt8(ascii: "P") : UInt8(ascii: "R"))
     }
 }

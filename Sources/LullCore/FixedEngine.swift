@@ -129,21 +129,27 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
     }
 
     /// Drops what is pending under a key, or under all keys, and makes their gates idle (<doc:Semantics>, section 5). What was due
-    /// by then is executed.
+    /// by then is executed. A key that does not exist traps.
     public mutating func cancel(_ key: Int? = nil, at instant: CoreInstant, run: (FixedExecution<Value>) -> Void) {
         advance(to: instant, run: run)
-        for index in slots.indices where key == nil || index == key {
-            if slots[index].value != nil {
-                slots[index].value = nil
-                counts.pending &-= 1
-                counts.cancelled &+= 1
-            }
-            slots[index].gate.close(at: now, by: policy)
-            noteChange(of: index)
+        guard let key else {
+            for key in slots.indices { drop(key) }
+            return
         }
+        drop(key)
     }
 
     // MARK: - Parts
+
+    private mutating func drop(_ key: Int) {
+        if slots[key].value != nil {
+            slots[key].value = nil
+            counts.pending &-= 1
+            counts.cancelled &+= 1
+        }
+        slots[key].gate.close(at: now, by: policy)
+        noteChange(of: key)
+    }
 
     /// Combines a value with the pending one, if there is one.
     private mutating func combine(_ value: Value, _ key: Int) {

@@ -1,11 +1,12 @@
 /// Makes instants of a hardware counter that wraps around: a timer of 16, 24 or 32 bits, or a count of milliseconds.
 ///
-/// Read the counter at least once each time it goes round, and from one place only; every interrupt of the timer is enough. Nothing
-/// is lost to rounding, whatever the frequency: after any time the instant is exact, rounded down to a nanosecond.
+/// Read the counter at least twice each time it goes round, and from one place only. Nothing is lost to rounding, whatever the
+/// frequency: after any time the instant is exact, rounded down to a nanosecond.
 ///
 /// ```swift
 /// var clock = TickClock(hertz: 32_768, bits: 24)
 /// let now = clock.instant(at: counter)
+/// sleep(clock.ticks(until: engine.alarm))              // unless something happens before
 /// ```
 public struct TickClock: BitwiseCopyable, Sendable {
     private let hertz: UInt32
@@ -31,9 +32,13 @@ public struct TickClock: BitwiseCopyable, Sendable {
         last = start & mask
     }
 
-    /// Returns the instant at which the counter shows `ticks`, which is less than once round after the last one.
+    /// Returns the instant at which the counter shows `ticks`.
+    ///
+    /// What it shows is at most half a round after the last reading. Anything else is taken for an earlier reading, such as one that an
+    /// interrupt has made, which counts as the last one (<doc:Semantics>, section 2).
     public mutating func instant(at ticks: UInt32) -> CoreInstant {
         let passed = UInt64((ticks &- last) & mask)
+        guard passed <= UInt64(half) else { return now }
         last = ticks & mask
         let nanoseconds: UInt64
         if period > 0 {
@@ -45,4 +50,19 @@ public struct TickClock: BitwiseCopyable, Sendable {
         now = now.advanced(by: .nanoseconds(Int64(nanoseconds)))
         return now
     }
+    /// Returns how many ticks after the last reading an instant is reached: for a timer that wakes the program.
+    ///
+    /// It is rounded up, so that the instant has come then; at most half a round, so that the counter is read in time; and 0 for an
+    /// instant that has come already.
+    public func ticks(until instant: CoreInstant) -> UInt32 {
+        guard instant > now else { return 0 }
+        let wait = UInt64(bitPattern: now.duration(to: instant).nanoseconds)
+        let (scaled, overflow) = wait.multipliedReportingOverflow(by: UInt64(hertz))
+        // No overflow from here on: half a round is at most 2³¹ ticks, of 10⁹ each, and the rest is less than one nanosecond.
+        guard !overflow, scaled - rest <= UInt64(half) * 1_000_000_000 else { return half }
+        return UInt32(truncatingIfNeeded: (scaled - rest + 999_999_999) / 1_000_000_000)
+    }
+
+    /// Half a round.
+    private var half: UInt32 { mask / 2 + 1 }
 }

@@ -14,12 +14,13 @@ struct TickClockTests {
         ] {
             var random = SplitMix(seed: UInt64(bits) &* 31 &+ UInt64(hertz))
             let mask = UInt32.max >> UInt32(32 - bits)
+            let half = mask / 2 + 1
             let start = UInt32.random(in: 0...mask, using: &random)
             var clock = TickClock(hertz: hertz, bits: bits, start: start)
             var total: UInt64 = 0
             for _ in 0..<2000 {
-                // Up to once round, less a tick; often by nothing, by one, or by all but.
-                let step = [0, 1, mask, UInt32.random(in: 0...mask, using: &random)].randomElement(using: &random) ?? 0
+                // Up to half a round; often by nothing, by one, or by all of it.
+                let step = [0, 1, half, UInt32.random(in: 0...half, using: &random)].randomElement(using: &random) ?? 0
                 total += UInt64(step)
                 let wide = total.multipliedFullWidth(by: 1_000_000_000)
                 guard wide.high < UInt64(hertz) else { break }
@@ -35,13 +36,53 @@ struct TickClockTests {
     func farFuture() {
         var clock = TickClock(hertz: 1)
         var last = CoreInstant.origin
-        // A hundred and thirty-six years each time.
-        for number in 1...5 as ClosedRange<UInt32> {
-            let now = clock.instant(at: 0 &- number)
+        // Sixty-eight years each time.
+        for number in 1...10 as ClosedRange<UInt32> {
+            let now = clock.instant(at: number &* 0x8000_0000)
             #expect(now >= last)
             last = now
         }
         #expect(last == .farFuture)
+    }
+
+    @Test("an earlier reading counts as the last one", arguments: [8, 16, 24, 32])
+    func earlierReading(bits: Int) {
+        let half = (UInt32.max >> UInt32(32 - bits)) / 2 + 1
+        var clock = TickClock(hertz: 1000, bits: bits, start: 5)
+        let last = clock.instant(at: 25)
+        for earlier in [24, 5, 0, .max, 25 &- half &+ 1] as [UInt32] {
+            #expect(clock.instant(at: earlier) == last)
+        }
+        #expect(clock.instant(at: 26).nanoseconds == 21_000_000)
+    }
+
+    @Test("the ticks until an instant are the fewest after which it has come", arguments: [1, 8, 16, 24, 32])
+    func ticksUntil(bits: Int) {
+        let half = (UInt32.max >> UInt32(32 - bits)) / 2 + 1
+        for hertz in [1, 3, 1000, 32_768, 16_000_000, 84_000_001, 1_000_000_000, UInt32.max] {
+            var random = SplitMix(seed: UInt64(bits) &* 37 &+ UInt64(hertz))
+            var clock = TickClock(hertz: hertz, bits: bits)
+            var shown: UInt32 = 0
+            for _ in 0..<500 {
+                shown &+= UInt32.random(in: 0...half, using: &random)
+                let now = clock.instant(at: shown)
+                guard now < .farFuture else { break }
+                let longest = Int64.random(in: 1...62, using: &random)
+                let wait = Int64.random(in: -5...(1 << longest), using: &random)
+                let instant = now.advanced(by: .nanoseconds(wait))
+                let ticks = clock.ticks(until: instant)
+                #expect(ticks <= half && (ticks == 0) == (wait <= 0))
+                var then = clock
+                let reached = then.instant(at: shown &+ ticks)
+                #expect(reached >= instant || ticks == half)
+                if ticks > 0 {
+                    var before = clock
+                    #expect(before.instant(at: shown &+ ticks &- 1) < instant)
+                }
+            }
+            #expect(clock.ticks(until: .farFuture) == half || clock.instant(at: shown) == .farFuture)
+            #expect(clock.ticks(until: .farPast) == 0)
+        }
     }
 
     @Test("bits above the counter's width do not matter")

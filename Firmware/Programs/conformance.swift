@@ -63,43 +63,6 @@ struct Fixed: ~Copyable {
     }
 }
 
-#if BOTH
-/// The engine of apps and servers.
-struct Whole: ~Copyable {
-    private let scenario: Int
-    private var engine: Engine<Int, Int>
-
-    init(_ scenario: Int, _ policy: Policy) {
-        self.scenario = scenario
-        guard let setup = try? Setup(policy) else { host_exit(3) }
-        engine = Engine(setup)
-    }
-
-    private mutating func perform(_ actions: Actions<Int, Int>) {
-        for case .start(let one) in actions.more {
-            line(1, scenario, one.at, one.key, one.batch.value, one.count, one.edge, one.first)
-            perform(engine.ended(one.run, .returned).1)
-        }
-    }
-
-    mutating func perform(_ call: Call, at now: CoreInstant) {
-        perform(engine.advance(to: now))
-        switch call {
-        case .submit(let value, let key, let wait): perform(engine.submit(value, for: key, at: now, wait: wait))
-        case .flush(let key?): perform(engine.flush(key, at: now))
-        case .flush(nil): perform(engine.flush(at: now))
-        case .cancel(let key?): perform(engine.cancel(key, at: now))
-        case .cancel(nil): perform(engine.cancel(at: now))
-        }
-    }
-
-    mutating func finish() {
-        while engine.alarm < .farFuture { perform(engine.advance(to: engine.alarm)) }
-        if !engine.counters.addUp || engine.counters.pending > 0 { host_exit(2) }
-    }
-}
-#endif
-
 @main
 enum Program {
     static func main() {
@@ -117,23 +80,24 @@ enum Program {
         guard let policy = policy(&numbers), let count = numbers.number() else { host_exit(4) }
         var fixed = Fixed(scenario, policy)
         #if BOTH
-        var whole = Whole(scenario, policy)
+            var whole = Whole(scenario, policy)
         #endif
         var submits = 0
         for _ in 0..<count {
             guard let at = numbers.number(), let what = numbers.number() else { host_exit(4) }
             let (key, wait) = (numbers.optional(), duration(numbers.optional()))
-            let call: Call = what == 0 ? .submit(submits, key: key ?? 0, wait: wait) : what == 1 ? .flush(key) : .cancel(key)
+            let call: Call =
+                what == 0 ? .submit(submits, key: key ?? 0, wait: wait) : what == 1 ? .flush(key) : .cancel(key)
             if what == 0 { submits += 1 }
             let now = CoreInstant.origin.advanced(by: .milliseconds(Int64(at)))
             fixed.perform(call, at: now)
             #if BOTH
-            whole.perform(call, at: now)
+                whole.perform(call, at: now)
             #endif
         }
         fixed.finish()
         #if BOTH
-        whole.finish()
+            whole.finish()
         #endif
     }
 
@@ -149,7 +113,8 @@ enum Program {
         let policy =
             kind == 0
             ? try? Policy.debounce(
-                wait: wait, maxWait: maxWait, edges: edges, delayRule: rule == 0 ? .restart : .extend, maxCount: maxCount,
+                wait: wait, maxWait: maxWait, edges: edges, delayRule: rule == 0 ? .restart : .extend,
+                maxCount: maxCount,
                 spacing: spacing)
             : try? Policy.throttle(interval: wait, edges: edges, maxCount: maxCount)
         if policy == nil { host_exit(3) }

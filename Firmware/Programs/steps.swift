@@ -12,7 +12,9 @@ enum Program {
         guard let hertz = numbers.number(), let start = numbers.number() else { host_exit(4) }
         var panel = Panel(hertz: UInt32(truncatingIfNeeded: hertz), start: UInt32(truncatingIfNeeded: start))
         while let ticks = numbers.number(), let pins = numbers.number() {
-            panel.step(ticks: UInt32(truncatingIfNeeded: ticks), pins: UInt32(truncatingIfNeeded: pins)) { host_put($0) }
+            panel.step(ticks: UInt32(truncatingIfNeeded: ticks), pins: UInt32(truncatingIfNeeded: pins)) {
+                host_put($0)
+            }
         }
     }
 }

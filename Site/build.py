@@ -23,6 +23,9 @@ PAGES = {
     "docs/faults.md": "Faults", "docs/architecture.md": "Architecture", "docs/decisions.md": "Decisions", "CHANGELOG.md": "Changes",
 }
 
+# What folders are called that pages link to.
+TITLES = {"docs/api": "The public declarations of each module"}
+
 
 class Site:
     def __init__(self, archive, out):
@@ -145,7 +148,8 @@ class Site:
         paths = [os.path.join(path, name) for name in names if not name.startswith((".", "__"))]
         items = "".join(f'<li><a href="{html.escape(self.link("/".join(["."] * 1 + [os.path.basename(one)]), path + "/x"))}">'
                         f"{html.escape(os.path.basename(one))}</a></li>\n" for one in paths if not one.endswith(".docc"))
-        self.page(self.place(path), f"{path} · Lull", f"<h1>{html.escape(path)}</h1>\n<ul>\n{items}</ul>")
+        title = TITLES.get(path, path)
+        self.page(self.place(path), f"{title} · Lull", f"<h1>{html.escape(title)}</h1>\n<ul>\n{items}</ul>")
 
     def follow(self):
         """Makes what the pages link to, and what that links to."""
@@ -178,7 +182,7 @@ class Site:
         self.follow()
         self.playground()
         items = "".join(f'<li><a href="../{self.place(page)}">{name}</a></li>\n' for page, name in self.pages.items())
-        self.page("docs/", "Pages · Lull", f"<h1>Pages</h1>\n<ul>\n{items}</ul>")
+        self.page("docs/", "Guides · Lull", f"<h1>Guides</h1>\n<ul>\n{items}</ul>")
         # The documentation's pages ask for it.
         self.write("theme-settings.json", "{}\n")
         for name in ("site.css", "icon.svg"):

@@ -12,7 +12,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), ".."))
 TRACE = os.path.join(ROOT, "docs/pictures/burst.jsonl")
 WAIT = 300
 # Small and with large letters, for a phone.
-WIDTH, HEIGHT = 540, 190
+WIDTH, HEIGHT = 540, 182
 LEFT, RIGHT, SECONDS = 80, 524, 1.75
 CALLS, QUIET, RUN = 50, 96, 142
 
@@ -27,6 +27,7 @@ text {{ font: 17px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "D
 .middle {{ text-anchor: middle }}
 .base {{ stroke: #8c959f }}
 .guide {{ stroke: #8c959f; stroke-dasharray: 3 3 }}
+.span {{ fill: none; stroke: #57606a }}
 .call {{ fill: #24292f }}
 .wait {{ fill: #0072b2; opacity: .35 }}
 .run {{ fill: #0072b2 }}
@@ -35,6 +36,8 @@ text {{ font: 17px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "D
 text {{ fill: #e6edf3 }}
 .quiet {{ fill: #9da7b3 }}
 .base, .guide {{ stroke: #6e7681 }}
+.span {{ stroke: #9da7b3 }}
+.span {{ fill: none; stroke: #57606a }}
 .call {{ fill: #e6edf3 }}
 .wait, .run, .runs {{ fill: #56b4e9 }}
 }}
@@ -56,8 +59,8 @@ def draw(calls, run):
         *(f'<circle class="call" cx="{x(call)}" cy="{CALLS}" r="6"/>' for call in calls),
         f'<text class="quiet middle" x="{x(calls[0] + (calls[-1] - calls[0]) / 2)}" y="{CALLS - 18}">a burst of {len(calls)}</text>',
         f'<path class="guide" d="M{last} {CALLS + 10}V{RUN - 10}M{due} {CALLS - 8}V{RUN - 14}"/>',
-        f'<text class="quiet middle" x="{(last + due) / 2}" y="{QUIET + 5}">{WAIT} ms</text>',
-        f'<text class="quiet" x="{due + 10}" y="{QUIET + 5}">of quiet</text>',
+        f'<path class="span" d="M{last + 3} {QUIET}H{due - 3}m-6 -4l6 4-6 4M{last + 9} {QUIET - 4}l-6 4 6 4"/>',
+        f'<text class="quiet" x="{due + 10}" y="{QUIET + 5}">{WAIT} ms</text>',
         f'<text class="name" x="16" y="{RUN + 6}">runs</text>',
         f'<path class="base" d="M{LEFT} {RUN}H{RIGHT}"/>',
         f'<rect class="wait" x="{start}" y="{RUN - 6}" width="{round(due - start, 1)}" height="12" rx="2"/>',

@@ -27,7 +27,7 @@ public final class DelayOperation: Operation, @unchecked Sendable {
     private let tolerance: Duration
     private let timer = Guarded<Debouncer<Void, Void>?>(nil)
 
-    /// The seconds that it waits from its start on, as passed to the initializer.
+    /// The seconds that it waits from its start on, as passed to the initialiser.
     public let timeInterval: TimeInterval
 
     /// Creates an operation that waits for a time once its queue has started it.

@@ -88,7 +88,7 @@ final class QueueThrottle: Sendable {
     /// The calls of one queue.
     private struct Calls {
         /// The newest call, until it begins. Retained also so that a replaced call can be released outside the lock: a
-        /// function may own objects that call the throttle when they are deinitialized.
+        /// function may own objects that call the throttle when they are deinitialised.
         var newest: Call?
         /// A call without `leading` whose operation is on the queue. It may be replaced there.
         var replaceable: Call?

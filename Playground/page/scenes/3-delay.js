@@ -1,6 +1,6 @@
 scenes.push({
     id: "delay",
-    title: "Delayed preemptive dispatch",
+    title: "A delay for each call",
     says: "Each Submit sets a delay and a task: the last task runs when all the delays have passed. A shorter delay "
         + "never shortens a longer one, and Cancel drops them all.",
     mount(root, clock) {

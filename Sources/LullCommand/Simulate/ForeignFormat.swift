@@ -1,9 +1,9 @@
-/// Recognizes files that are mistaken for traces, and tells how to convert them.
+/// Recognises files that are mistaken for traces, and tells how to convert them.
 enum ForeignFormat {
-    /// The number of bytes at the start of a file that are enough to recognize it.
+    /// The number of bytes at the start of a file that are enough to recognise it.
     static let length = 256
 
-    /// Returns what a file with this start is, and how to make a trace of it; nil if it is not recognized.
+    /// Returns what a file with this start is, and how to make a trace of it; nil if it is not recognised.
     ///
     /// - Parameter name: The name of the file, for the hint; nil for standard input.
     static func hint(_ head: [UInt8], file name: String?) -> String? {

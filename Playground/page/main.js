@@ -183,8 +183,7 @@ function begin() {
     // demonstration and leaves its picture. Scrolling does nothing, and a slider asks about what is shown.
     const take = (event) => {
         if (element("lanes").contains(event.target)) return;
-        const call = event.target.closest("[data-call]");
-        if (call && call.dataset.call.split(" ").includes(event.type)) demo.stop();
+        if (event.target.closest("[data-call]")?.dataset.call === event.type) demo.stop();
         else if (!["pointermove", "input"].includes(event.type) && !["Tab", "Shift"].includes(event.key)) demo.rest();
     };
     for (const name of ["click", "input", "pointermove", "keydown", "change"]) {

@@ -11,33 +11,6 @@ function firstIndex(list, member, least) {
     return low;
 }
 
-/** The corners of the mark of each edge, for a size of one. */
-const edgeMarks = {
-    leading: [[-0.8, -1], [1, 0], [-0.8, 1]], trailing: [[0, -1], [0.9, 0], [0, 1], [-0.9, 0]],
-    maxWait: [[-0.8, -0.8], [0.8, -0.8], [0.8, 0.8], [-0.8, 0.8]], flush: [[-1, -0.8], [1, -0.8], [0, 1]],
-    maxCount: [[0, -1], [1, 0.8], [-1, 0.8]],
-};
-
-/** Puts before each part of a legend what the timeline draws for it. */
-function drawLegend(legend) {
-    const bar = '<path d="M1 3h22v10H1z" ';
-    const drawings = {
-        submit: [12, '<circle cx="6" cy="8" r="4.5"/>'],
-        wait: [24, `${bar}opacity=".35"/><path d="M4 3v10M9 3v10M15 3v10" stroke="currentColor" stroke-width="1.5"/>`],
-        pending: [32, `${bar}fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="4 3"/>
-            <path class="hollow" d="M23 2l5.4 6-5.4 6-5.4-6z" stroke="currentColor" stroke-width="2"/>`],
-        drop: [12, '<path d="M2.5 4.5l7 7m0-7l-7 7" stroke="currentColor" stroke-width="2"/>'],
-    };
-    for (const [edge, corners] of Object.entries(edgeMarks)) {
-        drawings[edge] = [16, `<polygon points="${corners.map(([x, y]) => `${8 + 7 * x},${8 + 7 * y}`).join(" ")}"/>`];
-    }
-    for (const part of legend.querySelectorAll("[data-glyph]")) {
-        const [width, drawing] = drawings[part.dataset.glyph];
-        part.insertAdjacentHTML("afterbegin",
-            `<svg viewBox="0 0 ${width} 16" width="${width}" height="16" fill="currentColor" aria-hidden="true">${drawing}</svg> `);
-    }
-}
-
 class Timeline {
     #canvas;
     #context;

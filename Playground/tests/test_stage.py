@@ -576,6 +576,16 @@ class StageTest(PageTest):
     def test_a_setting_that_the_engine_refuses_is_explained_beside_the_field(self):
         self.set("option-maxWait", "100ms")
         self.assertIn("must be at least the wait of 300ms", self.browser.text("#wrong"))
+        for width in (390, 1280):
+            self.browser.resize(width, 1000)
+            field, wrong = self.browser.run("""
+                return ["option-maxWait", "wrong"].map((id) => {
+                    const { left, top, bottom } = document.getElementById(id).getBoundingClientRect();
+                    return [left, top, bottom];
+                });
+            """)
+            self.assertLess(abs(field[0] - wrong[0]), 5)
+            self.assertLess(wrong[1] - field[2], 60)
         self.assertIsNone(self.browser.run("return playground.stage.policies[0].maxWait"))
 
     def test_a_spacing_holds_back_what_comes_to_rest_too_soon(self):

@@ -52,7 +52,7 @@ class TypingJudge {
         this.#stop();
         const field = element("typed");
         field.value = "";
-        field.disabled = false;
+        field.readOnly = false;
         this.#gaps = [];
         element("verdict").hidden = true;
         element("typed-says").textContent = "The time starts with the first key.";
@@ -62,7 +62,7 @@ class TypingJudge {
     #key(at) {
         // The fifteen seconds may be over before the clock has said so.
         this.clock.catchUp(at);
-        if (element("typed").disabled) return;
+        if (element("typed").readOnly) return;
         if (this.#last === null) {
             this.#gaps = [];
             this.#last = at;
@@ -82,21 +82,17 @@ class TypingJudge {
     }
 
     async #finish() {
-        const field = element("typed");
-        // The reader may have gone on to something else.
-        const isThere = document.activeElement === field;
-        field.disabled = true;
+        // Still focused, if it was: what is typed on must not press a button, or go anywhere else.
+        element("typed").readOnly = true;
         this.#stop();
         element("typed-left").value = TypingJudge.length;
         if (this.#gaps.length < Trace.leastSubmits) {
             this.#begin();
-            if (isThere) field.focus();
             element("typed-says").textContent = "That was too little to judge. Write a sentence or two, at your own speed.";
             return;
         }
-        element("typed-says").textContent = "";
+        element("typed-says").textContent = "The fifteen seconds are over.";
         await this.#judge(this.#gaps);
-        if (isThere) element("typed-again").focus({ preventScroll: true });
     }
 
     async #judge(gaps) {

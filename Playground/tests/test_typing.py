@@ -36,7 +36,7 @@ class TypingTest(PageTest):
         self.assertEqual(self.verdict(), [
             "A wait of 120 ms suits this typing and saves 87 %",
             "80 keys, one every 100 ms (median), in 10 bursts of 8 on average: 10 requests instead of 80."])
-        self.assertEqual(self.browser.run("return document.getElementById('typed').disabled"), True)
+        self.assertEqual(self.browser.run("return document.getElementById('typed').readOnly"), True)
 
     def test_the_verdict_is_that_of_lull_tune(self):
         gaps = self.browser.run("return playground.puzzle.gaps")
@@ -65,14 +65,19 @@ class TypingTest(PageTest):
         self.type(self.bursts)
         self.assertIn("80 keys", self.verdict()[1])
 
-    def test_the_end_of_a_try_leaves_the_reader_who_has_gone_on_alone(self):
+    def test_the_end_of_a_try_moves_no_focus(self):
         self.browser.run("document.getElementById('typed').focus()")
         self.type([0] + [200] * 5)
         self.browser.wait("return document.getElementById('typed-says').textContent.startsWith('That was too little')")
         self.assertEqual(self.browser.run("return document.activeElement.id"), "typed")
         self.browser.run("document.getElementById('type').focus()")
         self.type(self.bursts)
-        self.verdict()
+        said = self.verdict()
+        # What is typed on leaves the verdict alone.
+        self.browser.run("document.getElementById('typed').focus()")
+        self.browser.keys(" ", "\ue007", "x")
+        self.assertEqual(self.verdict(), said)
+        self.browser.run("document.getElementById('type').focus()")
         self.assertEqual(self.browser.run("return document.activeElement.id"), "type")
 
     def test_a_key_after_the_fifteen_seconds_belongs_to_no_try(self):

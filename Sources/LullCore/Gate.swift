@@ -105,11 +105,14 @@ public struct Gate: Hashable, Sendable {
         count == 0 ? nil : pendingDue(by: policy)
     }
 
-    // Always inlined, as the path of a submit below is: a call would copy the gate and the policy (docs/firmware.md).
+    // In firmware always inlined, since a call would copy the gate and the policy (docs/firmware.md). Elsewhere that makes a submit
+    // slower, by a sixth (row `hot`).
 
     /// When what is pending falls due. Something must be pending.
     @inlinable
-    @inline(__always)
+    #if hasFeature(Embedded)
+        @inline(__always)
+    #endif
     func pendingDue(by policy: Policy) -> CoreInstant {
         if policy.kind == .throttle { return quiet }
         let spaced = next(by: policy)
@@ -118,14 +121,18 @@ public struct Gate: Hashable, Sendable {
 
     /// The instant before which nothing but a flush is executed: the semantics' `next`.
     @inlinable
-    @inline(__always)
+    #if hasFeature(Embedded)
+        @inline(__always)
+    #endif
     func next(by policy: Policy) -> CoreInstant {
         latest == .farPast ? .farPast : latest.advanced(by: policy.spacing)
     }
 
     /// When the gate changes by itself: it executes what is pending, stops being open, or stops resting. It must not be idle.
     @inlinable
-    @inline(__always)
+    #if hasFeature(Embedded)
+        @inline(__always)
+    #endif
     package func nextChange(by policy: Policy) -> CoreInstant {
         if phase == .resting { return next(by: policy) }
         return count == 0 ? quiet : pendingDue(by: policy)

@@ -213,17 +213,25 @@ class Panel {
     showLink() {
         const base = location.href.split("#")[0];
         if (this.#stage.calls.length === 0) {
-            element("link").textContent = base + stageLink(this.#stage);
+            this.#setLink(base + stageLink(this.#stage));
             element("link-note").textContent = "";
             return;
         }
         this.#linkTimer ||= setTimeout(async () => {
             const { link, count } = await linkWithCalls(this.#stage).finally(() => { this.#linkTimer = 0; });
-            element("link").textContent = base + link;
+            this.#setLink(base + link);
             const all = this.#stage.calls.length;
             element("link-note").textContent = all === 0 ? "" : count < all
                 ? `It holds the latest ${count} of ${plural(all, "call")}.` : `It holds ${plural(all, "call")}: it shows others what you see.`;
         }, 300);
+    }
+
+    /** Shows a link, and the frame in which another page shows the stage alone. */
+    #setLink(link) {
+        element("link").textContent = link;
+        const source = link.replace("#!", "#!embed&").replaceAll("&", "&amp;");
+        const height = 250 + 140 * this.#stage.lanes.length;
+        element("frame").textContent = `<iframe src="${source}" title="Lull" width="100%" height="${height}"></iframe>`;
     }
 
     async #copy(id) {

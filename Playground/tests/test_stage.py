@@ -397,6 +397,28 @@ class StageTest(PageTest):
         self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 1)
         self.assertTrue(self.browser.run("return document.getElementById('whole').href").endswith("#!debounce,1s"))
 
+    def test_the_frame_that_the_page_writes_shows_the_stage(self):
+        self.hold()
+        self.browser.click("#burst")
+        self.advance(5000)
+        self.browser.wait("return document.getElementById('frame').textContent.includes('calls=')")
+        source, height = self.browser.run("""
+            const holder = document.createElement("template");
+            holder.innerHTML = document.getElementById("frame").textContent;
+            const [frame] = holder.content.children;
+            return [frame.src, Number(frame.height)];
+        """)
+        # On a phone the frame scrolls.
+        for width in (760, 1200):
+            self.browser.resize(width, height)
+            self.browser.open(PAGE, source[source.index("#"):])
+            seen = self.browser.run("""
+                const runs = playground.stage.lanes.map((lane) => lane.executions.length);
+                return [document.body.classList.contains("embed"), runs, document.documentElement.scrollHeight];
+            """)
+            self.assertEqual(seen[:2], [True, [1, 2, 4]])
+            self.assertLessEqual(seen[2], height)
+
     def test_a_frame_stays_one_when_its_policies_change(self):
         self.open("#!embed&debounce,250ms")
         self.browser.run("playground.panel.replace({ ...playground.stage.policies[0], wait: 400 }, 0)")

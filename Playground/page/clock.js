@@ -7,8 +7,10 @@ class Clock {
     #tasks = [];
     #timer = 0;
     #isManual = false;
-    /** The instant of the task that runs now. */
+    /** The instant of the task or call that runs now. */
     #current = null;
+    /** The instant of the last one. */
+    handled = -Infinity;
 
     /** For a task it is the instant at which it is due, however late it runs: what happens then is the same at every speed. */
     get now() {
@@ -73,6 +75,11 @@ class Clock {
         while (this.#tasks.length > 0 && this.#tasks[0].at <= instant) this.#perform(this.#tasks.shift());
     }
 
+    /** Makes a call at an instant that has come: for all that it does, that is now. */
+    during(instant, body) {
+        this.#perform({ at: instant, body });
+    }
+
     /** Calls `body` at an instant, with that instant. Equal instants keep their order. */
     at(instant, body) {
         const task = { at: instant, body };
@@ -97,7 +104,7 @@ class Clock {
 
     #perform(task) {
         const outer = this.#current;
-        this.#current = task.at;
+        this.#current = this.handled = task.at;
         try {
             task.body(task.at);
         } finally {

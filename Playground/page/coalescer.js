@@ -13,6 +13,8 @@ class Coalescer {
     #next = 0;
     #alarm = null;
     #todo = [];
+    /** How many submits a cancel has taken away: those that it dropped, and those behind what it dropped or ended. */
+    withdrawn = 0;
     #isBusy = false;
 
     /**
@@ -84,6 +86,11 @@ class Coalescer {
     nextDue(key) {
         const due = this.#engine.nextDue(this.#existing(key), nanoseconds(this.#clock.now));
         return due === never ? null : Number(due) / 1e6;
+    }
+
+    /** How many executions are to come of what is pending or waiting: one for each such key. */
+    get runsToCome() {
+        return this.#queues.filter((queue) => queue.length > 0).length;
     }
 
     /** For each key with a pending value, the instant of its oldest submit and the instant at which it is due. */
@@ -190,6 +197,7 @@ class Coalescer {
         execution.endedAt = this.#clock.now;
         execution.outcome = action.verdict;
         for (const id of execution.ids) this.#lose(this.#values.get(id), action.verdict);
+        if (action.verdict === "cancelled") this.withdrawn += execution.behind.length;
         this.#observer.ended?.(execution);
     }
 
@@ -198,6 +206,7 @@ class Coalescer {
         for (const submit of lost) this.#lose(submit, action.fate);
         // A value that a later, waiting one has replaced still counts as one behind that one.
         const isGone = action.fate === "cancelled" || this.policy.whileRunning === "skip";
+        if (action.fate === "cancelled") this.withdrawn += this.#queues[action.key].length;
         if (isGone) this.#queues[action.key] = [];
         this.#observer.dropped?.(lost, action.fate, at);
     }

@@ -1,6 +1,6 @@
 // Durations in milliseconds, and as text: 300ms, 1.5s, 2m.
 
-const units = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const units = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const longestDuration = 90 * 24 * units.h;
 
 /** Returns milliseconds as nanoseconds, the unit of the engine. */
@@ -10,7 +10,7 @@ function nanoseconds(milliseconds) {
 
 /** Parses a duration; throws an error that says what is wrong. */
 function parseDuration(text, longest = longestDuration) {
-    const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)\s*$/.exec(text);
+    const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zµμ]*)\s*$/.exec(text);
     if (!match) throw new Error(`“${text}” is not a duration: write 300ms, 1.5s or 2m`);
     const number = Number(match[1]);
     if (match[2] === "" && number !== 0) throw new Error(`“${text}” has no unit: write ${match[1]}ms or ${match[1]}s`);

@@ -29,15 +29,15 @@ class LaneRows {
     }
 
     /**
-     * What a policy made of the calls: “18 calls → 1 run, 94 % saved”. What is pending counts as the run that it will be, and calls that
-     * were refused or dropped save nothing.
+     * What a policy made of the calls: “18 calls → 1 run, 94 % saved”. What is pending or waiting counts as the run that it will be, and
+     * calls that were refused or cancelled save nothing.
      */
-    static headline({ submitted, cancelled, rejected }, runs, pending) {
+    static headline({ counters: { submitted, rejected }, executions, runsToCome, withdrawn }) {
         if (submitted === 0) return "nothing submitted yet";
-        const counted = submitted - cancelled - rejected;
-        const parts = [`${plural(submitted, "call")} → ${plural(runs, "run")}${pending > 0 ? ` + ${pending} pending` : ""}`];
-        if (counted > 0) parts.push(`${Math.max(0, Math.floor((100 * (counted - runs - pending)) / counted))} % saved`);
-        for (const [count, name] of [[cancelled, "cancelled"], [rejected, "rejected"]]) {
+        const counted = submitted - withdrawn - rejected;
+        const parts = [`${plural(submitted, "call")} → ${plural(executions.length, "run")}${runsToCome > 0 ? ` + ${runsToCome} pending` : ""}`];
+        if (counted > 0) parts.push(`${Math.max(0, Math.floor((100 * (counted - executions.length - runsToCome)) / counted))} % saved`);
+        for (const [count, name] of [[withdrawn, "cancelled"], [rejected, "rejected"]]) {
             if (count > 0) parts.push(`${count} ${name}`);
         }
         return parts.join(", ");
@@ -47,20 +47,25 @@ class LaneRows {
         const { lanes } = this.#stage;
         while (this.#rows.length > lanes.length) this.#rows.pop().item.remove();
         while (this.#rows.length < lanes.length) this.#rows.push(this.#row(this.#rows.length));
-        lanes.forEach(({ policy, executions, counters, pending }, index) => {
+        lanes.forEach((lane, index) => {
+            const { policy } = lane;
             const row = this.#rows[index];
-            const { name, headline, range, output } = row;
-            if (row.refused && row.refused.policy !== policy) this.#accept(row);
             const set = (element, text) => { if (element.textContent !== text) element.textContent = text; };
-            set(name, policyName(policy));
-            set(headline, row.refused?.why ?? LaneRows.headline(counters, executions.length, pending.length));
-            const wait = shownDuration(policy.wait);
-            set(output, wait);
-            // While it is dragged, or what it asks for is refused, the slider is where the reader holds it.
-            if (!row.refused && slider.wait(Number(range.value)) !== policy.wait) range.value = slider.position(policy.wait);
-            range.setAttribute("aria-valuetext", wait);
-            range.setAttribute("aria-label", `${policy.kind === "throttle" ? "Interval" : "Wait"} of policy ${index + 1}`);
+            set(row.name, policyName(policy));
+            set(row.headline, LaneRows.headline(lane));
+            // While it is dragged, the slider is where the reader holds it, also where that is refused.
+            const wait = shownDuration(row.asked ?? policy.wait);
+            set(row.output, shownDuration(policy.wait));
+            if (row.asked === null && slider.wait(Number(row.range.value)) !== policy.wait) row.range.value = slider.position(policy.wait);
+            row.range.setAttribute("aria-valuetext", wait);
+            row.range.setAttribute("aria-label", `${policy.kind === "throttle" ? "Interval" : "Wait"} of policy ${index + 1}`);
+            if (row.refusedBy && row.refusedBy !== policy) this.#accept(row);
         });
+    }
+
+    /** Something else has happened: what was refused is no news any more. */
+    forget() {
+        for (const row of this.#rows) if (row.asked === null) this.#accept(row);
     }
 
     #row(index) {
@@ -71,10 +76,13 @@ class LaneRows {
         const output = make("output");
         const range = make("input", { type: "range", min: 0, max: slider.steps, step: 1, class: "wait",
             input: () => this.#change(index, slider.wait(Number(range.value))) });
+        const refused = make("span", { class: "refused", role: "alert" });
         const item = make("li", {}, make("span", { class: "lane-name" }, swatch, name), headline,
-            make("span", { class: "lane-wait" }, range, output));
+            make("span", { class: "lane-wait" }, range, output), refused);
         this.#list.append(item);
-        return { item, name, headline, range, output, refused: null };
+        const row = { item, name, headline, range, output, refused, asked: null, refusedBy: null };
+        range.addEventListener("change", () => this.#letGo(row));
+        return row;
     }
 
     #change(index, wait) {
@@ -82,19 +90,29 @@ class LaneRows {
         const { policy } = this.#stage.lanes[index];
         try {
             this.#replace({ ...policy, wait }, index);
+            row.asked = null;
             this.#accept(row);
         } catch (error) {
-            const why = policy.maxWait < wait && policy.maxWait != null
+            const why = policy.maxWait != null && policy.maxWait < wait
                 ? `its longest wait is ${shownDuration(policy.maxWait)}` : error.message;
-            row.refused = { policy, why: `${shownDuration(wait)} is not possible: ${why}` };
+            Object.assign(row, { asked: wait, refusedBy: policy });
+            row.refused.textContent = `${shownDuration(wait)} is not possible: ${why}.`;
             row.range.setAttribute("aria-invalid", "true");
         }
         this.show();
     }
 
+    /** The reader lets go of the slider, which goes back to what holds. */
+    #letGo(row) {
+        row.asked = null;
+        row.range.removeAttribute("aria-invalid");
+        this.show();
+    }
+
     /** What the slider asked for last is not refused, or is over. */
     #accept(row) {
-        row.refused = null;
+        row.refusedBy = null;
+        row.refused.textContent = "";
         row.range.removeAttribute("aria-invalid");
     }
 }

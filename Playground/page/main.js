@@ -99,7 +99,10 @@ function begin() {
             element("detail").textContent = "";
             inputs?.replay.stop();
             if (demo.isOver) showNotice("");
+            // A picture that is paused is of what is no more.
+            if (timeline.isPaused) setPaused(true);
         }
+        if (demo.isOver && (name === "started over" || name === "submitted")) rows.forget();
         const { selected } = timeline;
         if (selected && !stage.lanes.some((lane) => lane.executions.includes(selected))) {
             timeline.selected = null;
@@ -133,7 +136,9 @@ function begin() {
     const rows = new LaneRows(element("lanes"), stage, (policy, index) => panel.replace(policy, index));
     const presentLink = () =>
         stageLink(stage).replace("#!", document.body.classList.contains("embed") ? "#!embed&" : "#!");
+    const showWhole = () => { element("whole").href = location.href.split("#")[0] + stageLink(stage); };
     panel = new Panel(stage, () => {
+        showWhole();
         lastLink = presentLink();
         history.replaceState(null, "", lastLink);
         panel.showCode();
@@ -148,10 +153,8 @@ function begin() {
         const number = ++linkCount;
         const isWanted = () => number === linkCount;
         showNotice("");
+        document.body.classList.toggle("embed", /[!&]embed(&|$)/.test(link));
         if (link === lastLink) return;
-        const isEmbedded = /[!&]embed(&|$)/.test(link);
-        document.body.classList.toggle("embed", isEmbedded);
-        element("whole").href = location.href.split("#")[0] + link.replace(/([!&])embed(&|$)/, "$1");
         const typing = /^#!typing=(.*)$/.exec(link);
         try {
             if (typing) await judge.showLink(typing[1]);
@@ -165,12 +168,14 @@ function begin() {
                 setPaused(true);
             }
             panel.choose(0);
+            showWhole();
         } catch (error) {
             if (isWanted()) showNotice(`This link was not understood: ${error.message}.`);
         }
     };
     addEventListener("hashchange", follow);
     panel.choose(0);
+    showWhole();
     const isFollowed = follow();
     for (const id of ["takes", "throws", "key", "delay"]) {
         element(id).addEventListener("change", () => {
@@ -182,7 +187,8 @@ function begin() {
     // A call of the reader's own begins with an empty stage. Whatever else they do there, such as looking at an execution, ends the
     // demonstration and leaves its picture. Scrolling does nothing, and a slider asks about what is shown.
     const take = (event) => {
-        if (element("lanes").contains(event.target)) return;
+        // A link that is followed sets fields as well.
+        if (!event.isTrusted || element("lanes").contains(event.target)) return;
         if (event.target.closest("[data-call]")?.dataset.call === event.type) demo.stop();
         else if (!["pointermove", "input"].includes(event.type) && !["Tab", "Shift"].includes(event.key)) demo.rest();
     };

@@ -89,28 +89,45 @@ class Panel {
         try {
             this.replace(this.#read(control));
         } catch (error) {
+            // The field that cannot be read, or that breaks a rule with the others.
+            const field = element("form")[error.field] ?? control;
             const wrong = element("wrong");
-            const row = control.closest("[role=group]") ?? control;
-            (element(`${control.name}-hint`) ?? row).after(wrong);
+            this.#clearErrors();
+            (element(`${field.name}-hint`) ?? field.closest("[role=group]")).after(wrong);
             wrong.textContent = `Not applied: ${error.message}.`;
-            control.setAttribute("aria-invalid", "true");
-            control.setAttribute("aria-errormessage", "wrong");
+            field.setAttribute("aria-invalid", "true");
+            field.setAttribute("aria-errormessage", "wrong");
+        }
+    }
+
+    #clearErrors() {
+        element("wrong").textContent = "";
+        for (const field of element("form").querySelectorAll("[aria-invalid]")) {
+            field.removeAttribute("aria-invalid");
+            field.removeAttribute("aria-errormessage");
         }
     }
 
     #read(changed) {
         const form = element("form");
-        const number = (name) => {
-            const text = form[name].value.trim();
-            if (text === "") return null;
-            if (!/^\d{1,9}$/.test(text)) throw new Error(`“${text}” is not a number`);
-            return Number(text);
+        /** Reads a field; an error says which. */
+        const read = (name, parse) => {
+            try {
+                return parse(form[name].value);
+            } catch (error) {
+                throw Object.assign(error, { field: name });
+            }
         };
+        const number = (name) => read(name, (text) => {
+            if (text.trim() === "") return null;
+            if (!/^\s*\d{1,9}\s*$/.test(text)) throw new Error(`“${text}” is not a number`);
+            return Number(text);
+        });
         const isThrottle = form.kind.value === "throttle";
         const duration = (name) =>
-            isThrottle || form[name].value.trim() === "" ? null : parseDuration(form[name].value);
+            read(name, (text) => (isThrottle || text.trim() === "" ? null : parseDuration(text)));
         const policy = {
-            kind: form.kind.value, wait: parseDuration(form.wait.value),
+            kind: form.kind.value, wait: read("wait", (text) => parseDuration(text)),
             maxWait: duration("maxWait"), spacing: duration("spacing"),
             leading: form.leading.checked, trailing: form.trailing.checked,
             delayRule: isThrottle ? "restart" : form.delayRule.value, maxCount: number("maxCount"),
@@ -159,7 +176,7 @@ class Panel {
             form[name].value = policy[name] == null ? "" : durationText(policy[name]);
         }
         for (const name of ["maxCount", "maxConcurrent", "capacity"]) form[name].value = policy[name] ?? "";
-        for (const control of form.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
+        this.#clearErrors();
         for (const name of debounceOnly) form[name].disabled = policy.kind === "throttle";
         const preset = presets.findIndex(([, , preset]) => policyToLink(preset) === policyToLink(policy));
         form.preset.value = preset < 0 ? "" : preset;
@@ -168,7 +185,6 @@ class Panel {
             ? "Executes when no submit has come for the wait." : "Executes at most once per interval.";
         form.querySelector("[for=option-wait]").textContent = policy.kind === "debounce" ? "Wait" : "Interval";
         element("wait-hint").textContent = "A number with a unit: 300ms, 1.5s, 2m.";
-        element("wrong").textContent = "";
         this.showCode();
     }
 
@@ -230,7 +246,8 @@ class Panel {
     #setLink(link) {
         element("link").textContent = link;
         const source = link.replace("#!", "#!embed&").replaceAll("&", "&amp;");
-        const height = 250 + 140 * this.#stage.lanes.length;
+        const { keys, lanes } = this.#stage;
+        const height = 250 + (140 + 30 * (keys.length - 1)) * lanes.length;
         element("frame").textContent = `<iframe src="${source}" title="Lull" width="100%" height="${height}"></iframe>`;
     }
 

@@ -82,7 +82,11 @@ class Stage {
         this.origin = this.clock.now - (calls.at(-1)?.at ?? 0);
         for (const call of calls) if (call.do !== "end") this.#record({ ...call, at: this.origin + call.at });
         this.lanes.forEach((lane, index) => this.replace(index, lane.policy));
+        // A handler may have ended after the last call, or still run.
         this.lastEvent = this.#latest;
+        for (const { executions } of this.lanes) {
+            for (const { startedAt, endedAt } of executions) this.lastEvent = Math.max(this.lastEvent, endedAt ?? startedAt);
+        }
     }
 
     get policies() {
@@ -100,7 +104,7 @@ class Stage {
         this.keys = [""];
         this.isOver = false;
         this.origin = this.clock.now;
-        this.lastEvent = -Infinity;
+        this.lastEvent = this.#latest = -Infinity;
         this.longestTakes = this.takes;
         this.changed("started over");
     }
@@ -127,6 +131,8 @@ class Stage {
         });
         Object.defineProperties(lane, {
             pending: { get: () => lane.coalescer.pending },
+            withdrawn: { get: () => lane.coalescer.withdrawn },
+            runsToCome: { get: () => lane.coalescer.runsToCome },
             counters: { get: () => lane.coalescer.counters },
             isBusy: { get: () => lane.counters.pending + lane.counters.running > 0 },
         });
@@ -164,7 +170,6 @@ class Stage {
     // MARK: - Calls
 
     submit(value, { key = "", wait = null, at = this.clock.now, label = String(value) } = {}) {
-        if (this.isOver) return this.changed("over");
         this.#call({ at, do: "submit", key, value, wait, label });
     }
 
@@ -186,11 +191,14 @@ class Stage {
     }
 
     #call(call) {
+        if (this.isOver) return this.changed("over");
         this.clock.catchUp(call.at);
         // Instants never go back: an event may have been made before what was handled last.
-        call.at = Math.max(call.at, this.#latest);
+        call.at = Math.max(call.at, this.#latest, this.clock.handled);
         this.#record(call);
-        for (const lane of this.lanes) this.#perform(call, lane);
+        this.clock.during(call.at, () => {
+            for (const lane of this.lanes) this.#perform(call, lane);
+        });
         this.#happened(call.do === "submit" ? "submitted" : call.do, call);
     }
 

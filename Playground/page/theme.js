@@ -32,7 +32,8 @@ function make(name, attributes = {}, ...children) {
 
 /** Returns the last letter of a text, as a reader counts letters. */
 function lastLetter(text) {
-    // Segments of a part: no letter is longer, and a text may be.
+    if (!Intl.Segmenter) return [...text].at(-1) ?? "";
+    // Of a part: no letter is longer, and a text may be.
     return [...new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text.slice(-40))].at(-1)?.segment ?? "";
 }
 

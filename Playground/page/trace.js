@@ -7,13 +7,15 @@ function exactNanoseconds(text) {
     const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
     if (!match) throw new Error(`“${text}” is not a time`);
     const [, sign, whole, fraction = "", exponent = "0"] = match;
+    if (!/[1-9]/.test(whole + fraction)) return 0n;
     const shift = Number(exponent) + 9;
     if (shift < -60) return 0n;
     if (shift > 60) throw new Error(`“${text}” is too far away`);
     const digits = whole + fraction;
     const point = whole.length + shift;
     const count = BigInt((digits + "0".repeat(Math.max(0, point - digits.length))).slice(0, Math.max(0, point)) || "0");
-    if (count > 9_200_000_000_000_000_000n) throw new Error(`“${text}” is too far away`);
+    // The last instant of 64 bits means "never".
+    if (count >= 2n ** 63n || (!sign && count === 2n ** 63n - 1n)) throw new Error(`“${text}” is too far away`);
     return sign ? -count : count;
 }
 
@@ -30,7 +32,7 @@ function calendarNanoseconds(text) {
     const offset = (sign === "-" ? -60 : 60) * (60 * Number(ahead) + Number(more));
     const seconds = BigInt(Date.UTC(year, month - 1, day, hour, minute, second) / 1000 - offset);
     const nanoseconds = seconds * 1_000_000_000n + BigInt(fraction.padEnd(9, "0").slice(0, 9));
-    if (year < 100 || nanoseconds !== BigInt.asIntN(64, nanoseconds)) throw new Error(`“${text}” is too far away`);
+    if (year < 100 || nanoseconds !== BigInt.asIntN(64, nanoseconds + 1n) - 1n) throw new Error(`“${text}” is too far away`);
     return nanoseconds;
 }
 
@@ -45,7 +47,7 @@ class Digits {
     }
 
     toJSON() {
-        return `\0number ${this.text}`;
+        return JSON.rawJSON?.(this.text) ?? Number(this.text);
     }
 }
 
@@ -131,7 +133,7 @@ class Trace {
         if (this.count > 0 && instant < this.#at[this.count - 1]) throw new Error("time runs backwards here");
         const operation = operations.indexOf(op ?? "submit");
         if (operation < 0) throw new Error(`“${op}” is not an operation`);
-        const delay = wait == null ? -1n : Trace.#delay(String(wait));
+        const delay = wait == null ? -1n : Trace.#delay(wait);
         const name = JSON.stringify(key);
         let number = key === null && operation > 0 ? -1 : this.#keys.get(name);
         // A flush or a cancel of a key that has no submit yet does nothing.
@@ -147,7 +149,7 @@ class Trace {
     }
 
     static #delay(text) {
-        if (/\s/.test(text)) throw new Error(`“${text}” is not a duration: write 300ms, 1.5s or 2m`);
+        if (typeof text !== "string" || /\s/.test(text)) throw new Error(`“${text}” is not a duration: write 300ms, 1.5s or 2m`);
         const delay = parseDuration(text, Infinity);
         return delay < 9.2e12 ? nanoseconds(delay) : 2n ** 63n - 1n;
     }

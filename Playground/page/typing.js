@@ -11,6 +11,7 @@ class TypingJudge {
     #gaps = [];
     #last = null;
     #end = null;
+    #tick = null;
     /** What is shown: `{ gaps, row }`. */
     verdict = null;
 
@@ -44,8 +45,8 @@ class TypingJudge {
 
     /** Ends a try that is under way. */
     #stop() {
-        if (this.#end) this.clock.drop(this.#end);
-        [this.#end, this.#last] = [null, null];
+        for (const task of [this.#end, this.#tick]) if (task) this.clock.drop(task);
+        [this.#end, this.#tick, this.#last] = [null, null, null];
     }
 
     #begin() {
@@ -69,11 +70,10 @@ class TypingJudge {
             const start = at;
             this.#end = this.clock.after(TypingJudge.length, () => this.#finish());
             const tick = () => {
-                if (this.#last === null) return;
                 const left = Math.max(0, TypingJudge.length - (this.clock.now - start));
                 element("typed-left").value = TypingJudge.length - left;
                 element("typed-says").textContent = `${Math.ceil(left / 1000)} s left`;
-                this.clock.after(200, tick);
+                this.#tick = this.clock.after(200, tick);
             };
             tick();
         }

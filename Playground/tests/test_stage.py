@@ -188,19 +188,19 @@ class StageTest(PageTest):
             range.value = 110;
             range.dispatchEvent(new Event("input", { bubbles: true }));
         """)
-        self.assertEqual(self.browser.run(headlines)[1], "5.6 s is not possible: its longest wait is 1 s")
+        refused = """
+            const row = document.querySelectorAll("#lanes li")[1];
+            const range = row.querySelector("input");
+            return [row.querySelector(".refused").textContent, range.getAttribute("aria-invalid"), range.value];
+        """
+        self.assertEqual(self.browser.run(refused), ["5.6 s is not possible: its longest wait is 1 s.", "true", "110"])
         self.assertEqual(len(self.executions(1)), 2)
-        # That stays to be read while something else happens, until the slider asks for what is possible.
+        # Let go, the slider goes back; the message stays to be read until something else happens.
+        self.browser.run("document.querySelectorAll('#lanes input')[1].dispatchEvent(new Event('change', { bubbles: true }))")
+        self.assertEqual(self.browser.run(refused), ["5.6 s is not possible: its longest wait is 1 s.", None, "59"])
+        self.assertIn("30 calls", self.browser.run(headlines)[1])
         self.browser.click("#submit")
-        self.browser.wait("return document.querySelector('#lanes .headline').textContent.startsWith('31 calls')")
-        self.assertIn("is not possible", self.browser.run(headlines)[1])
-        self.browser.run("""
-            const range = document.querySelectorAll("#lanes input")[1];
-            range.value = 20;
-            range.dispatchEvent(new Event("input", { bubbles: true }));
-        """)
-        self.assertTrue(self.browser.run(headlines)[1].startswith("31 calls"))
-        self.assertEqual(self.browser.run("return document.querySelectorAll('#lanes [aria-invalid]').length"), 0)
+        self.assertEqual(self.browser.run(refused), ["", None, "59"])
 
     def test_what_is_pending_counts_as_a_run_and_what_is_refused_as_no_saving(self):
         self.hold()
@@ -215,6 +215,18 @@ class StageTest(PageTest):
         self.browser.click("#shut-down")
         self.browser.click("#submit")
         self.browser.wait(headline + " === '4 calls → 1 run, 50 % saved, 1 cancelled, 1 rejected'")
+        # What waits behind a handler is pending, too; and what a cancel takes away saves nothing.
+        self.browser.click("#anew")
+        self.set("takes", "2s")
+        for _ in range(3):
+            self.browser.click("#submit")
+            self.advance(400)
+        self.browser.wait(headline + " === '3 calls → 1 run + 1 pending, 33 % saved'")
+        self.browser.click("#cancel")
+        self.browser.wait(headline + " === '3 calls → 1 run, 0 % saved, 2 cancelled'")
+        self.browser.run("document.getElementById('cancel-running').checked = true")
+        self.browser.click("#cancel")
+        self.browser.wait(headline + " === '3 calls → 1 run, 3 cancelled'")
 
     def test_the_page_plays_by_itself_until_it_is_touched(self):
         self.browser.open(PAGE)
@@ -252,8 +264,18 @@ class StageTest(PageTest):
         self.browser.run("return new Promise((done) => setTimeout(done, 2500))")
         self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [count, True])
         self.browser.click("#submit")
-        # Who has paused it decides when it goes on.
-        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [1, True])
+        # There is nothing left of what was paused.
+        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [1, False])
+        # A picture of one's own stays paused.
+        self.browser.click("#pause")
+        self.browser.click("#submit")
+        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [2, True])
+
+    def test_a_link_to_other_policies_lets_the_page_play_on(self):
+        self.browser.open(PAGE)
+        self.browser.run("location.hash = '#!debounce,1s'")
+        self.browser.wait("return playground.stage.lanes.length === 1 && playground.stage.submits.length > 3")
+        self.assertEqual(self.browser.text("#turn"), "Try it:")
 
     def test_a_link_that_is_wrong_leaves_the_page_alive(self):
         self.browser.open(PAGE, "#!bounce,1s")
@@ -303,6 +325,51 @@ class StageTest(PageTest):
         # It goes on when something is done.
         self.browser.click("#submit")
         self.assertFalse(self.browser.run("return playground.timeline.isPaused"))
+
+    def test_a_link_of_a_link_ends_where_the_first_one_ended(self):
+        self.hold()
+        self.set("takes", "6s")
+        self.browser.click("#submit")
+        self.advance(20_000)
+        ends = []
+        for _ in range(3):
+            made = self.browser.run("return playground.linkWithCalls(playground.stage)")
+            self.open(made["link"])
+            self.hold()
+            ends.append(self.browser.run("""
+                const { stage } = playground;
+                return [Math.round((stage.clock.now - stage.calls[0].at) / 100), stage.lanes[0].executions[0].outcome];
+            """))
+        self.assertEqual(ends, [ends[0]] * 3)
+        self.assertEqual(ends[0][1], "executed")
+
+    def test_a_call_that_is_handled_late_is_recorded_when_it_can_still_be_played(self):
+        same = self.browser.run("""
+            const runs = (stage) => JSON.stringify(stage.lanes.map((lane) => [lane.counters, lane.drops,
+                lane.executions.map(({ at, startedAt, endedAt, value, outcome }) => [at, startedAt, endedAt, value, outcome])]));
+            const found = [];
+            for (const [policy, takes, calls] of [
+                ["debounce,300ms", 0, [[10], [110], [315, 300]]],
+                ["debounce,10ms,while-running=skip", 100, [[10], [130, 90]]],
+                ["debounce,300ms,edges=leading+trailing,while-running=cancel", 100, [[10], [200, 150], [460, 455]]],
+            ]) {
+                const stage = new playground.Stage();
+                stage.clock.hold(0);
+                stage.policies = [playground.policyFromLink(policy)];
+                stage.setHandler(takes, "never");
+                for (const [handled, at] of calls) {
+                    stage.clock.advance(handled - stage.clock.now);
+                    stage.submit(handled, { at: at ?? handled });
+                }
+                stage.clock.advance(3000);
+                const live = runs(stage);
+                stage.replace(0, stage.policies[0]);
+                found.push([live, runs(stage)]);
+            }
+            return found;
+        """)
+        for live, again in same:
+            self.assertEqual(live, again)
 
     def test_a_link_brings_every_value_and_delay_back(self):
         self.hold()
@@ -598,6 +665,10 @@ class StageTest(PageTest):
     def test_a_setting_that_the_engine_refuses_is_explained_beside_the_field(self):
         self.set("option-maxWait", "100ms")
         self.assertIn("must be at least the wait of 300ms", self.browser.text("#wrong"))
+        self.set("option-wait", "200ms")
+        self.assertEqual(self.browser.run("return document.querySelectorAll('#form [aria-invalid]').length"), 1)
+        self.set("option-wait", "300ms")
+        self.set("option-maxWait", "100ms")
         for width in (390, 1280):
             self.browser.resize(width, 1000)
             field, wrong = self.browser.run("""

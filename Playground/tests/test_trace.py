@@ -118,7 +118,10 @@ class TraceTest(PageTest):
                 b'{"at":"2024-01-01T24:00:00Z"}', b'{"at":"2016-12-31T23:59:60Z"}', b'{"at":"1600-01-01T00:00:00Z"}',
                 b'{"at":"2300-01-01T00:00:00Z"}', b'{"at":"0050-01-01T00:00:00Z"}', b'{"at":"2024-01-01T00:00:00+24:00"}',
                 b'{"at":"2024-06-30t12:00:00.5-11:30"}', b'{"at":1e-70}', b'{"at":1e70}', b'{"at":9300000000}', b'{"at":1,"wait":" 5 ms "}',
-                b'{"at":1,"wait":"3000h"}', b'{"at":1,"wait":"5"}', b'{"at":1,"wait":5}', b'{"at":1,"op":"dance"}', b'{"at":1,"op":7}', b"[]", b"7", b""]:
+                b'{"at":1,"wait":"3000h"}', b'{"at":1,"wait":"5"}', b'{"at":1,"wait":5}', b'{"at":1,"wait":0}', b'{"at":1,"wait":["5ms"]}',
+                b'{"at":0e400}', b'{"at":9223372036}', b'{"at":9223372036.854775806}', b'{"at":9223372036.854775807}',
+                b'{"at":-9223372036.854775807}', b'{"at":"2262-04-11T23:47:16.854775806Z"}', b'{"at":"2262-04-11T23:47:16.854775807Z"}',
+                '{"at":1,"wait":"5μs"}'.encode(), b'{"at":1,"op":"dance"}', b'{"at":1,"op":7}', b"[]", b"7", b""]:
             with self.subTest(data):
                 with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
                     file.write(data)
@@ -130,7 +133,7 @@ class TraceTest(PageTest):
                 self.assertEqual(bool(re.fullmatch(r"mine.jsonl: (\d+ submits? of .*|there is no submit in it)\.", said)), status == 0, said)
 
     def test_keys_are_told_apart_as_the_command_does(self):
-        keys = ["1", "1.0", "1e0", "12345678901234567890", "12345678901234567891", '"1"', '{"a":1}', '{"a":1.0}', '{ "a" : 1 }', '"\\u00e9"', '"é"', "null", "true"]
+        keys = ["1", "1.0", "1e0", "12345678901234567890", "12345678901234567891", '"1"', '{"a":1}', '{"a":1.0}', '{ "a" : 1 }', '"\\u00e9"', '"é"', "null", "true", '"\\\\u0000number 1"']
         lines = "\n".join(f'{{"at":{index},"key":{key}}}' for index, key in enumerate(keys))
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
             file.write(lines)

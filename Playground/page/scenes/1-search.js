@@ -45,7 +45,8 @@ scenes.push({
             ended: (execution) => {
                 const { value, lane, outcome } = execution;
                 if (outcome !== "executed") return sides[lane].stop(value);
-                execution.isStale = value !== field.value;
+                // Compared with the last call, not with the field: an answer may be handled late, after the next key.
+                execution.isStale = value !== stage.submits.at(-1).value;
                 sides[lane].answer(value, execution.isStale);
             },
         }, "keys appear here", 5000);

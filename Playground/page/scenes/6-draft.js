@@ -16,8 +16,8 @@ scenes.push({
             },
         }, "edits appear here", 15_000);
         text.addEventListener("input", () => {
-            state.textContent = "not saved yet";
             save.submit(text.value, { label: lastLetter(text.value) });
+            state.textContent = "not saved yet";
         });
         const leave = make("button", { "data-do": "leave", click: () => save.flush() }, "Leave the screen");
         root.append(text, picture, make("p", {}, leave, " ", state), events.list);

@@ -78,6 +78,13 @@ struct TraceLine {
     }
 
     private static func instant(_ text: ByteSlice) throws(Fault) -> CoreInstant {
+        let instant = try anyInstant(text)
+        // The last one means "never".
+        if instant == .farFuture { throw .timeOutOfRange(shown(text)) }
+        return instant
+    }
+
+    private static func anyInstant(_ text: ByteSlice) throws(Fault) -> CoreInstant {
         switch text[0] {
         case UInt8(ascii: "\""):
             // No valid time is written with escapes.

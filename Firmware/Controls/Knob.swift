@@ -3,8 +3,8 @@ public import LullCore
 /// A rotary encoder with four steps from detent to detent: reports the detent at which it has come to rest.
 ///
 /// Each contact is debounced by itself, as a key of one engine: where one contact still bounces while the other changes, a decoder of
-/// the bare contacts counts steps that were none. Since they settle one after the other, the count always agrees with what they show;
-/// a hand that is faster than they settle loses whole detents.
+/// the bare contacts counts steps that were none. Their changes count in the order in which they began. A hand that is faster than the
+/// contacts settle may be misread by whole detents.
 public struct Knob: ~Copyable {
     /// Contact A is key 0, B is key 1.
     private var bounces: FixedEngine<2, Bool>
@@ -12,10 +12,16 @@ public struct Knob: ~Copyable {
     /// What the contacts showed last, and what they have settled at: A in bit 0, B in bit 1.
     private var pins: UInt8 = 0
     private var contacts: UInt8 = 0
-    /// Quarters of a detent.
+    /// Since when each contact changes; the far future for one that has settled.
+    private var began: [2 of CoreInstant] = .init(repeating: .farFuture)
+    /// A contact that has settled before the other one, which began to change earlier: its turn comes after that.
+    private var held: FixedExecution<Bool>?
+    /// Quarters of a detent, and the last step.
     private var quarters: Int32 = 0
+    private var direction: Int32 = 1
     /// The detent that was reported last.
     private var reported: Int32 = 0
+    private var isFirst = true
 
     /// - Parameters:
     ///   - bounce: How long a contact has to be quiet; less than from one change of a contact to its next one, and not
@@ -25,9 +31,6 @@ public struct Knob: ~Copyable {
         bounces = FixedEngine(.afterQuiet(bounce))
         rest = FixedEngine(.afterQuiet(duration))
     }
-
-    /// The nearest detent.
-    private var position: Int32 { (quarters + (quarters < 0 ? -2 : 2)) / 4 }
 
     /// The instant at which it has to be read next, if the contacts do not change before.
     public var alarm: CoreInstant {
@@ -39,43 +42,80 @@ public struct Knob: ~Copyable {
     ///
     /// - Parameter cameToRest: Gets the detent, and when it was due: the end of the rest, however late the call is.
     public mutating func read(_ shown: UInt8, at now: CoreInstant, _ cameToRest: (Int32, CoreInstant) -> Void) {
+        if isFirst { begin(shown) }
         var first: FixedExecution<Bool>?
         var second: FixedExecution<Bool>?
         bounces.advance(to: now) { if first == nil { first = $0 } else { second = $0 } }
-        if let first { turn(first, cameToRest) }
-        if let second { turn(second, cameToRest) }
+        if let one = first, let other = second, one.first == other.first, Self.step(one, contacts) != direction {
+            // Both changed in one reading: the hand goes on as before.
+            swap(&first, &second)
+        }
+        if let first { take(first, cameToRest) }
+        if let second { take(second, cameToRest) }
         for key in 0..<2 where (shown ^ pins) >> UInt8(key) & 1 != 0 {
+            began[key] = min(began[key], now)
             // Nothing falls due: everything up to now has been done.
             bounces.submit(shown >> UInt8(key) & 1 != 0, for: key, at: now) { _ in }
         }
         pins = shown
-        settle(at: now, cameToRest)
+        reportRest(at: now, cameToRest)
+    }
+
+    /// Takes what the contacts show at first as where the knob is.
+    private mutating func begin(_ shown: UInt8) {
+        let start: [4 of Int32] = [0, 1, -1, 2]
+        isFirst = false
+        pins = shown
+        contacts = shown
+        quarters = start[Int(shown)]
+        reported = Self.detent(quarters)
     }
 
     /// A contact has settled.
-    private mutating func turn(_ contact: FixedExecution<Bool>, _ cameToRest: (Int32, CoreInstant) -> Void) {
-        settle(at: contact.at, cameToRest)
-        let bit = UInt8(1) << UInt8(contact.key)
-        let next = contact.value ? contacts | bit : contacts & ~bit
-        guard next != contacts else { return }
-        quarters += Self.step(from: contacts, to: next)
-        contacts = next
-        rest.submit(position, at: contact.at) { _ in }
-    }
-
-    private mutating func settle(at now: CoreInstant, _ cameToRest: (Int32, CoreInstant) -> Void) {
-        var settled: FixedExecution<Int32>?
-        rest.advance(to: now) { settled = $0 }
-        guard let settled, settled.value != reported else { return }
-        reported = settled.value
-        cameToRest(settled.value, settled.at)
-    }
-
-    /// A step forward goes through 00, 01, 11, 10. Only one contact changes.
-    private static func step(from old: UInt8, to new: UInt8) -> Int32 {
-        switch old << 2 | new {
-        case 0b0001, 0b0111, 0b1110, 0b1000: 1
-        default: -1
+    private mutating func take(_ contact: FixedExecution<Bool>, _ cameToRest: (Int32, CoreInstant) -> Void) {
+        began[contact.key] = .farFuture
+        let waiting = held
+        held = nil
+        if let waiting, waiting.key == contact.key { turn(waiting, cameToRest) }
+        guard began[1 - contact.key] >= contact.first else {
+            held = contact
+            return
         }
+        turn(contact, cameToRest)
+        if let waiting, waiting.key != contact.key { turn(waiting, cameToRest) }
+    }
+
+    /// Counts the step of a contact.
+    private mutating func turn(_ contact: FixedExecution<Bool>, _ cameToRest: (Int32, CoreInstant) -> Void) {
+        reportRest(at: contact.at, cameToRest)
+        let step = Self.step(contact, contacts)
+        guard step != 0 else { return }
+        contacts ^= 1 << UInt8(contact.key)
+        quarters += step
+        direction = step
+        rest.submit(Self.detent(quarters), at: contact.at) { _ in }
+    }
+
+    // Static, since a method that does not say `mutating` gets a copy of the knob.
+
+    /// The nearest detent.
+    private static func detent(_ quarters: Int32) -> Int32 { (quarters + (quarters < 0 ? -2 : 2)) / 4 }
+
+    /// The step that a contact makes: forward goes through 00, 01, 11, 10. Zero for one that is back where it was.
+    private static func step(_ contact: FixedExecution<Bool>, _ contacts: UInt8) -> Int32 {
+        let bit = UInt8(1) << UInt8(contact.key)
+        guard contact.value != (contacts & bit != 0) else { return 0 }
+        switch contacts << 2 | contacts ^ bit {
+        case 0b0001, 0b0111, 0b1110, 0b1000: return 1
+        default: return -1
+        }
+    }
+
+    private mutating func reportRest(at now: CoreInstant, _ cameToRest: (Int32, CoreInstant) -> Void) {
+        var rested: FixedExecution<Int32>?
+        rest.advance(to: now) { rested = $0 }
+        guard let rested, rested.value != reported else { return }
+        reported = rested.value
+        cameToRest(rested.value, rested.at)
     }
 }

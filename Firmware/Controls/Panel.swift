@@ -12,7 +12,7 @@ public struct Panel: ~Copyable {
     public init(hertz: UInt32, start: UInt32) {
         clock = TickClock(hertz: hertz, start: start)
         button = Button(bounce: .milliseconds(10), longPress: .milliseconds(800))
-        knob = Knob(bounce: .milliseconds(2), rest: .milliseconds(500))
+        knob = Knob(bounce: .milliseconds(3), rest: .milliseconds(500))
     }
 
     /// After how many ticks, from the last step on, the next step has to come, if no pin changes before.

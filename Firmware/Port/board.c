@@ -43,7 +43,8 @@ void clock_sleep(void) { __asm__ volatile("wfi" ::: "memory"); }
 
 // By ticks, since QEMU's board has no pins that could interrupt. Where pins can, this sets a timer, and sleeps in
 //
-//     for (cpsid i; nothing has happened; cpsie i, cpsid i) wfi
+//     for (cpsid i; nothing has happened; cpsie i, isb, cpsid i) wfi
+//     cpsie i
 //
 // which an interrupt between the look and the sleep ends as well: wfi returns for one that is held back.
 void pins_wait(uint32_t levels, uint32_t since, uint32_t ticks) {
@@ -70,22 +71,4 @@ uint32_t instructions_counted(uint32_t count) {
     __asm__ volatile("ldr %0, [%3, #4]\n nop\n nop\n 1: nop\n nop\n subs %2, #1\n bne 1b\n ldr %1, [%3, #4]"
                      : "=&r"(start), "=&r"(end), "+r"(count) : "r"(0x40000000) : "cc", "memory");
     return instructions(start, end);
-}
-
-// MARK: - The stack
-
-extern uint32_t stack_bottom[], stack_top[];
-
-enum { pattern = 0x4C756C6C };
-
-// Inlining this would put the caller's frame where it paints; the margin is for its own.
-__attribute__((noinline)) void stack_paint(void) {
-    uint32_t *end = (uint32_t *)__builtin_frame_address(0) - 16;
-    for (volatile uint32_t *word = stack_bottom; word < end; word++) *word = pattern;
-}
-
-size_t stack_deepest(void) {
-    const uint32_t *word = stack_bottom;
-    while (word < stack_top && *word == pattern) word++;
-    return (size_t)((const char *)stack_top - (const char *)word);
 }

@@ -11,6 +11,8 @@ void uart_write(uint8_t byte);
 /// Starts a counter of milliseconds, which begins with `start` and wraps around.
 void clock_start(uint32_t start);
 uint32_t clock_ticks(void);
+/// Called by the processor's timer, as the vector table says; a clock that has another one leaves it empty.
+void port_tick(void);
 /// Sleeps until the next tick.
 void clock_sleep(void);
 /// Sleeps until the pins show something else than `levels`, or `ticks` have passed since the counter showed `since`; at once if either

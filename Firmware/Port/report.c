@@ -11,7 +11,10 @@ void report_fault(const uint32_t *frame) {
     if (frame < stack_bottom) host_write("firmware: the stack has overflowed\n"), host_exit(70);
     static const char digits[] = "0123456789abcdef";
     static char text[] = "firmware: fault at pc ........, lr ........, cfsr ........, address ........\n";
-    const uint32_t words[] = {frame[6], frame[5], *(volatile uint32_t *)0xE000ED28, *(volatile uint32_t *)0xE000ED38};
+    const uint32_t cause = *(volatile uint32_t *)0xE000ED28;
+    // A fault of the protection has its address in a register of its own.
+    const uint32_t address = *(volatile uint32_t *)(cause & 0x80 ? 0xE000ED34 : 0xE000ED38);
+    const uint32_t words[] = {frame[6], frame[5], cause, address};
     char *place = text;
     for (int index = 0; index < 4; index++) {
         while (*place != '.') place++;

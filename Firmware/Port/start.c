@@ -3,7 +3,6 @@
 
 int main(int argc, char **argv);
 void port_reset(void);
-void port_tick(void);
 void report_fault(const uint32_t *frame);
 void report_end(void);
 

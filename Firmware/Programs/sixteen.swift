@@ -1,9 +1,11 @@
-// Sixteen switches as keys of one engine in static memory: a letter for each that opens or closes, the capital for the latter.
+// Sixteen switches as keys of one engine in static memory: a letter for each that opens or closes, the capital for one that closes.
 internal import LullCore
 internal import Port
 
 /// There is one thread, and no interrupt touches it.
 nonisolated(unsafe) private var switches = FixedEngine<16, Bool>(Program.policy)
+/// What was reported last; as above.
+nonisolated(unsafe) private var closed: UInt32 = 0
 
 @main
 enum Program {
@@ -31,6 +33,10 @@ enum Program {
     }
 
     static func report(_ settled: FixedExecution<Bool>) {
+        // A glitch that ends where it began is no event.
+        let bit = UInt32(1) << UInt32(settled.key)
+        guard settled.value != (closed & bit != 0) else { return }
+        closed ^= bit
         uart_write((settled.value ? UInt8(ascii: "A") : UInt8(ascii: "a")) + UInt8(truncatingIfNeeded: settled.key))
     }
 }

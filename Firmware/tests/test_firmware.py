@@ -63,12 +63,13 @@ class Recording:
             self.changes.append((at, pin))
         return self
 
-    def turn(self, detents, pause, bounce=()):
-        """Turns the knob, with so many milliseconds between the changes of its contacts, which bounce."""
+    def turn(self, detents, pause, *bounces):
+        """Turns the knob, with so many milliseconds between the changes of its contacts, which bounce: A, and B, which may differ."""
+        bounces = {CONTACT_A: bounces[0], CONTACT_B: bounces[-1]} if bounces else {CONTACT_A: (), CONTACT_B: ()}
         order = (CONTACT_A, CONTACT_B) if detents > 0 else (CONTACT_B, CONTACT_A)
         for step in range(4 * abs(detents)):
             # At a detent, both contacts are open; forward, A leads.
-            self.change(order[step % 2], bounce)
+            self.change(order[step % 2], bounces[order[step % 2]])
             self.wait(pause)
         self.detent += detents
         self.rests.append((self.now, self.detent))
@@ -122,11 +123,11 @@ def expected(recording):
             down = level
             pressed_at = tick if level else None
             lines.append((tick, "press" if level else "release"))
-    # The hand rests from when the last contact has been quiet for 2 ms; it is not heard of where it comes back to.
+    # The hand rests from when the last contact has been quiet for 3 ms; it is not heard of where it comes back to.
     moves = []
     for pin in (CONTACT_A, CONTACT_B):
         shown = False
-        for tick, level in settled(recording, pin, 2):
+        for tick, level in settled(recording, pin, 3):
             if level != shown:
                 shown = level
                 moves.append(tick)
@@ -195,6 +196,16 @@ class PanelTest(unittest.TestCase):
                     recording = Recording().wait(100.3).turn(10, pause, gaps).wait(200).turn(-3, pause, gaps)
                     self.assertEqual(self.check(recording), ["the knob has come to rest at 7"])
 
+    def test_the_contacts_of_a_knob_may_bounce_for_different_times(self):
+        for a, gaps in bounces().items():
+            for b, others in bounces().items():
+                if a != b:
+                    with self.subTest(a=a, b=b):
+                        # From one change of a contact to its next one, it settles just in time.
+                        pause = round((max(sum(gaps), sum(others)) / 1000 + 4.2) / 2, 1)
+                        recording = Recording().wait(100).turn(5, pause, gaps, others).wait(900).turn(-3, pause, gaps, others)
+                        self.assertEqual(self.check(recording)[1:], ["the knob has come to rest at 2"])
+
     def test_the_knob_may_go_below_zero_and_come_back_unnoticed(self):
         recording = Recording().wait(100).turn(-2, 4).wait(900).turn(1, 4).wait(100).turn(-1, 4).wait(900).turn(2, 4)
         self.assertEqual(self.check(recording), ["the knob has come to rest at -2", "the knob has come to rest at 0"])
@@ -220,6 +231,9 @@ class PanelTest(unittest.TestCase):
         for pin in (3, 0, 15, 7):
             recording.change(1 << pin, bounces()["tactile"]).wait(2)
         recording.wait(100).change(1 << 15).wait(1).change(1 << 3)
+        # Glitches of one that is open, and of one that is closed.
+        for pin in (5, 0):
+            recording.wait(50).change(1 << pin).wait(3).change(1 << pin)
         self.assertEqual(serial(run("sixteen", recording.data())), "DAPHpd")
 
     def test_a_program_as_it_would_be_flashed_runs(self):
@@ -237,8 +251,19 @@ class StepTest(unittest.TestCase):
     """The panel at ticks that the test chooses."""
 
     def steps(self, hertz, start, *steps):
+        """Returns what the panel reports, and for each step how many ticks it would sleep."""
         numbers = [hertz, start, *(number for tick, pins in steps for number in ((start + tick) % 2**32, pins))]
-        return [line for line in run("steps", " ".join(map(str, numbers)).encode() + b"\n") if not line.startswith("deepest")]
+        lines = [line for line in run("steps", " ".join(map(str, numbers)).encode() + b"\n") if not line.startswith("deepest")]
+        self.sleeps = [int(line.split(" ")[1]) for line in lines if line.startswith("sleep ")]
+        return [line for line in lines if not line.startswith("sleep ")]
+
+    def test_it_sleeps_until_what_is_due_next_and_not_longer_than_the_clock_allows(self):
+        self.steps(1000, 2**32 - 300, (0, 0), (100, 1), (104, 3), (106, 3), (110, 3), (400, 3), (607, 3), (910, 3), (1000, 3))
+        # The contact of the button, of the knob, the long press, the hand's rest, and nothing.
+        self.assertEqual(self.sleeps, [2**30, 10, 3, 1, 497, 207, 303, 2**30, 2**30])
+        # Woken late after the longest sleep, it still knows the time.
+        late = 2**30 + 5000
+        self.assertEqual(self.steps(1000, 7, (0, 0), (late, 1), (late + 10, 1)), [f"{late + 10} press"])
 
     def test_a_loop_that_is_late_says_when_it_was_due(self):
         self.assertEqual(
@@ -252,6 +277,15 @@ class StepTest(unittest.TestCase):
 
     def test_a_reading_that_is_older_than_the_last_changes_no_time(self):
         self.assertEqual(self.steps(1000, 0, (100, 1), (99, 1), (5, 1), (109, 1), (110, 1)), ["110 press"])
+
+        # What has come to rest between two readings is told before what comes after it.
+        found = self.steps(1000, 0, (0, 0), (5, 2), (10, 6), (15, 4), (20, 0), (100, 0), (522, 2), (1000, 2), (2000, 2))
+        self.assertEqual(found, ["523 the knob has come to rest at 1"])
+
+    def test_a_knob_is_where_it_is_found(self):
+        for contacts in (0, 2, 4, 6):
+            self.assertEqual(self.steps(1000, 0, (0, contacts), (5000, contacts)), [])
+        self.assertEqual(self.steps(1000, 0, (0, 6), (5, 4), (10, 0), (2000, 0), (2005, 2), (5000, 2)), [])
 
     def test_a_clock_of_an_odd_frequency_does_not_drift(self):
         # Thirty days at 32,768 Hz, read about once a minute, after each of which a part of a nanosecond is left; then a press at a whole
@@ -278,12 +312,14 @@ class StepTest(unittest.TestCase):
             at += 1000
             steps.append((at, steps[-1][1]))
 
-        # Both contacts change unseen.
-        turn([2, 4, 0])
-        rest()
         turn(forward * 3)
         rest()
         turn([4, 6, 2, 0])
+        rest()
+        # Half of the steps are not seen: it goes on in the same direction.
+        turn([6, 0])
+        rest()
+        turn(forward)
         rest()
         # Between detents, the nearest counts, and of two that are as near the one farther out.
         turn([2, 6, 4])
@@ -297,7 +333,7 @@ class StepTest(unittest.TestCase):
         turn([6])
         rest()
         found = [line.split(" at ")[1] for line in self.steps(1000, 0, *steps)]
-        self.assertEqual(found, ["3", "2", "3", "2", "0", "-1"])
+        self.assertEqual(found, ["3", "2", "1", "2", "3", "2", "0", "-1"])
 
 
 class ConformanceTest(unittest.TestCase):

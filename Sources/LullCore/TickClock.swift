@@ -50,16 +50,18 @@ public struct TickClock: BitwiseCopyable, Sendable {
         now = now.advanced(by: .nanoseconds(Int64(nanoseconds)))
         return now
     }
+
     /// Returns how many ticks after the last reading an instant is reached: for a timer that wakes the program.
     ///
-    /// It is rounded up, so that the instant has come then; at most half a round, so that the counter is read in time; and 0 for an
-    /// instant that has come already.
+    /// It is rounded up, so that the instant has come then; at most a quarter of a round, so that the counter is read in time even if the
+    /// program wakes up late; and 0 for an instant that has come already. A counter of one bit has no time for being late.
     public func ticks(until instant: CoreInstant) -> UInt32 {
         guard instant > now else { return 0 }
         let wait = UInt64(bitPattern: now.duration(to: instant).nanoseconds)
         let (scaled, overflow) = wait.multipliedReportingOverflow(by: UInt64(hertz))
-        // No overflow from here on: half a round is at most 2³¹ ticks, of 10⁹ each, and the rest is less than one nanosecond.
-        guard !overflow, scaled - rest <= UInt64(half) * 1_000_000_000 else { return half }
+        let longest = max(1, half / 2)
+        // No overflow from here on: a quarter of a round is at most 2³⁰ ticks, of 10⁹ each, and the rest is less than one nanosecond.
+        guard !overflow, scaled - rest <= UInt64(longest) * 1_000_000_000 else { return longest }
         return UInt32(truncatingIfNeeded: (scaled - rest + 999_999_999) / 1_000_000_000)
     }
 

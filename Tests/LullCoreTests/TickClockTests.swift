@@ -59,6 +59,7 @@ struct TickClockTests {
     @Test("the ticks until an instant are the fewest after which it has come", arguments: [1, 8, 16, 24, 32])
     func ticksUntil(bits: Int) {
         let half = (UInt32.max >> UInt32(32 - bits)) / 2 + 1
+        let longest = max(1, half / 2)
         for hertz in [1, 3, 1000, 32_768, 16_000_000, 84_000_001, 1_000_000_000, UInt32.max] {
             var random = SplitMix(seed: UInt64(bits) &* 37 &+ UInt64(hertz))
             var clock = TickClock(hertz: hertz, bits: bits)
@@ -67,20 +68,24 @@ struct TickClockTests {
                 shown &+= UInt32.random(in: 0...half, using: &random)
                 let now = clock.instant(at: shown)
                 guard now < .farFuture else { break }
-                let longest = Int64.random(in: 1...62, using: &random)
-                let wait = Int64.random(in: -5...(1 << longest), using: &random)
+                let size = Int64.random(in: 1...62, using: &random)
+                let wait = Int64.random(in: -5...(1 << size), using: &random)
                 let instant = now.advanced(by: .nanoseconds(wait))
                 let ticks = clock.ticks(until: instant)
-                #expect(ticks <= half && (ticks == 0) == (wait <= 0))
+                #expect(ticks <= longest && (ticks == 0) == (wait <= 0))
                 var then = clock
                 let reached = then.instant(at: shown &+ ticks)
-                #expect(reached >= instant || ticks == half)
+                #expect(reached >= instant || ticks == longest)
+                // A program that wakes up late finds that time has passed.
+                var later = clock
+                let late = UInt32.random(in: 0...(half - longest), using: &random)
+                #expect(later.instant(at: shown &+ ticks &+ late) >= reached)
                 if ticks > 0 {
                     var before = clock
                     #expect(before.instant(at: shown &+ ticks &- 1) < instant)
                 }
             }
-            #expect(clock.ticks(until: .farFuture) == half || clock.instant(at: shown) == .farFuture)
+            #expect(clock.ticks(until: .farFuture) == longest || clock.instant(at: shown) == .farFuture)
             #expect(clock.ticks(until: .farPast) == 0)
         }
     }

@@ -42,10 +42,12 @@ struct Fixed: ~Copyable {
         engine = FixedEngine(policy)
     }
 
+    private static func write(_ one: FixedExecution<Int>, _ scenario: Int) {
+        line(0, scenario, one.at, one.key, one.value, one.count, one.edge, one.first)
+    }
+
     mutating func perform(_ call: Call, at now: CoreInstant) {
-        let write = { [scenario] (one: FixedExecution<Int>) in
-            line(0, scenario, one.at, one.key, one.value, one.count, one.edge, one.first)
-        }
+        let write = { [scenario] in Self.write($0, scenario) }
         switch call {
         case .submit(let value, let key, let wait): engine.submit(value, for: key, at: now, wait: wait, run: write)
         case .flush(let key): engine.flush(key, at: now, run: write)
@@ -54,11 +56,7 @@ struct Fixed: ~Copyable {
     }
 
     mutating func finish() {
-        while engine.alarm < .farFuture {
-            engine.advance(to: engine.alarm) { [scenario] one in
-                line(0, scenario, one.at, one.key, one.value, one.count, one.edge, one.first)
-            }
-        }
+        while engine.alarm < .farFuture { engine.advance(to: engine.alarm) { [scenario] in Self.write($0, scenario) } }
         if !engine.counts.addUp || engine.counts.pending > 0 { host_exit(2) }
     }
 }

@@ -47,7 +47,7 @@ function drawChart(result, width) {
         left < other[1] && right > other[0] && top < other[3] && bottom > other[2];
     const place = (label, px, py, isAbove, isSuggested) => {
         const length = 9 * label.length;
-        // On its usual side; a suggested wait must have its label, wherever there is room, and else over marks.
+        // On its own side; a suggested wait must have its label, wherever there is room, and else over marks.
         const sides = isSuggested ? [[isAbove, isAbove], [isAbove, !isAbove], [!isAbove, isAbove],
             [!isAbove, !isAbove], [isAbove, isAbove, true], [isAbove, !isAbove, true]] : [[isAbove, isAbove]];
         for (const [above, before, mayCover] of sides) {

@@ -75,7 +75,7 @@ class Clock {
         while (this.#tasks.length > 0 && this.#tasks[0].at <= instant) this.#perform(this.#tasks.shift());
     }
 
-    /** Makes a call at an instant that has come: for all that it does, that is now. */
+    /** Calls `body` with `now` set to an instant that has already come. */
     during(instant, body) {
         this.#perform({ at: instant, body });
     }
@@ -115,7 +115,7 @@ class Clock {
     #arm() {
         clearTimeout(this.#timer);
         if (this.#isManual || this.#tasks.length === 0) return;
-        // A longer time-out would be none.
+        // `setTimeout` treats a longer delay as zero.
         const pause = Math.min((this.#tasks[0].at - this.present) / this.#rate, 2 ** 31 - 1);
         this.#timer = setTimeout(() => this.#run(), Math.max(0, pause));
     }

@@ -10,6 +10,8 @@ class Coalescer {
     #running = new Map();
     /** For each key, the submits that are pending or waiting, oldest first. */
     #queues = [];
+    /** For each key, how many of them wait since a flush: `skip` loses only what comes after them. */
+    #flushed = [];
     #next = 0;
     #alarm = null;
     #todo = [];
@@ -40,7 +42,10 @@ class Coalescer {
     }
 
     flush(key, at = this.#clock.now) {
-        this.#perform(this.#engine.flush(this.#existing(key), nanoseconds(at)), at);
+        const number = this.#existing(key);
+        // What falls due by then comes before the flush: `skip` may lose it.
+        this.#perform(this.#engine.advance(nanoseconds(at)), at);
+        this.#perform([{ do: "flushed", key: number }, ...this.#engine.flush(number, nanoseconds(at))], at);
     }
 
     cancel(key, { running = false, at = this.#clock.now } = {}) {
@@ -109,6 +114,7 @@ class Coalescer {
         if (number < 0) {
             number = this.#keys.push(key) - 1;
             this.#queues.push([]);
+            this.#flushed.push(0);
         }
         return number;
     }
@@ -136,6 +142,7 @@ class Coalescer {
     #performOne(action, at, submit) {
         switch (action.do) {
         case "submitted": return this.#submitted(action, submit);
+        case "flushed": return this.#noteFlush(action.key);
         case "start": return this.#start(action);
         case "settle": return this.#settle(action, at);
         case "cancel": return this.#stop(action.run);
@@ -145,11 +152,21 @@ class Coalescer {
 
     #submitted(action, submit) {
         const lost = action.displaced == null ? null : this.#values.get(action.displaced);
-        if (lost) this.#lose(lost, action.fate);
+        if (lost) this.#conclude(lost, action.fate);
         const isKept = lost !== submit || (action.fate === "absorbed" && this.policy.trailing);
         // Under `first`, a value that is not kept still counts as one behind the execution.
         if (isKept) this.#queues[action.key].push(submit);
         if (lost === submit) this.#observer.dropped?.([submit], submit.outcome, submit.at);
+    }
+
+    #isRunning(number) {
+        return this.runningExecutions.some(({ key }) => key === this.#keys[number]);
+    }
+
+    #noteFlush(key) {
+        this.#queues.forEach((queue, number) => {
+            if (key === null || key === number) this.#flushed[number] = queue.length;
+        });
     }
 
     #start(action) {
@@ -161,6 +178,8 @@ class Coalescer {
             outcome: "running", ids: action.values, behind: queue.splice(0, action.count),
             values: submits.map((submit) => submit.value), takes: 0, timer: null, isOver: false,
         };
+        // A key's waiting values start together.
+        this.#flushed[action.key] = 0;
         execution.value = this.#combine(execution.values);
         for (const submit of submits) submit.outcome = "running";
         this.#running.set(action.run, execution);
@@ -196,22 +215,26 @@ class Coalescer {
         this.#running.delete(action.run);
         execution.endedAt = this.#clock.now;
         execution.outcome = action.verdict;
-        for (const id of execution.ids) this.#lose(this.#values.get(id), action.verdict);
+        for (const id of execution.ids) this.#conclude(this.#values.get(id), action.verdict);
         if (action.verdict === "cancelled") this.withdrawn += execution.behind.length;
         this.#observer.ended?.(execution);
     }
 
     #settle(action, at) {
         const lost = action.values.map((id) => this.#values.get(id));
-        for (const submit of lost) this.#lose(submit, action.fate);
-        // A value that a later, waiting one has replaced still counts as one behind that one.
-        const isGone = action.fate === "cancelled" || this.policy.whileRunning === "skip";
-        if (action.fate === "cancelled") this.withdrawn += this.#queues[action.key].length;
-        if (isGone) this.#queues[action.key] = [];
+        for (const submit of lost) this.#conclude(submit, action.fate);
+        const queue = this.#queues[action.key];
+        if (action.fate === "cancelled") {
+            this.withdrawn += queue.length;
+            queue.length = this.#flushed[action.key] = 0;
+        } else if (this.policy.whileRunning === "skip" && this.#isRunning(action.key)) {
+            queue.length = this.#flushed[action.key];
+        }
+        // Otherwise a later value has replaced it, or joined it, and its submit still counts as one behind the execution.
         this.#observer.dropped?.(lost, action.fate, at);
     }
 
-    #lose(submit, outcome) {
+    #conclude(submit, outcome) {
         submit.outcome = outcome;
         this.#values.delete(submit.id);
     }

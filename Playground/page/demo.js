@@ -31,9 +31,9 @@ class Demo {
         const { clock } = this.#stage;
         this.#stage.submit(index + 1);
         const isLast = index + 1 === Demo.burst.length;
-        // Not the instant of this call: while the page slept, nothing has to be played.
+        // From the present, not from the instant of this call: what was missed while the page was suspended is not made up for.
         const next = clock.present + (isLast ? Demo.lull : Demo.burst[index + 1]);
-        // From time to time it begins again, so that it does not remember hours of itself.
+        // It begins again from time to time, so that its memory stays small.
         this.#task = isLast && this.#stage.submits.length > 1000
             ? clock.at(next, () => this.begin()) : clock.at(next, () => this.#play(isLast ? 0 : index + 1));
     }

@@ -37,7 +37,7 @@ class LaneRows {
         const counted = submitted - withdrawn - rejected;
         const parts = [`${plural(submitted, "call")} → ${plural(executions.length, "run")}${runsToCome > 0 ? ` + ${runsToCome} pending` : ""}`];
         if (counted > 0) parts.push(`${Math.max(0, Math.floor((100 * (counted - executions.length - runsToCome)) / counted))} % saved`);
-        for (const [count, name] of [[withdrawn, "cancelled"], [rejected, "rejected"]]) {
+        for (const [count, name] of [[withdrawn, "dropped by cancel"], [rejected, "rejected"]]) {
             if (count > 0) parts.push(`${count} ${name}`);
         }
         return parts.join(", ");
@@ -63,7 +63,7 @@ class LaneRows {
         });
     }
 
-    /** Something else has happened: what was refused is no news any more. */
+    /** Clears the errors of the sliders that are not being dragged, since something else has happened. */
     forget() {
         for (const row of this.#rows) if (row.asked === null) this.#accept(row);
     }
@@ -109,7 +109,7 @@ class LaneRows {
         this.show();
     }
 
-    /** What the slider asked for last is not refused, or is over. */
+    /** Clears the error of a slider. */
     #accept(row) {
         row.refusedBy = null;
         row.refused.textContent = "";

@@ -1,18 +1,18 @@
 // The link: the policies, the stage's settings and what was done, after the #, as text.
 
-const usualPolicies = () => [
+const defaultPolicies = () => [
     makePolicy("debounce", 300), makePolicy("debounce", 300, { maxWait: 1000 }), makePolicy("throttle", 500),
 ];
 
 /** The fields of the stage that a link has. */
 const settingFields = ["key", "delay", "takes", "throws"];
 
-/** What most programs through which links are sent leave whole. */
+/** The length of a link that most programs pass on without cutting it. */
 const longestLink = 8000;
 /** More calls than such a link can hold. */
 const mostCalls = 5000;
 
-function usualSetting(field) {
+function defaultSetting(field) {
     return field.tagName === "SELECT" ? field.options[0].value : field.defaultValue;
 }
 
@@ -21,12 +21,12 @@ function stageLink(stage) {
     const parts = stage.policies.map(policyToLink);
     for (const id of settingFields) {
         const field = element(id);
-        if (field.value !== usualSetting(field) && !field.hasAttribute("aria-invalid")) parts.push(`${id}=${encodeURIComponent(field.value)}`);
+        if (field.value !== defaultSetting(field) && !field.hasAttribute("aria-invalid")) parts.push(`${id}=${encodeURIComponent(field.value)}`);
     }
     return `#!${parts.join("&")}`;
 }
 
-/** Returns the link that also has what was done, as far as a link can hold it, and how many calls that are: the latest. */
+/** Returns a link that also holds the calls, and how many it holds: the latest, if they do not all fit. */
 async function linkWithCalls(stage) {
     const start = stageLink(stage);
     let calls = stage.calls.slice(-mostCalls);
@@ -41,7 +41,7 @@ async function linkWithCalls(stage) {
 }
 
 /** Sets the stage as a link says, with defaults for the rest, if it is still wanted when it has been read. Throws an error that says
- * what is wrong, and changes nothing then. */
+ * what is wrong; then nothing has changed. */
 async function followLink(fragment, stage, isWanted = () => true) {
     if (!fragment.startsWith("#!")) return false;
     const policies = [];
@@ -61,10 +61,10 @@ async function followLink(fragment, stage, isWanted = () => true) {
         if (!options && value.trim() !== "") parseDuration(value);
     }
     if (!isWanted()) return false;
-    stage.policies = policies.length > 0 ? policies : usualPolicies();
+    stage.policies = policies.length > 0 ? policies : defaultPolicies();
     for (const id of settingFields) {
         const field = element(id);
-        field.value = settings.get(id) ?? usualSetting(field);
+        field.value = settings.get(id) ?? defaultSetting(field);
         field.dispatchEvent(new Event("change"));
     }
     // What a link has set must not be hidden.
@@ -97,8 +97,8 @@ async function unpack(text) {
 }
 
 /**
- * Returns a value as it follows from the one before it, or itself where it does not: how many characters of that one are gone before the
- * label is put after the rest; -1 for the number that the label is, `[5]` for another one.
+ * Returns a value in its short form: for text that extends the last value, how many characters to remove from the end of the last value
+ * before the label is appended; -1 for the number that the label shows; `[number]` for another number; otherwise the value itself.
  */
 function valueInLink({ value, label }, last) {
     if (typeof value === "number") return String(value) === label ? -1 : [value];
@@ -130,14 +130,14 @@ function valueOfLink(change, label, last) {
     if (typeof change === "string") return change;
     const number = Array.isArray(change) ? change[0] : change === -1 ? Number(label) : null;
     if (Number.isFinite(number)) return number;
-    if (!Number.isInteger(change) || change < 0) throw new Error("what it has of values is damaged");
+    if (!Number.isInteger(change) || change < 0) throw new Error("its values are damaged");
     return last.slice(0, Math.max(0, last.length - change)) + label;
 }
 
 /** Parses the calls of a link. */
 async function unpackCalls(text) {
     const rows = await unpack(text);
-    if (!Array.isArray(rows) || !rows.every(Array.isArray)) throw new Error("what it has of calls is damaged");
+    if (!Array.isArray(rows) || !rows.every(Array.isArray)) throw new Error("its calls are damaged");
     if (rows.length > mostCalls + 1) throw new Error(`it has more than ${mostCalls} calls`);
     const kinds = ["flush", "cancel", "shut down", "release", "end"];
     let at = 0;
@@ -146,7 +146,8 @@ async function unpackCalls(text) {
         if (!(Number.isFinite(pause) && pause >= 0)) throw new Error("its calls are not in order");
         at += pause;
         const isDelay = wait === "" || (Number.isFinite(wait) && wait >= 0 && wait <= longestDuration);
-        if (at / 1000 > longestDuration || !isDelay) throw new Error("its calls take more than 90 days");
+        if (!isDelay) throw new Error("the delay of a call is not between 0 and 90 days");
+        if (at / 1000 > longestDuration) throw new Error("its calls take more than 90 days");
         const call = { at: at / 1000 };
         if (typeof what === "object" && what) {
             if (!kinds.includes(what.do)) throw new Error(`“${what.do}” is no call`);

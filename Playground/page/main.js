@@ -84,10 +84,10 @@ function begin() {
         element("turn").textContent = "Your turn:";
         words.isSilent = false;
     });
-    /** Whether a link has paused the picture, which goes on when something is done. */
-    let isHeld = false;
+    /** Whether the timeline resumes at the next submit: a link or a restart has paused it, not the reader. */
+    let resumesOnSubmit = false;
     const setPaused = (isPaused) => {
-        timeline.isPaused = isHeld = isPaused;
+        timeline.isPaused = resumesOnSubmit = isPaused;
         element("pause").setAttribute("aria-pressed", isPaused);
     };
     const showCounters = connectCounters(() => rows.show());
@@ -99,7 +99,7 @@ function begin() {
             element("detail").textContent = "";
             inputs?.replay.stop();
             if (demo.isOver) showNotice("");
-            // A picture that is paused is of what is no more.
+            // A paused picture would show calls that are gone.
             if (timeline.isPaused) setPaused(true);
         }
         if (demo.isOver && (name === "started over" || name === "submitted")) rows.forget();
@@ -108,24 +108,24 @@ function begin() {
             timeline.selected = null;
             element("detail").textContent = "";
         }
-        if (name === "submitted" && isHeld && demo.isOver) setPaused(false);
+        if (name === "submitted" && resumesOnSubmit && demo.isOver) setPaused(false);
         words.happened(name, about);
         panel?.showLink();
         showCounters();
         timeline.ask();
     };
-    stage.policies = usualPolicies();
+    stage.policies = defaultPolicies();
     inputs = connectInputs(stage, timeline);
     element("pause").addEventListener("click", () => {
         setPaused(!timeline.isPaused);
-        isHeld = false;
+        resumesOnSubmit = false;
     });
     let lastLink = null;
     let linkCount = 0;
     const judge = new TypingJudge((gaps, policy) => {
         demo.stop({ clearing: false });
         let at = 0;
-        stage.policies = [policy, ...usualPolicies().slice(1)];
+        stage.policies = [policy, ...defaultPolicies().slice(1)];
         stage.load([...gaps.map((gap, index) => ({ at: at += gap, do: "submit", value: index + 1, label: "", key: "", wait: null })),
             { at: at + 2 * policy.wait, do: "end" }]);
         timeline.showAll(element("window"));

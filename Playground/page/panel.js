@@ -5,6 +5,7 @@ class Panel {
     #chosen = 0;
     #changed;
     #linkTimer = 0;
+    #linkCount = 0;
 
     constructor(stage, changed) {
         this.#stage = stage;
@@ -58,7 +59,7 @@ class Panel {
                 ...row("delayRule", "A shorter delay", select("delayRule", [["restart", "replaces a longer one"],
                     ["extend", "never shortens a longer one"]]), "For the delay of a single call. With debounce only."),
                 ...row("maxCount", "At most pending", text("maxCount", "any number"),
-                    "Executes as soon as this many submits are pending."),
+                    "Executes as soon as this many submits are pending, but not before the spacing has passed."),
                 ...row("combine", "Combine", select("combine", [
                     ["latest", "latest: the last value"], ["first", "first: the first value"],
                     ["collect", "collect: all, in order"], ["merge", "merge: folded by a function"],
@@ -225,7 +226,7 @@ class Panel {
         this.showLink();
     }
 
-    /** Shows the link, with what was done, at most once a second. */
+    /** Shows the link, including the calls, at most once in 300 ms. */
     showLink() {
         const base = location.href.split("#")[0];
         if (this.#stage.calls.length === 0) {
@@ -234,7 +235,11 @@ class Panel {
             return;
         }
         this.#linkTimer ||= setTimeout(async () => {
-            const { link, count } = await linkWithCalls(this.#stage).finally(() => { this.#linkTimer = 0; });
+            // Calls that come while the link is packed are for the next one.
+            this.#linkTimer = 0;
+            const number = ++this.#linkCount;
+            const { link, count } = await linkWithCalls(this.#stage);
+            if (number !== this.#linkCount) return;
             this.#setLink(base + link);
             const all = this.#stage.calls.length;
             element("link-note").textContent = all === 0 ? "" : count < all

@@ -1,13 +1,13 @@
 // Policies with all settings of an engine, presets, and their form in links.
 
-const plainPolicy = {
+const defaultPolicy = {
     kind: "debounce", wait: 300, maxWait: null, leading: false, trailing: true, delayRule: "restart", maxCount: null,
     spacing: null, combine: "latest", whileRunning: "queue", maxConcurrent: null, capacity: null, atEnd: "when-due",
 };
 
 /** Makes a policy of a kind, with the given differences from the defaults. */
 function makePolicy(kind, wait, changes = {}) {
-    return { ...plainPolicy, kind, wait, leading: kind === "throttle", ...changes };
+    return { ...defaultPolicy, kind, wait, leading: kind === "throttle", ...changes };
 }
 
 const presets = [
@@ -40,21 +40,21 @@ const linkNames = {
     whileRunning: "while-running", maxConcurrent: "jobs", capacity: "max-keys", atEnd: "at-end",
 };
 
-// Those of them that a throttle has not.
+// The options that only a debounce has.
 const debounceOnly = ["maxWait", "spacing", "delayRule"];
 
-// Those of them that are durations.
+// The options that are durations.
 const durations = ["maxWait", "spacing"];
 
 /** A policy in a link: `debounce,300ms,max-wait=2s`. */
 function policyToLink(policy) {
-    const usual = makePolicy(policy.kind, policy.wait);
+    const defaults = makePolicy(policy.kind, policy.wait);
     const parts = [policy.kind, durationText(policy.wait)];
-    if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) {
+    if (policy.leading !== defaults.leading || policy.trailing !== defaults.trailing) {
         parts.push("edges=" + edgeNames(policy).join("+"));
     }
     for (const [member, name] of Object.entries(linkNames)) {
-        if (policy[member] === usual[member]) continue;
+        if (policy[member] === defaults[member]) continue;
         parts.push(`${name}=${durations.includes(member) ? durationText(policy[member]) : policy[member]}`);
     }
     return parts.join(",");
@@ -98,19 +98,19 @@ function edgeNames(policy) {
 /** Returns a policy's name: its kind and wait, and what else differs from the defaults. */
 function policyName(policy) {
     const parts = [`${policy.kind} ${shownDuration(policy.wait)}`];
-    if (policy.maxWait != null) parts.push(`at most ${shownDuration(policy.maxWait)}`);
-    if (policy.spacing != null) parts.push(`at most every ${shownDuration(policy.spacing)}`);
-    const usual = makePolicy(policy.kind, policy.wait);
-    if (policy.leading !== usual.leading || policy.trailing !== usual.trailing) {
+    if (policy.maxWait != null) parts.push(`longest wait ${shownDuration(policy.maxWait)}`);
+    if (policy.spacing != null) parts.push(`spacing ${shownDuration(policy.spacing)}`);
+    const defaults = makePolicy(policy.kind, policy.wait);
+    if (policy.leading !== defaults.leading || policy.trailing !== defaults.trailing) {
         parts.push(edgeNames(policy).join(" and "));
     }
-    if (policy.maxCount != null) parts.push(`at most ${policy.maxCount} submits`);
+    if (policy.maxCount != null) parts.push(`at most ${policy.maxCount} pending`);
     if (policy.delayRule === "extend") parts.push("extending");
     if (policy.combine !== "latest") parts.push(policy.combine);
     if (policy.whileRunning !== "queue") {
         parts.push(policy.whileRunning === "cancel" ? "latest wins" : policy.whileRunning);
     }
     if (policy.maxConcurrent != null) parts.push(`${policy.maxConcurrent} at once`);
-    if (policy.capacity != null) parts.push(plural(policy.capacity, "key"));
+    if (policy.capacity != null) parts.push(`at most ${plural(policy.capacity, "open key")}`);
     return parts.join(", ");
 }

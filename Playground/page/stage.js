@@ -23,13 +23,13 @@ class Stage {
     #observer;
     /** The last instant handled. */
     #latest = -Infinity;
-    /** Whether calls are played again, which is no event. */
-    #isPlaying = false;
+    /** Whether calls are played again, for which no events are reported. */
+    #isRecomputing = false;
     /** Called with the name of an event, and its subject. */
     changed = () => {};
 
-    /** @param observer Functions `handle`, which is called with each execution and its lane as a handler of `Coalescer` is, `ended` and
-     *     `dropped`; all are optional. */
+    /** @param observer The functions `handle`, called with each execution like the handler of a `Coalescer` (`execution.lane` is the
+     *     index of its lane), `ended` and `dropped`; all are optional. */
     constructor(clock = new Clock(), observer = {}) {
         this.clock = clock;
         this.origin = clock.now;
@@ -150,7 +150,7 @@ class Stage {
     #play(lane) {
         const clock = new Clock();
         clock.hold(this.origin);
-        this.#isPlaying = true;
+        this.#isRecomputing = true;
         lane.coalescer.continueOn(clock);
         for (const call of this.calls) {
             clock.advance(Math.max(0, call.at - clock.now));
@@ -158,11 +158,11 @@ class Stage {
         }
         clock.advance(Math.max(0, this.clock.settled - clock.now));
         lane.coalescer.continueOn(this.clock);
-        this.#isPlaying = false;
+        this.#isRecomputing = false;
     }
 
     #happened(name, about) {
-        if (this.#isPlaying) return;
+        if (this.#isRecomputing) return;
         this.lastEvent = this.clock.now;
         this.changed(name, about);
     }
@@ -230,8 +230,8 @@ class Stage {
     }
 
     /**
-     * The calls so far, as a trace for `lull simulate`: JSON Lines. A shut-down is a flush, and the end; so is a release, or a cancel, as
-     * the first policy says.
+     * The calls so far, as a trace for `lull simulate`: JSON Lines. A shut-down ends the trace with a flush. A release ends it with a flush,
+     * a cancel, or neither, as the first policy's "at the end" says.
      */
     get trace() {
         const lines = [];

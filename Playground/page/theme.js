@@ -33,7 +33,7 @@ function make(name, attributes = {}, ...children) {
 /** Returns the last letter of a text, as a reader counts letters. */
 function lastLetter(text) {
     if (!Intl.Segmenter) return [...text].at(-1) ?? "";
-    // Of a part: no letter is longer, and a text may be.
+    // Only the end of the text is segmented: the text may be long, and no letter is.
     return [...new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text.slice(-40))].at(-1)?.segment ?? "";
 }
 

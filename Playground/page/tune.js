@@ -12,7 +12,7 @@ class TuningWorker {
         this.post = post;
     }
 
-    async answer({ id, source, blob, ladder, targets }) {
+    async answer({ id, source, blob, series, targets }) {
         this.#latest = id;
         try {
             if (this.#source !== source) {
@@ -21,7 +21,7 @@ class TuningWorker {
                 this.#trace = this.#read(blob, source);
             }
             const trace = await this.#trace;
-            if (id === this.#latest) this.post({ id, result: await this.#tune(trace, id, ladder, targets) });
+            if (id === this.#latest) this.post({ id, result: await this.#tune(trace, id, series, targets) });
         } catch (error) {
             if (source === this.#source) this.post({ id, error: error.message, isTrace: error instanceof TraceError });
         }
@@ -49,9 +49,9 @@ class TuningWorker {
         return trace;
     }
 
-    async #tune(trace, id, ladder, targets) {
-        const isNew = lull.lull_tune_begin(nanoseconds(ladder.first), nanoseconds(ladder.last),
-            ladder.maxWait == null ? -1n : nanoseconds(ladder.maxWait)) > 0;
+    async #tune(trace, id, series, targets) {
+        const isNew = lull.lull_tune_begin(nanoseconds(series.first), nanoseconds(series.last),
+            series.maxWait == null ? -1n : nanoseconds(series.maxWait)) > 0;
         if (isNew) {
             const part = 20_000;
             for (let from = 0; from < trace.count; from += part) {
@@ -77,7 +77,7 @@ class TuningWorker {
     }
 }
 
-/** Returns the results of the ladder that was tried last. */
+/** Returns the results of the series of waits that was tried last. */
 function tuneOutcomes(submits, { saving, delay }) {
     lull.lull_tune_outcomes(saving ?? -1, delay == null ? -1n : nanoseconds(delay));
     const numbers = answer().map(Number);
@@ -123,15 +123,15 @@ class Tuner {
      * Tries a series of waits; a series that has been tried, or targets that change, cost no second try. Returns null if something else
      * is asked meanwhile.
      *
-     * @param ladder `{ first, last, maxWait }` in milliseconds; `maxWait` may be null.
+     * @param series `{ first, last, maxWait }` in milliseconds; `maxWait` may be null.
      * @param targets `{ saving, delay }`: a share and milliseconds; each may be null.
      * @param progress Called with the share that is done.
      */
-    tune(ladder, targets = {}, progress = () => {}) {
+    tune(series, targets = {}, progress = () => {}) {
         this.#worker ??= this.#start();
         this.#open?.resolve(null);
         const id = ++this.#id;
-        this.#worker.postMessage({ id, source: this.#source, blob: this.#blob, ladder, targets });
+        this.#worker.postMessage({ id, source: this.#source, blob: this.#blob, series, targets });
         return new Promise((resolve, reject) => { this.#open = { resolve, reject, progress }; });
     }
 

@@ -1,4 +1,4 @@
-// The section "Your trace": takes a trace from a file, a drop, the recording or the stage, and shows its ladder.
+// The section "Your trace": takes a trace from a file, a drop, the recording or the stage, and shows what each wait would have done.
 
 function connectTuning(stage, gaps) {
     const tuner = new Tuner();
@@ -33,15 +33,15 @@ function connectTuning(stage, gaps) {
     const run = async () => {
         if (name === null) return;
         try {
-            const first = setting("ladder-first", aboveZero) ?? 50;
-            const last = setting("ladder-last", (text) => {
+            const first = setting("waits-first", aboveZero) ?? 50;
+            const last = setting("waits-last", (text) => {
                 const duration = parseDuration(text);
                 if (duration < first) throw new Error("the first wait must be the shorter one");
                 return duration;
             }) ?? 5000;
-            const ladder = { first, last, maxWait: setting("ladder-max", parseDuration) };
+            const series = { first, last, maxWait: setting("waits-max", parseDuration) };
             const targets = { saving: setting("target-saving", percentage), delay: setting("target-delay", parseDuration) };
-            const answered = await tuner.tune(ladder, targets, (share) => {
+            const answered = await tuner.tune(series, targets, (share) => {
                 bar.hidden = false;
                 bar.value = share;
             });
@@ -65,7 +65,7 @@ function connectTuning(stage, gaps) {
         const kinds = ["debounce", "throttle"];
         element("suggestions").replaceChildren(...(result.insufficiency
             ? [make("p", {}, `No suggestion: ${result.insufficiency}.`)] : kinds.map((kind) => suggestion(kind, result[kind]))));
-        element("ladders").replaceChildren(...kinds.map((kind) => ladderTable(kind, result[kind])));
+        element("tables").replaceChildren(...kinds.map((kind) => tableOf(kind, result[kind])));
         draw();
     };
     const draw = () => {
@@ -135,10 +135,10 @@ function suggestion(kind, rows) {
     return make("p", { "data-suggested": kind }, make("code", {}, option), ...words);
 }
 
-function ladderTable(kind, rows) {
+function tableOf(kind, rows) {
     const columns = ["wait", "", "executions", "saved", "after the last", "premature", "longest"];
     const heads = columns.map((name) => make("th", { scope: "col" }, name));
-    const table = make("table", { "data-ladder": kind },
+    const table = make("table", { "data-waits": kind },
         make("caption", {}, kind === "debounce" ? "Debounce" : "Throttle"),
         make("thead", {}, make("tr", {}, ...heads)));
     const body = table.appendChild(make("tbody"));
@@ -151,5 +151,5 @@ function ladderTable(kind, rows) {
             cell(row.afterLast.map(shownDuration).join(" / ")), cell(String(row.premature)),
             cell(shownDuration(row.longest))));
     }
-    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Ladder, ${kind}` }, table);
+    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Waits, ${kind}` }, table);
 }

@@ -36,7 +36,7 @@ class TypingJudge {
         const isTyping = Array.isArray(gaps) && gaps.length >= Trace.leastSubmits && gaps.length <= TypingJudge.most
             && gaps.every((gap) => Number.isInteger(gap) && gap >= 0)
             && gaps.reduce((sum, gap) => sum + gap, 0) <= TypingJudge.length + gaps.length && gaps.some((gap) => gap > 0);
-        if (!isTyping) throw new Error("what it has of typing is damaged");
+        if (!isTyping) throw new Error("its typing is damaged");
         this.#stop();
         element("typed-says").textContent = "This is how the sender of the link typed. How do you?";
         await this.#judge(gaps);

@@ -26,7 +26,7 @@ class PageTest(unittest.TestCase):
         self.open(self.fragment)
 
     def open(self, fragment=""):
-        """Opens the page without what it shows by itself, and with everything that is folded away."""
+        """Opens the page without its demonstration, and with every <details> open."""
         self.browser.open(PAGE, fragment)
         self.browser.run("""
             // What is wrong with the link stays to be read.

@@ -111,9 +111,9 @@ let package = Package(
                 self.assertEqual(came, executions, line)
                 self.assertGreater(len(executions), 1, line)
 
-    def test_the_ladder_is_that_of_lull_tune(self):
+    def test_each_wait_has_the_results_of_lull_tune(self):
         path = os.path.join(ROOT, "data/typing-article.jsonl")
-        for ladder, targets, options in (
+        for series, targets, options in (
             ((50, 5000, None), {}, []),
             ((100, 2000, 10_000), {"saving": 0.8},
              ["--waits", "100ms..2s", "--max-wait", "10s", "--target-saving", "80%"]),
@@ -125,7 +125,7 @@ let package = Package(
                     const tuner = new playground.Tuner();
                     tuner.take(text);
                     return tuner.tune({ first, last, maxWait }, targets);
-                """, file.read(), ladder, targets)
+                """, file.read(), series, targets)
             result = self.lull(" ".join(["lull tune --format json", *options, path]))
             self.assertEqual(result.returncode, 0, result.stderr)
             expected = json.loads(result.stdout)

@@ -29,6 +29,58 @@ class EngineTest(PageTest):
         """)
         self.assertEqual(message, "the maxWait is 100ms, but must be at least the wait of 300ms")
 
+    def test_an_execution_has_as_many_submits_behind_it_as_the_engine_counts(self):
+        wrong, executions = self.browser.run("""
+            let seed = 7;
+            const random = (bound) => {
+                seed = (seed * 1103515245 + 12345) & 0x7fffffff;
+                return (seed >> 8) % bound;
+            };
+            const any = (...choices) => choices[random(choices.length)];
+            const wrong = [];
+            let executions = 0;
+            for (let trial = 0; trial < 2000; trial++) {
+                const isThrottle = random(4) === 0;
+                const [leading, trailing] = any([false, true], [true, true], [true, false]);
+                const policy = makePolicy(isThrottle ? "throttle" : "debounce", 300, {
+                    leading, trailing: trailing || isThrottle, maxWait: isThrottle ? null : any(null, 700),
+                    spacing: isThrottle ? null : any(null, 900), combine: any("latest", "first", "collect"),
+                    whileRunning: any("queue", "cancel", "concurrent", "skip", "skip"), maxConcurrent: any(null, 1),
+                });
+                if (trailing) policy.maxCount = any(null, 3);
+                const clock = new Clock();
+                clock.hold(0);
+                let coalescer;
+                const all = [];
+                try {
+                    coalescer = new Coalescer(policy, clock, () => ({ takes: any(0, 250, 2000) }), {
+                        started: (execution) => all.push(execution),
+                    });
+                } catch (error) {
+                    if (!(error instanceof PolicyError)) throw error;
+                    continue;
+                }
+                for (let call = 0; call < 40; call++) {
+                    clock.advance(any(0, 40, 100, 300, 500));
+                    const key = any("a", "a", "b");
+                    const what = random(12);
+                    if (what === 0) coalescer.cancel(any(key, undefined), { running: any(true, false) });
+                    else if (what < 4) coalescer.flush(any(key, undefined));
+                    else coalescer.submit(call, { key });
+                }
+                clock.advance(10_000);
+                executions += all.length;
+                for (const { count, first, behind } of all) {
+                    if (behind.length !== count || behind[0].at !== first) wrong.push([policyName(policy), count, behind.length]);
+                }
+                if (coalescer.runsToCome > 0) wrong.push([policyName(policy), "to come", coalescer.runsToCome]);
+                coalescer.dispose();
+            }
+            return [wrong.slice(0, 5), executions];
+        """)
+        self.assertEqual(wrong, [])
+        self.assertGreater(executions, 10_000)
+
     def test_the_page_is_small_and_asks_for_nothing_from_the_network(self):
         self.assertLessEqual(os.path.getsize(PAGE), 250_000)
         names = self.browser.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")

@@ -5,7 +5,7 @@ import unittest
 from harness import PAGE, PageTest
 
 
-class EverybodyTest(PageTest):
+class AccessibilityTest(PageTest):
     def test_everything_that_can_be_used_has_a_name(self):
         nameless = self.browser.run("""
             const controls = document.querySelectorAll("button, input, select, textarea, canvas, progress");

@@ -214,7 +214,7 @@ class StageTest(PageTest):
         self.browser.click("#cancel")
         self.browser.click("#shut-down")
         self.browser.click("#submit")
-        self.browser.wait(headline + " === '4 calls → 1 run, 50 % saved, 1 cancelled, 1 rejected'")
+        self.browser.wait(headline + " === '4 calls → 1 run, 50 % saved, 1 dropped by cancel, 1 rejected'")
         # What waits behind a handler is pending, too; and what a cancel takes away saves nothing.
         self.browser.click("#anew")
         self.set("takes", "2s")
@@ -223,10 +223,10 @@ class StageTest(PageTest):
             self.advance(400)
         self.browser.wait(headline + " === '3 calls → 1 run + 1 pending, 33 % saved'")
         self.browser.click("#cancel")
-        self.browser.wait(headline + " === '3 calls → 1 run, 0 % saved, 2 cancelled'")
+        self.browser.wait(headline + " === '3 calls → 1 run, 0 % saved, 2 dropped by cancel'")
         self.browser.run("document.getElementById('cancel-running').checked = true")
         self.browser.click("#cancel")
-        self.browser.wait(headline + " === '3 calls → 1 run, 3 cancelled'")
+        self.browser.wait(headline + " === '3 calls → 1 run, 3 dropped by cancel'")
 
     def test_the_page_plays_by_itself_until_it_is_touched(self):
         self.browser.open(PAGE)
@@ -326,6 +326,26 @@ class StageTest(PageTest):
         self.browser.click("#submit")
         self.assertFalse(self.browser.run("return playground.timeline.isPaused"))
 
+    def test_a_call_that_comes_while_a_link_is_packed_is_in_the_next_one(self):
+        self.hold()
+        self.browser.run("""
+            window.packing = 0;
+            const pack = linkWithCalls;
+            window.linkWithCalls = async (stage) => {
+                const packed = await pack(stage);
+                packing += 1;
+                await new Promise((done) => setTimeout(done, packing === 1 ? 1500 : 0));
+                return packed;
+            };
+        """)
+        self.browser.click("#submit")
+        self.browser.wait("return packing === 1")
+        self.browser.click("#cancel")
+        self.browser.wait("return /^It holds 2 calls/.test(document.getElementById('link-note').textContent)")
+        # The older one is ready last, and is not shown.
+        self.browser.run("return new Promise((done) => setTimeout(done, 1700))")
+        self.assertIn("It holds 2 calls", self.browser.text("#link-note"))
+
     def test_a_link_of_a_link_ends_where_the_first_one_ended(self):
         self.hold()
         self.set("takes", "6s")
@@ -388,7 +408,7 @@ class StageTest(PageTest):
         self.open(self.browser.run("return playground.linkWithCalls(playground.stage)")["link"])
         self.assertEqual(self.browser.run(calls), sent)
 
-    def test_a_link_that_is_made_of_anything_changes_nothing(self):
+    def test_a_link_with_invalid_contents_changes_nothing(self):
         for calls in ([[0, "a"], [float("inf"), "b"]], [[0, "a", "", 1e300]], [[1e16, "a"]], [[-5, "a"]], [["x", "a"]], [7], {}, None,
                       [[0, "a", "", "", {}]], [[0, "a", "", "", -7]], [[0, "a"]] * 6000, [[0, {"do": "dance"}]]):
             link = self.browser.run("""
@@ -686,7 +706,7 @@ class StageTest(PageTest):
         self.set("option-spacing", "2s")
         self.assertEqual(self.browser.text("#command"), "lull filter --wait 300ms --spacing 2s --at-end wait")
         self.assertIn("options: .init(spacing: .seconds(2))", self.browser.text("#swift"))
-        self.assertIn("at most every 2 s", self.browser.text("#tab-0"))
+        self.assertIn("spacing 2 s", self.browser.text("#tab-0"))
         self.set("option-kind", "throttle")
         self.assertTrue(self.browser.run("return document.getElementById('option-spacing').disabled"))
         self.assertIsNone(self.browser.run("return playground.stage.policies[0].spacing"))

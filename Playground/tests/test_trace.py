@@ -24,11 +24,11 @@ class TraceTest(PageTest):
         self.browser.wait("return /\\.$/.test(document.getElementById('tune-status').textContent)")
         return self.browser.text("#tune-status")
 
-    def test_a_dropped_trace_has_a_ladder_and_a_chart(self):
+    def test_a_dropped_trace_has_a_table_and_a_chart(self):
         lines = [f'{{"at":{second * 10 + tenth / 10},"key":"lamp"}}' for second in range(50) for tenth in range(8)]
         self.assertEqual(self.drop("\n".join(lines)), "mine.jsonl: 400 submits of 1 key in 491 s.")
         rows = self.browser.run("""
-            return [...document.querySelectorAll("[data-ladder=debounce] tbody tr")].map((row) =>
+            return [...document.querySelectorAll("[data-waits=debounce] tbody tr")].map((row) =>
                 [...row.cells].slice(0, 4).map((cell) => cell.textContent));
         """)
         self.assertIn(["100ms", "", "400", "0.0 %"], rows)
@@ -83,12 +83,12 @@ class TraceTest(PageTest):
         self.browser.click("#sample")
         self.browser.wait("return !document.getElementById('tune').hidden")
         self.browser.run("""
-            const field = document.getElementById("ladder-first");
+            const field = document.getElementById("waits-first");
             field.value = "fast";
             field.dispatchEvent(new Event("change", { bubbles: true }));
         """)
         self.assertIn("“fast” is not a duration", self.browser.text("#tune-status"))
-        self.assertEqual(self.browser.run("return document.getElementById('ladder-first').getAttribute('aria-invalid')"), "true")
+        self.assertEqual(self.browser.run("return document.getElementById('waits-first').getAttribute('aria-invalid')"), "true")
 
     def test_a_bad_line_is_named(self):
         self.assertIn("line 2: time runs backwards", self.drop('{"at":2}\n{"at":1}\n'))
@@ -148,7 +148,7 @@ class TraceTest(PageTest):
             const transfer = new DataTransfer();
             transfer.items.add(new File([lines], "mine.jsonl"));
             document.getElementById("drop").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: transfer }));
-            const field = document.getElementById("ladder-first");
+            const field = document.getElementById("waits-first");
             field.value = "fast";
             field.dispatchEvent(new Event("change", { bubbles: true }));
             return new Promise((done) => setTimeout(done, 3000));
@@ -190,14 +190,14 @@ class TraceTest(PageTest):
         self.assertGreater(size, 50e6)
         self.assertGreater(shares, 10)
         self.assertLess(longest, 1000)
-        # Other targets and a shorter ladder of the same waits need no second reading.
+        # Other targets and a part of the same waits need no second reading.
         took = self.browser.run("""
             const begin = performance.now();
-            const field = document.getElementById("ladder-last");
+            const field = document.getElementById("waits-last");
             field.value = "2s";
             field.dispatchEvent(new Event("change", { bubbles: true }));
             return new Promise((resolve) => {
-                const check = () => (document.querySelectorAll("[data-ladder=debounce] tbody tr").length === 17
+                const check = () => (document.querySelectorAll("[data-waits=debounce] tbody tr").length === 17
                     ? resolve(performance.now() - begin) : setTimeout(check, 5));
                 check();
             });

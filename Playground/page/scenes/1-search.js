@@ -3,7 +3,7 @@ const searchTakes = (query) => Math.max(300, 2100 - 300 * query.length);
 
 scenes.push({
     id: "search",
-    title: "A search field before a slow server",
+    title: "A search field with a slow server",
     says: "Type “swift” quickly: this server takes longer for short queries, so answers overtake each other. Without "
         + "Lull a stale answer stays. With Lull the query is sent when typing pauses, and a newer query cancels the "
         + "older one.",

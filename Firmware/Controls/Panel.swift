@@ -1,6 +1,7 @@
 public import LullCore
 
-/// A button and a knob, as what they mean: lines of text for a serial line. It knows no board: give it the ticks and the pins.
+/// Turns a button and a knob into lines of text for a serial line. It does not depend on a board: the caller passes the ticks and the
+/// pins.
 public struct Panel: ~Copyable {
     private var clock: TickClock
     private var button: Button

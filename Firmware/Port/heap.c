@@ -1,4 +1,4 @@
-// Memory for programs that use the engine of apps: handed out from the end of the variables to the end of the RAM.
+// Memory for programs that use `Engine`: handed out from the end of the variables to the end of the RAM.
 #include "port.h"
 
 extern unsigned char heap_start[], heap_end[];

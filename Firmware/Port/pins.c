@@ -24,7 +24,7 @@ bool pins_remain(void) {
         isPlaying = 1;
         advance();
     }
-    // The last line of a recording is its end.
+    // The last entry of a recording is its end.
     return isPlaying;
 }
 

@@ -41,7 +41,7 @@ size_t host_read(int file, void *bytes, size_t capacity);
 /// Starts the counter behind ticks().
 void ticks_start(void);
 
-/// The counter, which goes down once in 40 ns. Inlined, so that between two of them no instruction of their own is executed but
+/// The counter, which goes down once in 40 ns. Inlined, so that no instruction of its own is executed between two of them but
 /// the load of the second, and perhaps one that makes its address.
 __attribute__((always_inline)) static inline uint32_t ticks(void) {
     uint32_t count;
@@ -60,11 +60,10 @@ uint32_t instructions_counted(uint32_t count);
 
 /// Fills the unused part of the stack with a pattern.
 void stack_paint(void);
+/// The greatest depth of the stack since stack_paint, in bytes, without what the deepest function reserved at its end and never wrote.
+size_t stack_deepest(void);
 /// How often pins_wait has returned.
 extern uint32_t clock_waits;
-
-/// The greatest depth of the stack since then, in bytes: but for what the deepest function reserved at its end and never wrote.
-size_t stack_deepest(void);
 
 /// The bytes of the heap that have been handed out so far; 0 for a program without one.
 size_t heap_used(void);

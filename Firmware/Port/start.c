@@ -24,7 +24,7 @@ __attribute__((section(".vectors"), used)) static const void *const vectors[] = 
 
 // Sets a region of 2^(size + 1) bytes of the memory protection unit: access 0 for none, 6 for reading alone.
 //
-// The board has no flash but RAM, and 64 KiB below the stack a kind of memory that forgets. Unprotected, a write through a null
+// The board has RAM in place of flash, and writes to the 64 KiB below the stack are lost without a fault. Unprotected, a write through a null
 // pointer would replace the vectors, and an overflow of the stack would only show in what a function returns to. The handler of
 // a fault runs without the protection.
 static void protect(uint32_t region, uint32_t start, uint32_t size, uint32_t access) {

@@ -1,9 +1,9 @@
-// The other engine, for the program that runs both.
+// A case on `Engine`, for the program that runs both engines.
 internal import LullCore
 internal import Port
 
-/// The engine of apps and servers.
-struct Whole: ~Copyable {
+/// Runs a case on the engine for any number of keys, which allocates.
+struct EngineRun: ~Copyable {
     private let scenario: Int
     private var engine: Engine<Int, Int>
 

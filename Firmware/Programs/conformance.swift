@@ -1,5 +1,5 @@
-// Runs conformance cases that the host has written as numbers, and writes what is executed: on the engine without allocation, and,
-// compiled with BOTH, on that of apps and servers beside it.
+// Runs conformance cases that the host has written as numbers, and writes what is executed: on `FixedEngine`, and, compiled with BOTH,
+// on `Engine` beside it.
 //
 // A case is: its number, kind, wait, longest wait, edges, delay rule, count, spacing, and how many calls; a call is: the instant,
 // what it does, key, wait. -1 stands for what is not given. Times are milliseconds, and the value of a submit is its number.
@@ -32,8 +32,8 @@ enum Call {
     case cancel(Int?)
 }
 
-/// The engine without allocation.
-struct Fixed: ~Copyable {
+/// Runs a case on the engine for a fixed number of keys, which never allocates.
+struct FixedEngineRun: ~Copyable {
     private let scenario: Int
     private var engine: FixedEngine<8, Int>
 
@@ -76,9 +76,9 @@ enum Program {
     @inline(never)
     static func run(_ scenario: Int, _ numbers: inout Numbers) {
         guard let policy = policy(&numbers), let count = numbers.number() else { host_exit(4) }
-        var fixed = Fixed(scenario, policy)
+        var fixed = FixedEngineRun(scenario, policy)
         #if BOTH
-            var whole = Whole(scenario, policy)
+            var general = EngineRun(scenario, policy)
         #endif
         var submits = 0
         for _ in 0..<count {
@@ -90,12 +90,12 @@ enum Program {
             let now = CoreInstant.origin.advanced(by: .milliseconds(Int64(at)))
             fixed.perform(call, at: now)
             #if BOTH
-                whole.perform(call, at: now)
+                general.perform(call, at: now)
             #endif
         }
         fixed.finish()
         #if BOTH
-            whole.finish()
+            general.finish()
         #endif
     }
 

@@ -76,7 +76,7 @@ class Recording:
         return self
 
     def words(self, end=3000):
-        """Returns the recording as the port reads it, and the levels at each millisecond."""
+        """Returns the recording as the port reads it: pairs of a microsecond and the levels."""
         level, words = 0, []
         for at, pin in sorted(self.changes):
             level ^= pin
@@ -123,7 +123,7 @@ def expected(recording):
             down = level
             pressed_at = tick if level else None
             lines.append((tick, "press" if level else "release"))
-    # The hand rests from when the last contact has been quiet for 3 ms; it is not heard of where it comes back to.
+    # The hand rests from when the last contact has been quiet for 3 ms; nothing is reported if it is back at the detent reported last.
     moves = []
     for pin in (CONTACT_A, CONTACT_B):
         shown = False
@@ -210,7 +210,7 @@ class PanelTest(unittest.TestCase):
         recording = Recording().wait(100).turn(-2, 4).wait(900).turn(1, 4).wait(100).turn(-1, 4).wait(900).turn(2, 4)
         self.assertEqual(self.check(recording), ["the knob has come to rest at -2", "the knob has come to rest at 0"])
 
-    def test_nothing_happens_when_the_counter_of_ticks_wraps_around(self):
+    def test_the_wrap_of_the_tick_counter_changes_nothing(self):
         # It does so 4,001 ms after the start.
         for at in (3990, 3996, 4000):
             recording = Recording().wait(at).change(BUTTON, bounces()["tactile"]).wait(100).change(BUTTON)
@@ -278,7 +278,7 @@ class StepTest(unittest.TestCase):
     def test_a_reading_that_is_older_than_the_last_changes_no_time(self):
         self.assertEqual(self.steps(1000, 0, (100, 1), (99, 1), (5, 1), (109, 1), (110, 1)), ["110 press"])
 
-        # What has come to rest between two readings is told before what comes after it.
+    def test_a_rest_that_ended_between_two_readings_is_reported_before_later_changes(self):
         found = self.steps(1000, 0, (0, 0), (5, 2), (10, 6), (15, 4), (20, 0), (100, 0), (522, 2), (1000, 2), (2000, 2))
         self.assertEqual(found, ["523 the knob has come to rest at 1"])
 
@@ -363,7 +363,7 @@ class ConformanceTest(unittest.TestCase):
             wanted.append([(one, keys, values) for one in case["expected"]])
         text = " ".join("-1" if number is None else str(number) for number in numbers) + "\n"
         found = {}
-        # The engine without allocation once beside the other, and once in a program whose allocator fails.
+        # `FixedEngine` once beside `Engine`, and once in a program whose allocator fails.
         for program, name in (("conformance-both", 0), ("conformance", 2)):
             for line in run(program, text.encode()):
                 if not line.startswith("deepest"):

@@ -13,8 +13,9 @@
 /// ```
 ///
 /// Each call first does what was due by then, in the order of due instants. An instant earlier than the last one counts as that one.
-/// It has no lock: call it from one place, such as the main loop, and not from the closures that it calls. A call looks at every
-/// key, except ``advance(to:run:)`` before anything has changed, which compares two numbers.
+/// It has no lock: call it from one place, such as the main loop, and not from the closures that it calls. Until the next gate changes,
+/// ``advance(to:run:)`` compares two numbers, and a submit, or a flush or cancel of one key, looks at that key alone. ``alarm`` and
+/// everything else look at every key.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable {
     /// The state of one key.
@@ -30,7 +31,7 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
 
     /// When values fall due.
     public let policy: Policy
-    /// Whether the first value of a burst stays, instead of the latest.
+    /// Whether the first of the values behind an execution is kept, instead of the latest.
     public let keepsFirst: Bool
     /// What has become of the submits.
     public private(set) var counts = FixedCounts()
@@ -47,7 +48,7 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
     ///
     /// - Parameters:
     ///   - policy: When values fall due.
-    ///   - keepsFirst: Keep the first value of a burst instead of the latest (<doc:Semantics>, section 8).
+    ///   - keepsFirst: Keep the first of the values behind an execution instead of the latest (<doc:Semantics>, section 8).
     public init(_ policy: Policy, keepsFirst: Bool = false) {
         self.policy = policy
         self.keepsFirst = keepsFirst

@@ -7,6 +7,7 @@ import Testing
 /// The engine for firmware: it executes what the other one and the model do.
 @Suite("Fixed engine", .ownThreads)
 struct FixedEngineTests {
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test("the fixed engine yields every scenario's executions")
     func scenarios() throws {
         for scenario in try Scenario.all() {
@@ -41,6 +42,7 @@ struct FixedEngineTests {
         }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test("it agrees with the reference model on random calls: executions, their order, and the fate of every submit")
     func random() throws {
         var executions = 0
@@ -62,6 +64,7 @@ struct FixedEngineTests {
     }
 
     /// Returns what the two disagree about.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private func compare(_ trial: Trial, _ executions: inout Int) throws -> String? {
         var model = ReferenceModel(trial.setup)
         var engine = FixedEngine<8, Int>(
@@ -118,6 +121,7 @@ struct FixedEngineTests {
         return nil
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test("an alarm is when something falls due next, and before it an advance does nothing")
     func alarm() throws {
         var engine = FixedEngine<2, UInt8>(try Policy.debounce(wait: .milliseconds(10)))
@@ -133,6 +137,7 @@ struct FixedEngineTests {
         #expect(engine.alarm == .farFuture)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test(
         "the order of bursts survives the wrap of their number",
         arguments: [0xFFFF_FFFE, 0x7FFF_FFFE, 0xFFFE, 0x7FFE] as [UInt32])
@@ -148,7 +153,8 @@ struct FixedEngineTests {
         #expect(found == [3, 1, 2, 0, 2, 0, 3, 1])
     }
 
-    @Test("its memory is what its keys need: 56 bytes each for a value of a byte")
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test("a key with a value of one byte takes at most 56 bytes on a machine of 64 bits")
     func memory() {
         let one = MemoryLayout<FixedEngine<1, UInt8>>.size
         let nine = MemoryLayout<FixedEngine<9, UInt8>>.size

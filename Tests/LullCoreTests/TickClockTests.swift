@@ -96,6 +96,7 @@ struct TickClockTests {
         #expect(clock.instant(at: 0x1234_0001).nanoseconds == 2_000_000)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test("a debounce goes on across the wrap of a counter")
     func debounce() throws {
         var clock = TickClock(hertz: 1000, bits: 16, start: 65_530)

@@ -1,4 +1,4 @@
-// The devices of the board: a serial line (CMSDK UART 0), a clock (SysTick) and a counter of instructions (CMSDK timer 0).
+// The devices of the board: a serial line (CMSDK UART 0) and a clock (SysTick).
 #include "port.h"
 
 typedef volatile uint32_t reg;
@@ -26,7 +26,6 @@ void uart_write(uint8_t byte) {
 #define SYSTICK_VALUE (*(reg *)0xE000E018)
 
 static volatile uint32_t milliseconds;
-uint32_t clock_waits;
 
 void port_tick(void) { milliseconds++; }
 
@@ -40,35 +39,3 @@ void clock_start(uint32_t start) {
 uint32_t clock_ticks(void) { return milliseconds; }
 
 void clock_sleep(void) { __asm__ volatile("wfi" ::: "memory"); }
-
-// By ticks, since QEMU's board has no pins that could interrupt. Where pins can, this sets a timer, and sleeps in
-//
-//     for (cpsid i; nothing has happened; cpsie i, isb, cpsid i) wfi
-//     cpsie i
-//
-// which an interrupt between the look and the sleep ends as well: wfi returns for one that is held back.
-void pins_wait(uint32_t levels, uint32_t since, uint32_t ticks) {
-    while (pins_remain() && pins_read() == levels && clock_ticks() - since < ticks) clock_sleep();
-    clock_waits++;
-}
-
-// MARK: - Instructions
-
-#define TIMER_CONTROL (*(reg *)0x40000000)
-#define TIMER_VALUE (*(reg *)0x40000004)
-#define TIMER_RELOAD (*(reg *)0x40000008)
-
-void ticks_start(void) {
-    TIMER_CONTROL = 0;
-    TIMER_RELOAD = 0xFFFFFFFF;
-    TIMER_VALUE = 0xFFFFFFFF;
-    TIMER_CONTROL = 1;
-}
-
-uint32_t instructions_counted(uint32_t count) {
-    uint32_t start, end;
-    // A branch is one instruction, whether or not it is taken. With the second load, it is 4 × count + 3 in all.
-    __asm__ volatile("ldr %0, [%3, #4]\n nop\n nop\n 1: nop\n nop\n subs %2, #1\n bne 1b\n ldr %1, [%3, #4]"
-                     : "=&r"(start), "=&r"(end), "+r"(count) : "r"(0x40000000) : "cc", "memory");
-    return instructions(start, end);
-}

@@ -1,30 +1,22 @@
 // The pins of a board that has some: the first input register of its GPIO, with a button that closes to ground.
 //
-// Linked instead of pins.c, host.c and report.c, it makes a program as it would be flashed. QEMU's board has no pins there, and reads 0:
-// to the test, the button is held.
+// Linked instead of pins.c, as nohost.c is instead of host.c and report.c, it makes a program as it would be flashed. QEMU's board has
+// no pins there, and reads 0: to the test, every contact is closed.
 #include "port.h"
-
-void report_fault(const uint32_t *frame);
-void report_end(void);
 
 #define GPIO_DATA (*(volatile uint32_t *)0x40010000)
 
-/// Sixteen pins; others must not wake the program.
+/// The pins that the program uses; others must not wake it.
 uint32_t pins_read(void) { return ~GPIO_DATA & 0xFFFF; }
 
+// An interrupt between the look and the sleep ends the sleep as well: wfi returns for one that is pending. Here it is that of the next
+// tick; where the pins interrupt, too, let the tick rest and set a timer, so that the processor sleeps on.
+void pins_wait(uint32_t levels, uint32_t since, uint32_t ticks) {
+    __asm__ volatile("cpsid i" ::: "memory");
+    while (pins_read() == levels && clock_ticks() - since < ticks) {
+        __asm__ volatile("wfi\n cpsie i\n isb\n cpsid i" ::: "memory");
+    }
+    __asm__ volatile("cpsie i" ::: "memory");
+}
+
 bool pins_remain(void) { return true; }
-
-/// There is no host: texts for it are lost, and a program that ends waits for a reset.
-void host_write(const char *text) { (void)text; }
-
-void host_exit(int status) {
-    (void)status;
-    for (;;) __asm__ volatile("wfi");
-}
-
-void report_fault(const uint32_t *frame) {
-    (void)frame;
-    host_exit(70);
-}
-
-void report_end(void) {}

@@ -8,7 +8,10 @@ static uintptr_t next;
 int posix_memalign(void **memory, size_t alignment, size_t size) {
     if (next == 0) next = (uintptr_t)heap_start;
     uintptr_t start = (next + alignment - 1) & ~(uintptr_t)(alignment - 1);
-    if (size > (uintptr_t)heap_end - start) return 12;  // ENOMEM
+    if (start > (uintptr_t)heap_end || size > (uintptr_t)heap_end - start) {
+        host_write("firmware: the heap is full\n");
+        host_exit(71);
+    }
     next = start + size;
     *memory = (void *)start;
     return 0;

@@ -28,6 +28,14 @@ bool pins_remain(void) {
     return isPlaying;
 }
 
+uint32_t pins_waits;
+
+// Looks once a tick, since a recording cannot interrupt.
+void pins_wait(uint32_t levels, uint32_t since, uint32_t ticks) {
+    while (pins_remain() && pins_read() == levels && clock_ticks() - since < ticks) clock_sleep();
+    pins_waits++;
+}
+
 uint32_t pins_read(void) {
     while (isPlaying && next.microsecond <= (clock_ticks() - start) * 1000) advance();
     return now.levels;

@@ -1,26 +1,28 @@
-// What the firmware's programs call: the board, the host behind QEMU's semihosting, and measuring.
+// What the firmware's programs call: the board, the host behind QEMU's semihosting, and the depth of the stack.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// MARK: - The board: what another one has to supply
+// MARK: - The board: what another one has to supply (board.c and gpio.c)
 
-/// Writes a byte to the serial line.
+/// Writes a byte to the serial line. It has to return soon, as a change of the pins is not seen meanwhile: use a fast line, or a queue
+/// that an interrupt empties.
 void uart_write(uint8_t byte);
-/// Starts a counter of milliseconds, which begins with `start` and wraps around.
+/// Starts a counter of milliseconds, which begins with `start` and wraps around after 32 bits. Programs call it first: a port sets up
+/// the processor's clock and the pins here.
 void clock_start(uint32_t start);
 uint32_t clock_ticks(void);
 /// Called by the processor's timer, as the vector table says; a clock that has another one leaves it empty.
 void port_tick(void);
 /// Sleeps until the next tick.
 void clock_sleep(void);
-/// Sleeps until the pins show something else than `levels`, or `ticks` have passed since the counter showed `since`; at once if either
-/// is so already.
-void pins_wait(uint32_t levels, uint32_t since, uint32_t ticks);
-/// The levels of the pins, a bit each. QEMU's board has none that a test could move: here they play a recording.
+/// The levels of the pins, a bit each.
 uint32_t pins_read(void);
-/// Whether the recording goes on; always so on a real board.
+/// Sleeps until the pins show something else than `levels`, or `ticks` have passed since the counter showed `since`; at once if either
+/// is so already. It may return earlier.
+void pins_wait(uint32_t levels, uint32_t since, uint32_t ticks);
+/// Whether the recording goes on that the pins play in QEMU; always so on a real board.
 bool pins_remain(void);
 
 // MARK: - The host
@@ -36,34 +38,19 @@ int host_open_argument(void);
 /// Reads into memory, and returns how many bytes it read: 0 at the end of the file.
 size_t host_read(int file, void *bytes, size_t capacity);
 
-// MARK: - Measuring
+/// Tells the host of a fault, and ends. `frame` is the stack pointer at which the processor has stored r0-r3, r12, lr, pc and xpsr.
+void report_fault(const uint32_t *frame);
+/// Tells the host, at the end of a program, how deep the stack has been and how often pins_wait has returned.
+void report_end(void);
+/// How often pins_wait has returned, in QEMU.
+extern uint32_t pins_waits;
 
-/// Starts the counter behind ticks().
-void ticks_start(void);
-
-/// The counter, which goes down once in 40 ns. Inlined, so that no instruction of its own is executed between two of them but
-/// the load of the second, and perhaps one that makes its address.
-__attribute__((always_inline)) static inline uint32_t ticks(void) {
-    uint32_t count;
-    __asm__ volatile("ldr %0, [%1, #4]" : "=r"(count) : "r"(0x40000000) : "memory");
-    return count;
-}
-
-/// The number of instructions executed from one ticks() to a later one, the second one's load included: exact under QEMU's
-/// -icount shift=7, where each takes 128 ns, which is 3.2 ticks. There may be 1,342,177,279 of them.
-__attribute__((always_inline)) static inline uint32_t instructions(uint32_t start, uint32_t end) {
-    return (uint32_t)(((uint64_t)(start - end) * 5 + 8) >> 4);
-}
-
-/// Executes `count` × 4 + 3 instructions between two ticks(), and returns the number counted, to check that counting works.
-uint32_t instructions_counted(uint32_t count);
+// MARK: - The stack and the heap
 
 /// Fills the unused part of the stack with a pattern.
 void stack_paint(void);
 /// The greatest depth of the stack since stack_paint, in bytes, without what the deepest function reserved at its end and never wrote.
 size_t stack_deepest(void);
-/// How often pins_wait has returned.
-extern uint32_t clock_waits;
 
 /// The bytes of the heap that have been handed out so far; 0 for a program without one.
 size_t heap_used(void);

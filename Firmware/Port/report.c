@@ -1,18 +1,14 @@
 // What the host is told of a fault, and at the end.
 #include "port.h"
 
-void report_fault(const uint32_t *frame);
-void report_end(void);
-
 extern uint32_t stack_bottom[];
 
-// Called with the stack pointer at which the processor has stored r0-r3, r12, lr, pc and xpsr.
 void report_fault(const uint32_t *frame) {
     if (frame < stack_bottom) host_write("firmware: the stack has overflowed\n"), host_exit(70);
     static const char digits[] = "0123456789abcdef";
     static char text[] = "firmware: fault at pc ........, lr ........, cfsr ........, address ........\n";
     const uint32_t cause = *(volatile uint32_t *)0xE000ED28;
-    // A fault of the protection has its address in a register of its own.
+    // ARMv6-M has neither of these registers. A fault of the protection has its address in a register of its own.
     const uint32_t address = *(volatile uint32_t *)(cause & 0x80 ? 0xE000ED34 : 0xE000ED38);
     const uint32_t words[] = {frame[6], frame[5], cause, address};
     char *place = text;
@@ -31,8 +27,7 @@ static void report(const char *name, size_t number, const char *unit) {
     host_write(name), host_write(place + 1), host_write(unit);
 }
 
-// Tells the host how deep the stack has been and how often the program was woken, for the tests.
 void report_end(void) {
     report("deepest stack: ", stack_deepest(), " bytes\n");
-    if (clock_waits > 0) report("woken: ", clock_waits, " times\n");
+    if (pins_waits > 0) report("woken: ", pins_waits, " times\n");
 }

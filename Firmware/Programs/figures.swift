@@ -6,7 +6,7 @@ internal import Port
 @main
 enum Program {
     static func main() {
-        ticks_start()
+        measure_start()
         var rounds: UInt32 = 1
         while rounds <= 100_000 {
             if instructions_counted(rounds) != rounds * 4 + 3 {
@@ -29,6 +29,17 @@ enum Program {
         measure("ten lines in C, counts") { _ = counter_settles(1) }
         for _ in 0..<8 { _ = counter_settles(1) }
         measure("ten lines in C, settles") { _ = counter_settles(1) }
+        checkTick()
+    }
+
+    /// Checks the length of a tick, which no recording shows: it is played by the same ticks. It comes last, as ticks interrupt.
+    static func checkTick() {
+        clock_start(0)
+        while clock_ticks() < 1 {}
+        let start = measure_now()
+        while clock_ticks() < 11 {}
+        // Ten milliseconds, up to a round of the loop.
+        if !(249_500...250_500).contains(start - measure_now()) { fail("a tick is not a millisecond\n") }
     }
 
     @inline(never)
@@ -77,9 +88,9 @@ enum Program {
 
     @inline(never)
     static func count(_ body: () -> Void) -> UInt32 {
-        let start = ticks()
+        let start = measure_now()
         body()
-        return instructions(start, ticks())
+        return instructions(start, measure_now())
     }
 
     static func fail(_ text: StaticString) -> Never {

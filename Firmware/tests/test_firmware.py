@@ -238,13 +238,29 @@ class PanelTest(unittest.TestCase):
 
     def test_a_program_as_it_would_be_flashed_runs(self):
         # QEMU's board reads 0 where it has no pins: a button that closes to ground, and is held. It has no end.
-        process = subprocess.Popen(
-            [os.path.join(ROOT, "scripts/firmware"), "run", "smallest-board"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        try:
-            self.assertEqual(process.stdout.read(1), b"P")
-        finally:
-            process.kill()
-            process.communicate()
+        for program, wanted in (("smallest-board", rb"P"), ("panel-board", rb"\d+ press\r?\n\d+ long press\r?\n")):
+            process = subprocess.Popen(
+                [os.path.join(ROOT, "scripts/firmware"), "run", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            try:
+                written = b""
+                while not re.fullmatch(wanted, written):
+                    self.assertLess(len(written), 100, written)
+                    byte = process.stdout.read(1)
+                    self.assertNotEqual(byte, b"", written)
+                    written += byte
+            finally:
+                process.kill()
+                process.communicate()
+
+    def test_an_image_to_flash_is_as_large_as_its_figure(self):
+        sizes = re.findall(r"firmware: (\S+-board): (\d+) bytes of flash", SIZES)
+        self.assertEqual(len(sizes), 3)
+        for program, flash in sizes:
+            with tempfile.NamedTemporaryFile() as image:
+                subprocess.run(["llvm-objcopy", "-O", "binary", os.path.join(OUT, f"{program}.elf"), image.name], check=True)
+                # Between its sections there are a few bytes more.
+                self.assertLess(os.path.getsize(image.name) - int(flash), 16)
+                self.assertGreaterEqual(os.path.getsize(image.name), int(flash))
 
 
 class StepTest(unittest.TestCase):

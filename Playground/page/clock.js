@@ -52,13 +52,6 @@ class Clock {
         this.#arm();
     }
 
-    /** Lets a held clock run by itself again. */
-    release() {
-        this.#anchor = performance.now();
-        this.#isManual = false;
-        this.#arm();
-    }
-
     /** Runs every task that is due within that time, each at its instant. */
     advance(duration) {
         const end = this.#at + duration;

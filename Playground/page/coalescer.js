@@ -41,10 +41,9 @@ class Coalescer {
         return submit;
     }
 
+    /** Executes what is pending. The clock has run what was due by then. */
     flush(key, at = this.#clock.now) {
         const number = this.#existing(key);
-        // What falls due by then comes before the flush: `skip` may lose it.
-        this.#perform(this.#engine.advance(nanoseconds(at)), at);
         this.#perform([{ do: "flushed", key: number }, ...this.#engine.flush(number, nanoseconds(at))], at);
     }
 

@@ -74,7 +74,6 @@ function connectInputs(stage, timeline) {
     element("shut-down").addEventListener("click", () => stage.shutDown());
     element("gone").addEventListener("click", () => { replay.stop(); stage.releaseHandle(); });
     element("anew").addEventListener("click", () => {
-        replay.stop();
         element("type").value = "";
         stage.startOver();
     });

@@ -95,8 +95,6 @@ function begin() {
     stage.changed = (name, about) => {
         if (name === "over") return showNotice("The last handle is released. Start over to continue.");
         if (name === "started over") {
-            timeline.selected = null;
-            element("detail").textContent = "";
             inputs?.replay.stop();
             if (demo.isOver) showNotice("");
             // A paused picture would show calls that are gone.

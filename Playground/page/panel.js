@@ -14,8 +14,6 @@ class Panel {
         for (const button of document.querySelectorAll("[data-copy]")) {
             button.addEventListener("click", () => this.#copy(button.dataset.copy));
         }
-        element("key").addEventListener("change", () => this.showCode());
-        element("delay").addEventListener("change", () => this.showCode());
     }
 
     get policy() {

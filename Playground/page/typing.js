@@ -54,7 +54,6 @@ class TypingJudge {
         const field = element("typed");
         field.value = "";
         field.readOnly = false;
-        this.#gaps = [];
         element("verdict").hidden = true;
         element("typed-says").textContent = "The time starts with the first key.";
         element("typed-left").value = 0;

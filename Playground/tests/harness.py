@@ -36,3 +36,50 @@ class PageTest(unittest.TestCase):
 
     def tearDown(self):
         self.assertEqual(self.browser.complaints(), [])
+
+
+class StageCase(PageTest):
+    """What the tests of the stage share."""
+
+    def hold(self):
+        """Stops the time of the stage: only `advance` moves it."""
+        self.browser.run("playground.stage.clock.hold()")
+
+    def advance(self, milliseconds):
+        self.browser.run("playground.stage.clock.advance(arguments[0])", milliseconds)
+
+    def set(self, field, value, event="change"):
+        self.browser.run("""
+            const field = document.getElementById(arguments[0]);
+            field.value = arguments[1];
+            field.dispatchEvent(new Event(arguments[2], { bubbles: true }));
+        """, field, value, event)
+
+    def executions(self, lane):
+        return self.browser.run("""
+            return playground.stage.lanes[arguments[0]].executions.map(({ value, count, edge, behind }) =>
+                [value, count, edge, behind.length]);
+        """, lane)
+
+    def counters(self, lane):
+        return self.browser.run("""
+            const { counters } = playground.stage.lanes[arguments[0]].coalescer;
+            return Object.fromEntries(Object.entries(counters).filter(([, count]) => count));
+        """, lane)
+
+
+class TraceCase(PageTest):
+    """What the tests of traces share."""
+
+    def drop(self, text):
+        return self.drop_bytes(text.encode())
+
+    def drop_bytes(self, data):
+        self.browser.run("""
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([new Uint8Array(arguments[0])], "mine.jsonl"));
+            const event = new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: transfer });
+            document.getElementById("drop").dispatchEvent(event);
+        """, list(data))
+        self.browser.wait("return /\\.$/.test(document.getElementById('tune-status').textContent)")
+        return self.browser.text("#tune-status")

@@ -4,10 +4,10 @@ import json
 import os
 import unittest
 
-from harness import PAGE, ROOT, PageTest
+from harness import PAGE, ROOT, StageCase
 
 
-class EngineTest(PageTest):
+class EngineTest(StageCase):
     def test_every_conformance_case_gives_its_executions(self):
         scenarios = []
         for name in ["scenarios", "spacing"]:
@@ -80,6 +80,13 @@ class EngineTest(PageTest):
         """)
         self.assertEqual(wrong, [])
         self.assertGreater(executions, 10_000)
+
+    def test_values_are_merged_in_their_order(self):
+        self.open("#!debounce,300ms,combine=merge")
+        self.hold()
+        self.browser.run("for (const value of ['a', 'b', 'c']) playground.stage.submit(value)")
+        self.advance(1000)
+        self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions[0].value"), "abc")
 
     def test_the_page_is_small_and_asks_for_nothing_from_the_network(self):
         self.assertLessEqual(os.path.getsize(PAGE), 250_000)

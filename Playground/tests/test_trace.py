@@ -7,23 +7,10 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import PageTest
+from harness import TraceCase
 
 
-class TraceTest(PageTest):
-    def drop(self, text):
-        return self.drop_bytes(text.encode())
-
-    def drop_bytes(self, data):
-        self.browser.run("""
-            const transfer = new DataTransfer();
-            transfer.items.add(new File([new Uint8Array(arguments[0])], "mine.jsonl"));
-            const event = new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: transfer });
-            document.getElementById("drop").dispatchEvent(event);
-        """, list(data))
-        self.browser.wait("return /\\.$/.test(document.getElementById('tune-status').textContent)")
-        return self.browser.text("#tune-status")
-
+class TraceTest(TraceCase):
     def test_a_dropped_trace_has_a_table_and_a_chart(self):
         lines = [f'{{"at":{second * 10 + tenth / 10},"key":"lamp"}}' for second in range(50) for tenth in range(8)]
         self.assertEqual(self.drop("\n".join(lines)), "mine.jsonl: 400 submits of 1 key in 491 s.")

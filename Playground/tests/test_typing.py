@@ -1,8 +1,6 @@
-"""Fifteen seconds of typing that are judged, and the puzzle."""
+"""Fifteen seconds of typing that are judged."""
 
-import itertools
 import json
-import math
 import os
 import subprocess
 import tempfile
@@ -12,7 +10,7 @@ from harness import PageTest
 
 
 class TypingTest(PageTest):
-    def type(self, gaps):
+    def type(self, gaps, rest=15000):
         """Types keys with the given milliseconds before each, and lets the fifteen seconds pass."""
         self.browser.run("""
             const { judge } = playground;
@@ -23,8 +21,8 @@ class TypingTest(PageTest):
                 field.value += "x";
                 field.dispatchEvent(new Event("input"));
             }
-            judge.clock.advance(15000);
-        """, gaps)
+            judge.clock.advance(arguments[1]);
+        """, gaps, rest)
 
     def verdict(self):
         self.browser.wait("return !document.getElementById('verdict').hidden")
@@ -148,39 +146,46 @@ class TypingTest(PageTest):
         counts = self.browser.run("return [playground.stage.submits.length, playground.stage.lanes[0].executions.length]")
         self.assertEqual(counts, [80, 10])
 
-    def test_the_puzzle_knows_the_fewest_requests(self):
-        says = "document.getElementById('puzzle-says').textContent"
-        self.browser.wait(f"return {says}.includes('That is more than 400 ms')")
-        self.browser.run("for (let time = 0; time < 2; time++) document.getElementById('puzzle-tell').click()")
-        self.browser.wait(f"return {says}.includes('There is none with fewer')")
-        requests = int(self.browser.run(f"return {says}").split(" ")[0])
-        # By another way: whenever a key has no answer yet, the latest possible one is 400 ms after it.
-        instants = list(itertools.accumulate(self.browser.run("return playground.puzzle.gaps")))
-        answered, fewest = -1, 0
-        for at in instants:
-            if at > answered:
-                answered = at + 400
-                fewest += 1
-        self.assertEqual(requests, fewest)
-        why = self.browser.text("#puzzle-why")
-        self.assertIn(f"{fewest} requests: a wait of 400 ms with a longest wait of 400 ms", why)
-        self.assertIn(f"The best throttle needs {min(self.throttled(instants, wait) for wait in range(50, 401, 25))} requests", why)
+    def test_the_picture_tells_pauses_within_a_burst_from_those_between(self):
+        self.type(self.bursts)
+        self.verdict()
+        self.assertEqual(self.browser.run("""
+            const bars = [...document.querySelectorAll("#verdict-picture rect")].filter((bar) =>
+                [theme.c0, theme.c1].includes(bar.getAttribute("fill")) && Number(bar.getAttribute("opacity")) === 1);
+            return [bars.at(0), bars.at(-1)].map((bar) => bar.getAttribute("fill") === theme.c0);
+        """), [True, False])
 
-    @staticmethod
-    def throttled(instants, interval):
-        """Returns how often a throttle on both edges executes."""
-        executions, following, is_pending = 0, -math.inf, False
-        for at in [*instants, math.inf]:
-            if is_pending and following <= at:
-                executions += 1
-                is_pending = False
-                following += interval
-            if at >= following and at < math.inf:
-                executions += 1
-                following = at + interval
-            elif at < math.inf:
-                is_pending = True
-        return executions
+    def test_another_try_begins_at_once(self):
+        self.type(self.bursts)
+        self.verdict()
+        self.browser.click("#typed-again")
+        self.assertEqual(self.browser.run("return [document.getElementById('verdict').hidden, document.activeElement.id]"), [True, "typed"])
+
+    def test_a_link_ends_a_try_that_is_under_way(self):
+        self.type(self.bursts)
+        self.verdict()
+        link = self.browser.run("return playground.judge.link()")
+        self.open()
+        self.type([0] + [200] * 5, rest=0)
+        self.browser.run("location.hash = arguments[0]", link[link.index("#"):])
+        self.verdict()
+        self.browser.run("playground.judge.clock.advance(15000)")
+        self.assertIn("sender of the link", self.browser.text("#typed-says"))
+        self.assertFalse(self.browser.run("return document.getElementById('verdict').hidden"))
+
+    def test_a_link_may_be_longer_by_what_was_rounded(self):
+        self.type([0] + [100.5] * 149)
+        self.verdict()
+        link = self.browser.run("return playground.judge.link()")
+        self.open(link[link.index("#"):])
+        self.verdict()
+
+    def test_the_panel_shows_the_policy_that_the_stage_has_of_it(self):
+        self.browser.run("playground.panel.choose(2)")
+        self.type(self.bursts)
+        self.verdict()
+        self.browser.click("#typed-stage")
+        self.assertEqual(self.browser.text("#command"), "lull filter --wait 120ms --at-end wait")
 
 
 if __name__ == "__main__":

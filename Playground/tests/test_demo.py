@@ -1,0 +1,79 @@
+"""What the page plays by itself, until the reader does something."""
+
+import unittest
+
+from harness import PAGE, StageCase
+
+
+class DemoTest(StageCase):
+    def test_the_page_plays_by_itself_until_it_is_touched(self):
+        self.browser.open(PAGE)
+        self.assertGreaterEqual(self.browser.run("return playground.stage.submits.length"), 9)
+        self.browser.wait("return playground.stage.submits.length > 9")
+        # A slider asks about what is shown.
+        self.browser.run("""
+            const range = document.querySelector("#lanes input");
+            range.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+            range.value = 0;
+            range.dispatchEvent(new Event("input", { bubbles: true }));
+        """)
+        self.assertGreaterEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 9)
+        self.assertEqual(self.browser.text("#turn"), "Try it:")
+        # A screen reader is not told of it, and a link to a section changes nothing.
+        self.assertEqual(self.browser.run("return document.getElementById('spoken').textContent"), "")
+        self.browser.run("location.hash = '#scenes'")
+        self.browser.run("return new Promise((done) => setTimeout(done, 200))")
+        self.assertFalse(self.browser.run("return playground.timeline.isPaused"))
+        self.browser.type("#type", "ab")
+        self.assertEqual(self.browser.text("#turn"), "Your turn:")
+        self.assertEqual(self.browser.run("return playground.stage.submits.map((submit) => submit.label)"), ["a", "b"])
+
+    def test_a_look_at_the_picture_leaves_it_there(self):
+        self.browser.open(PAGE)
+        self.browser.run("document.querySelector('.skip').focus()")
+        self.browser.keys(*["\ue004"] * 12)                 # tabs, past the timeline
+        self.assertEqual(self.browser.text("#turn"), "Try it:")
+        self.browser.run("document.getElementById('timeline').focus()")
+        self.browser.keys("\ue012")                         # left
+        self.assertIn("on the trailing edge, 9 submits behind it", self.browser.text("#detail"))
+        self.assertEqual(self.browser.text("#turn"), "Your turn:")
+        count = self.browser.run("return playground.stage.submits.length")
+        self.browser.click("#pause")
+        self.browser.run("return new Promise((done) => setTimeout(done, 2500))")
+        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [count, True])
+        self.browser.click("#submit")
+        # There is nothing left of what was paused.
+        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [1, False])
+        # A picture of one's own stays paused.
+        self.browser.click("#pause")
+        self.browser.click("#submit")
+        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [2, True])
+
+    def test_with_reduced_motion_it_shows_one_burst(self):
+        self.browser.emulate(prefers_reduced_motion="reduce")
+        self.browser.open(PAGE)
+        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 9)
+        self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 1)
+        self.browser.run("return new Promise((done) => setTimeout(done, 2500))")
+        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 9)
+
+    def test_a_link_to_other_policies_lets_the_page_play_on(self):
+        self.browser.open(PAGE)
+        self.browser.run("location.hash = '#!debounce,1s'")
+        self.browser.wait("return playground.stage.lanes.length === 1 && playground.stage.submits.length > 3")
+        self.assertEqual(self.browser.text("#turn"), "Try it:")
+
+    def test_what_was_missed_while_the_page_was_suspended_is_not_made_up_for(self):
+        self.browser.open(PAGE)
+        more = self.browser.run("""
+            const { stage } = playground;
+            const before = stage.submits.length;
+            const end = performance.now() + 4000;
+            while (performance.now() < end);
+            return new Promise((done) => setTimeout(() => done(stage.submits.length - before), 60));
+        """)
+        self.assertLess(more, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

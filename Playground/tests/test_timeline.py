@@ -1,0 +1,154 @@
+"""The timeline: what it shows, how it is visited, and how fast it is drawn."""
+
+import unittest
+
+from harness import StageCase
+
+
+class TimelineTest(StageCase):
+    def test_the_picture_moves_while_a_recording_pauses(self):
+        self.browser.run("""
+            playground.inputs.replay.play([0, 60_000]);
+            window.drawn = 0;
+            const { timeline } = playground;
+            const draw = timeline.draw.bind(timeline);
+            timeline.draw = () => { drawn += 1; draw(); };
+            timeline.span = 500;
+        """)
+        self.browser.run("return new Promise((done) => setTimeout(done, 1500))")
+        before = self.browser.run("return drawn")
+        self.browser.wait(f"return drawn > {before} + 3")
+        # Another recording takes its place.
+        self.browser.click("#replay")
+        self.assertEqual(self.browser.text("#replay"), "Stop the replay")
+
+    def test_the_picture_moves_as_long_as_something_is_pending(self):
+        self.open("#!debounce,1m")
+        self.hold()
+        self.browser.click("#submit")
+        self.advance(40_000)
+        self.assertTrue(self.browser.run("return playground.timeline.isLively"))
+        self.advance(40_000)
+        self.assertFalse(self.browser.run("return playground.timeline.isLively"))
+
+    def test_arrow_keys_visit_the_executions(self):
+        self.hold()
+        self.browser.click("#burst")
+        self.advance(5000)
+        self.browser.run("document.getElementById('timeline').focus()")
+        self.browser.keys("\ue012")                         # left
+        self.assertIn("“30” on the trailing edge, 30 submits behind it", self.browser.text("#detail"))
+        self.browser.keys("\ue015", "\ue012")               # down, left
+        self.assertIn("on the maxWait edge", self.browser.text("#detail"))
+        self.browser.keys("\ue00c")                         # escape
+        self.assertEqual(self.browser.text("#detail"), "")
+
+    def test_what_the_arrow_keys_choose_is_in_sight(self):
+        self.hold()
+        self.browser.click("#submit")
+        self.advance(60_000)
+        self.browser.run("document.getElementById('timeline').focus()")
+        self.browser.keys("\ue012")
+        self.assertTrue(self.browser.run("""
+            const { bounds, selected } = playground.timeline;
+            return bounds.left <= selected.first && selected.at <= bounds.right;
+        """))
+
+    def test_a_click_chooses_the_execution_and_the_lane_that_it_hits(self):
+        self.hold()
+        self.browser.click("#submit")
+        self.advance(1000)
+        self.browser.run("""
+            const { timeline, stage } = playground;
+            const canvas = document.getElementById("timeline");
+            const { left, top } = canvas.getBoundingClientRect();
+            const [{ at }] = stage.lanes[1].executions;
+            const x = (at - timeline.bounds.left) / timeline.span * canvas.clientWidth;
+            const y = timeline.top + 2 * timeline.row - 5;
+            canvas.dispatchEvent(new MouseEvent("click", { bubbles: true, clientX: left + x, clientY: top + y }));
+        """)
+        selected = "const { selected } = playground.timeline; return selected && selected.lane"
+        self.assertEqual(self.browser.run(selected), 1)
+        self.browser.run("document.getElementById('timeline').focus()")
+        self.browser.keys("\ue012")
+        self.assertEqual(self.browser.run(selected), 1)
+
+    def test_the_description_of_an_execution_goes_with_it(self):
+        self.hold()
+        self.browser.click("#submit")
+        self.advance(1000)
+        self.browser.run("document.getElementById('timeline').focus()")
+        self.browser.keys("\ue012")
+        self.assertNotEqual(self.browser.text("#detail"), "")
+        self.browser.run("playground.panel.replace({ ...playground.stage.policies[0], wait: 700 }, 0)")
+        self.assertEqual(self.browser.text("#detail"), "")
+        self.assertIsNone(self.browser.run("return playground.timeline.selected"))
+
+    def test_a_handler_that_began_before_the_window_is_drawn(self):
+        self.hold()
+        self.set("takes", "1m")
+        self.browser.click("#submit")
+        self.advance(30_000)
+        self.assertGreater(self.browser.run("""
+            let bars = 0;
+            const fill = CanvasRenderingContext2D.prototype.fillRect;
+            CanvasRenderingContext2D.prototype.fillRect = function (x, y, width, height) {
+                if (height === 3 && x < 0 && x + width > 0) bars += 1;
+                return fill.call(this, x, y, width, height);
+            };
+            playground.timeline.draw();
+            return bars;
+        """), 0)
+
+    def test_the_timeline_stays_quick_with_ten_thousand_events(self):
+        # The same picture with a hundred events and with ten thousand, in turn, so that the machine is the same for both.
+        few, many = self.browser.run("""
+            const { stage, timeline } = playground;
+            const fill = (count) => {
+                stage.startOver();
+                for (let index = 0; index < count; index++) {
+                    stage.submit(index);
+                    stage.clock.advance(900);
+                }
+            };
+            const measure = () => {
+                const start = performance.now();
+                for (let frame = 0; frame < 30; frame++) timeline.draw();
+                return (performance.now() - start) / 30;
+            };
+            stage.clock.hold();
+            fill(100);
+            const few = measure();
+            fill(10_000);
+            return [few, measure()];
+        """)
+        self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 10_000)
+        self.assertLess(many, 5 * few + 5)
+
+    def test_ten_thousand_events_in_the_window_fit_in_one_frame(self):
+        drawn = self.browser.run("""
+            const { stage, timeline } = playground;
+            stage.clock.hold();
+            for (let index = 0; index < 10_000; index++) {
+                stage.submit(index);
+                stage.clock.advance(0.5);
+            }
+            const calls = { count: 0 };
+            for (const name of ["fillRect", "fill", "fillText", "stroke", "strokeRect"]) {
+                const original = CanvasRenderingContext2D.prototype[name];
+                CanvasRenderingContext2D.prototype[name] = function (...values) {
+                    calls.count += 1;
+                    return original.apply(this, values);
+                };
+            }
+            timeline.draw();
+            return calls.count;
+        """)
+        # At most a few per pixel of the width, rather than some per event.
+        self.assertLess(drawn, 6000)
+
+    # MARK: - The link
+
+
+if __name__ == "__main__":
+    unittest.main()

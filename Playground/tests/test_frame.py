@@ -6,6 +6,19 @@ from harness import PAGE, StageCase
 
 
 class FrameTest(StageCase):
+    def written(self):
+        """Returns the source and the height of the frame that the page writes, with a burst on the stage."""
+        self.hold()
+        self.browser.click("#burst")
+        self.advance(5000)
+        self.browser.wait("return document.getElementById('frame').textContent.includes('calls=')")
+        return self.browser.run("""
+            const holder = document.createElement("template");
+            holder.innerHTML = document.getElementById("frame").textContent;
+            const [frame] = holder.content.children;
+            return [frame.src, Number(frame.height)];
+        """)
+
     def test_a_link_for_a_frame_shows_the_stage_alone(self):
         self.browser.open(PAGE, "#!embed&debounce,1s")
         shown = self.browser.run("""
@@ -17,16 +30,7 @@ class FrameTest(StageCase):
         self.assertTrue(self.browser.run("return document.getElementById('whole').href").endswith("#!debounce,1s"))
 
     def test_the_frame_that_the_page_writes_shows_the_stage(self):
-        self.hold()
-        self.browser.click("#burst")
-        self.advance(5000)
-        self.browser.wait("return document.getElementById('frame').textContent.includes('calls=')")
-        source, height = self.browser.run("""
-            const holder = document.createElement("template");
-            holder.innerHTML = document.getElementById("frame").textContent;
-            const [frame] = holder.content.children;
-            return [frame.src, Number(frame.height)];
-        """)
+        source, height = self.written()
         # On a phone the frame scrolls.
         for width in (760, 1200):
             self.browser.resize(width, height)
@@ -39,17 +43,8 @@ class FrameTest(StageCase):
             self.assertLessEqual(seen[2], height)
 
     def test_a_frame_is_high_enough_for_every_key(self):
-        self.hold()
         self.set("key", "*")
-        self.browser.click("#burst")
-        self.advance(5000)
-        self.browser.wait("return document.getElementById('frame').textContent.includes('calls=')")
-        source, height = self.browser.run("""
-            const holder = document.createElement("template");
-            holder.innerHTML = document.getElementById("frame").textContent;
-            const [frame] = holder.content.children;
-            return [frame.src, Number(frame.height)];
-        """)
+        source, height = self.written()
         self.browser.resize(1200, height)
         self.browser.open(PAGE, source[source.index("#"):])
         self.assertLessEqual(self.browser.run("return document.documentElement.scrollHeight"), height)

@@ -10,7 +10,7 @@ import Testing
 @Suite("A cluster", .onRedis, .ownThreads)
 struct RedisClusterTests {
     /// `LULL_MOVES` sets how many slots are moved.
-    @Test("loses nothing while its slots move under load, and answers every call")
+    @Test("loses nothing while its slots move under load, and answers every call", .longForm)
     func movingSlots() async throws {
         let cluster = try TestCluster()
         let store = try await RedisStore(url: cluster.nodes[0].portURL())

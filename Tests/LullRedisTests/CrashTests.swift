@@ -86,7 +86,7 @@ struct RedisCrashTests {
         return sum
     }
 
-    @Test("lose nothing that was acknowledged with `always`, on a disk that works, is slow or fails")
+    @Test("lose nothing that was acknowledged with `always`, on a disk that works, is slow or fails", .longForm)
     func always() async throws {
         for fault in [FaultyDisk.Mode.works, .delays(milliseconds: 100), .fails] {
             let outcome = try await crashes(.always, fault)
@@ -94,7 +94,7 @@ struct RedisCrashTests {
         }
     }
 
-    @Test("lose only what came since the last completed sync with `everysec`")
+    @Test("lose only what came since the last completed sync with `everysec`", .longForm)
     func everysec() async throws {
         for fault in [FaultyDisk.Mode.works, .delays(milliseconds: 800)] {
             let outcome = try await crashes(.everysec, fault)

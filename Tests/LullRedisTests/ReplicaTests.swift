@@ -46,7 +46,7 @@ struct RedisReplicaTests {
         return (load.count, load.unexecuted.count, load.unanswered)
     }
 
-    @Test("loses nothing of what `replicas:1` has acknowledged")
+    @Test("loses nothing of what `replicas:1` has acknowledged", .longForm)
     func waits() async throws {
         var acknowledged = 0
         for _ in 0..<promotions {

@@ -106,7 +106,7 @@ class ReplayTest(StageCase):
     def test_the_picture_rests_after_it(self):
         self.browser.run("playground.inputs.replay.play([0, 10])")
         self.browser.wait("return !playground.inputs.replay.isPlaying")
-        self.browser.run("playground.stage.clock.hold()")
+        self.hold()
         self.advance(60_000)
         self.assertFalse(self.browser.run("return playground.timeline.isLively"))
 

@@ -6,6 +6,11 @@ from harness import StageCase
 
 
 class TimelineTest(StageCase):
+    def go_left(self):
+        """Visits an execution with the left arrow key."""
+        self.browser.run("document.getElementById('timeline').focus()")
+        self.browser.keys("\ue012")
+
     def test_the_picture_moves_while_a_recording_pauses(self):
         self.browser.run("""
             playground.inputs.replay.play([0, 60_000]);
@@ -47,8 +52,7 @@ class TimelineTest(StageCase):
         self.hold()
         self.browser.click("#submit")
         self.advance(60_000)
-        self.browser.run("document.getElementById('timeline').focus()")
-        self.browser.keys("\ue012")
+        self.go_left()
         self.assertTrue(self.browser.run("""
             const { bounds, selected } = playground.timeline;
             return bounds.left <= selected.first && selected.at <= bounds.right;
@@ -69,16 +73,14 @@ class TimelineTest(StageCase):
         """)
         selected = "const { selected } = playground.timeline; return selected && selected.lane"
         self.assertEqual(self.browser.run(selected), 1)
-        self.browser.run("document.getElementById('timeline').focus()")
-        self.browser.keys("\ue012")
+        self.go_left()
         self.assertEqual(self.browser.run(selected), 1)
 
     def test_the_description_of_an_execution_goes_with_it(self):
         self.hold()
         self.browser.click("#submit")
         self.advance(1000)
-        self.browser.run("document.getElementById('timeline').focus()")
-        self.browser.keys("\ue012")
+        self.go_left()
         self.assertNotEqual(self.browser.text("#detail"), "")
         self.browser.run("playground.panel.replace({ ...playground.stage.policies[0], wait: 700 }, 0)")
         self.assertEqual(self.browser.text("#detail"), "")

@@ -2,7 +2,6 @@
 
 /** Returns Swift code that makes a policy, and calls it. */
 function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
-    const defaults = makePolicy(policy.kind, policy.wait);
     const isKeyed = hasKeys || policy.maxConcurrent != null || policy.capacity != null;
     const collects = policy.combine === "collect";
     const type = (isKeyed ? "Keyed" : "") + (policy.kind === "debounce" ? "Debouncer" : "Throttler");
@@ -10,7 +9,7 @@ function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
     const first = collects ? collecting : plain;
     const list = [`${first}: ${durationCode(policy.wait)}`];
     if (policy.maxWait != null) list.push(`maxWait: ${durationCode(policy.maxWait)}`);
-    if (policy.leading !== defaults.leading || policy.trailing !== defaults.trailing) {
+    if (hasOtherEdges(policy)) {
         const names = edgeNames(policy).map((name) => `.${name}`);
         list.push(`edges: ${names.length === 1 ? names[0] : `[${names.join(", ")}]`}`);
     }
@@ -53,12 +52,11 @@ function commandNote(policy) {
 
 /** Returns the command line for a policy: a filter, or `lull run` where the rule while running matters. */
 function commandLine(policy, { hasKeys = false } = {}) {
-    const defaults = makePolicy(policy.kind, policy.wait);
     const runs = policy.whileRunning !== "queue" || policy.maxConcurrent != null;
     const words = ["lull", runs ? "run" : "filter", policy.kind === "debounce" ? "--wait" : "--throttle",
         durationText(policy.wait)];
     if (policy.maxWait != null) words.push("--max-wait", durationText(policy.maxWait));
-    if (policy.leading !== defaults.leading || policy.trailing !== defaults.trailing) {
+    if (hasOtherEdges(policy)) {
         words.push("--edges", edgeNames(policy).join(","));
     }
     if (policy.delayRule === "extend") words.push("--delay-rule", "extend");

@@ -50,7 +50,7 @@ const durations = ["maxWait", "spacing"];
 function policyToLink(policy) {
     const defaults = makePolicy(policy.kind, policy.wait);
     const parts = [policy.kind, durationText(policy.wait)];
-    if (policy.leading !== defaults.leading || policy.trailing !== defaults.trailing) {
+    if (hasOtherEdges(policy)) {
         parts.push("edges=" + edgeNames(policy).join("+"));
     }
     for (const [member, name] of Object.entries(linkNames)) {
@@ -91,6 +91,12 @@ function policyFromLink(text) {
     return policy;
 }
 
+/** Whether a policy has other edges than a new one of its kind. */
+function hasOtherEdges(policy) {
+    const { leading, trailing } = makePolicy(policy.kind, policy.wait);
+    return policy.leading !== leading || policy.trailing !== trailing;
+}
+
 function edgeNames(policy) {
     return [policy.leading && "leading", policy.trailing && "trailing"].filter(Boolean);
 }
@@ -100,8 +106,7 @@ function policyName(policy) {
     const parts = [`${policy.kind} ${shownDuration(policy.wait)}`];
     if (policy.maxWait != null) parts.push(`longest wait ${shownDuration(policy.maxWait)}`);
     if (policy.spacing != null) parts.push(`spacing ${shownDuration(policy.spacing)}`);
-    const defaults = makePolicy(policy.kind, policy.wait);
-    if (policy.leading !== defaults.leading || policy.trailing !== defaults.trailing) {
+    if (hasOtherEdges(policy)) {
         parts.push(edgeNames(policy).join(" and "));
     }
     if (policy.maxCount != null) parts.push(`at most ${policy.maxCount} pending`);

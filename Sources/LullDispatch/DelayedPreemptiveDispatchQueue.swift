@@ -128,6 +128,6 @@ private final class Preemptive: Sendable {
     }
 
     var isEmpty: Bool {
-        debouncer.counters.pending == 0 && !debouncer.runtime.hasReady
+        !debouncer.runtime.hasMoreToRun
     }
 }

@@ -110,6 +110,30 @@ struct StressTests {
         #expect(!seen.all.contains("key 1"))
     }
 
+    @Test(
+        "a last-out queue has run what another call has begun to execute, when executePendingTasks returns on the queue"
+    )
+    func lastOutWhileExecuting() {
+        let work = DispatchQueue(label: "work")
+        let (queue, seen) = (LastOutQueue.OnQueue(work, delay: 1000, clock: clock), Record<String>())
+        queue.enqueue(forKey: "a") {
+            let owner = Owner {
+                queue.executePendingTasks()
+                seen.add("returned")
+            }
+            queue.enqueue(forKey: "a") { withExtendedLifetime(owner) {} }
+            _ = consume owner
+            // The task waits for this one to end.
+            queue.executePendingTasks()
+            queue.enqueue(forKey: "a") { seen.add("a") }
+            queue.enqueue(forKey: "b") { seen.add("b") }
+            // The new task of "a" replaces it: while the call releases it, "b" is on its way to the queue.
+            queue.executePendingTasks()
+        }
+        work.sync { queue.executePendingTasks() }
+        #expect(seen.all == ["b", "returned", "a"])
+    }
+
     // MARK: - Delayed preemptive dispatch
 
     @Test("delayed preemptive dispatch is empty after a cancel, whatever was called before it, and runs nothing then")
@@ -137,6 +161,19 @@ struct StressTests {
         let last = DispatchSemaphore(value: 0)
         queue.delay(0) { last.signal() }
         last.wait()
+    }
+
+    @Test("delayed preemptive dispatch is not empty before the queue has begun its task")
+    func emptyOnlyAfterStart() {
+        let work = DispatchQueue(label: "work")
+        let queue = DelayedPreemptiveDispatchQueue.OnQueue(work)
+        for _ in 0..<10_000 {
+            let hasRun = Guarded(false)
+            queue.delay(0.000_01) { hasRun.change { $0 = true } }
+            while !queue.empty {}
+            work.sync {}
+            #expect(hasRun.value)
+        }
     }
 
     // MARK: - Debouncing in the background

@@ -78,6 +78,17 @@ extension Runtime {
             }
         }
 
+        /// Whether any ready execution satisfies a condition. Visits them in order.
+        func contains(where condition: (RunID) -> Bool) -> Bool {
+            var slot = first
+            while slot != .max {
+                let run = ready[slot]
+                if condition(run.pointee.execution.run) { return true }
+                slot = run.pointee.next
+            }
+            return false
+        }
+
         // MARK: - Blocks
 
         @inlinable

@@ -16,10 +16,11 @@ extension Runtime {
         var (result, actions) = event(&engine)
         let hasObservers = hasObservers
         if hasObservers { record(actions.more[...], at: engine.now) }
+        let sendsBlocks = makeReady(&actions)
         let discarded = engine.takeDiscarded()
         lock.unlock()
         discarded.free()
-        perform(&actions)
+        perform(&actions, sendsBlocks)
         if hasObservers { wakeObservers() }
         return result
     }

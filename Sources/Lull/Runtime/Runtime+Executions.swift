@@ -64,17 +64,19 @@ extension Runtime {
         /// Freed without the lock, too.
         @usableFromInline let discarded: Discarded
         @usableFromInline let hasObservers: Bool
+        @usableFromInline let sendsBlocks: Bool
 
         @inlinable
         init(
             verdict: Verdict, actions: EngineActions, task: ExecutionTask?, discarded: consuming Discarded,
-            hasObservers: Bool
+            hasObservers: Bool, sendsBlocks: Bool
         ) {
             self.verdict = verdict
             self.actions = actions
             self.task = task
             self.discarded = discarded
             self.hasObservers = hasObservers
+            self.sendsBlocks = sendsBlocks
         }
     }
 
@@ -97,11 +99,12 @@ extension Runtime {
         var ending = Ending.returned
         if case .failed = outcome { ending = .threw }
         let task = tasks.count == 0 ? nil : engine.attachment(of: execution.run).map { tasks.remove($0) }
-        let (verdict, actions) = engine.ended(execution.run, ending)
+        var (verdict, actions) = engine.ended(execution.run, ending)
         if hasObservers { recordEnd(of: execution, verdict, actions, at: now) }
+        let sendsBlocks = makeReady(&actions)
         return ExecutionEnd(
             verdict: verdict, actions: actions, task: task, discarded: engine.takeDiscarded(),
-            hasObservers: hasObservers)
+            hasObservers: hasObservers, sendsBlocks: sendsBlocks)
     }
 
     /// Delivers the outcome of an execution, and performs what the engine asks for.
@@ -121,7 +124,7 @@ extension Runtime {
         case .cancelled:
             deliver(.cancelled, to: execution.batch)
         }
-        if !end.actions.isQuiet { perform(&end.actions) }
+        if !end.actions.isQuiet || end.sendsBlocks { perform(&end.actions, end.sendsBlocks) }
         if end.hasObservers { wakeObservers() }
         return failure
     }

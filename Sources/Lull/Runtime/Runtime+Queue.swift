@@ -5,17 +5,37 @@ public import LullCore
 extension Runtime {
     // MARK: - Starting
 
-    /// Makes an execution ready for the next block on the queue. The caller calls ``sendBlocks()`` afterwards.
+    /// Moves the executions that are to start out of the engine's actions, and makes them ready for the next block on the queue.
+    ///
+    /// The caller holds the lock, as it has since the engine started them: to other threads, an execution is pending or ready,
+    /// and never in between. Without the lock, the caller then calls ``sendBlocks()``. Does nothing if the handler runs in tasks.
+    ///
+    /// - Returns: Whether any has become ready.
     @inlinable
-    func enqueue(_ execution: consuming Execution<Key, Item>) {
-        let run = execution.run
-        let work = tracksWork ? beginWork(of: run, key: execution.key) : nil
-        lock.lock()
-        let slot = queueRuns.append(QueueRun(execution: execution, work: work))
-        let isCancelled = engine.attach(slot, to: run) == .cancelling
-        lock.unlock()
-        // Another thread cancelled it before it had a slot.
-        if isCancelled { removeCancelled(run) }
+    func makeReady(_ actions: inout EngineActions) -> Bool {
+        guard !actions.more.isEmpty, case .queue = handler else { return false }
+        return makeReady(all: &actions)
+    }
+
+    @inlinable
+    @inline(never)
+    func makeReady(all actions: inout EngineActions) -> Bool {
+        var isAnyReady = false
+        var others: [Action<Key, Item>] = []
+        var pending = actions.takeMore()
+        while let action = pending.next() {
+            switch consume action {
+            case .start(let execution):
+                let run = execution.run
+                let work = tracksWork ? beginWork(of: run, key: execution.key) : nil
+                engine.attach(queueRuns.append(QueueRun(execution: execution, work: work)), to: run)
+                isAnyReady = true
+            case let other:
+                others.append(other)
+            }
+        }
+        actions.more = others
+        return isAnyReady
     }
 
     /// Sends as many blocks to the queue as are needed to run all that is ready.
@@ -172,15 +192,13 @@ extension Runtime {
     package func runReady() {
         guard case .queue(_, let body) = handler else { return }
         RunBuffer.withBuffer { buffer in
-            while lock.withLock({ takeFirst(to: buffer.next) }) {
-                while runNext(in: buffer, body, endingBlock: false) {}
-                // The end of the last one may have made others ready.
-            }
+            guard lock.withLock({ takeFirst(to: buffer.next) }) else { return }
+            while runNext(in: buffer, body, endingBlock: false) {}
         }
     }
 
-    /// Whether executions wait for a block of the queue.
-    package var hasReady: Bool {
-        lock.withLock { !queueRuns.isEmpty }
+    /// Whether a value is pending, or an execution waits for a block of the queue and is not being cancelled.
+    package var hasMoreToRun: Bool {
+        lock.withLock { engine.counters.pending > 0 || queueRuns.contains { engine.state(of: $0) == .running } }
     }
 }

@@ -127,10 +127,11 @@ extension Runtime {
     {
         var actions = engine.submitSlowPath(item, for: key, at: slot, at: now, wait: wait)
         let wakesObservers = hasObservers && recordSubmit(of: key, actions, at: engine.now)
+        let sendsBlocks = makeReady(&actions)
         let discarded = engine.takeDiscarded()
         lock.unlock()
         discarded.free()
-        perform(&actions)
+        perform(&actions, sendsBlocks)
         if wakesObservers { wakeObservers() }
     }
 }
@@ -139,27 +140,25 @@ extension Runtime {
 
 extension Runtime {
     /// Performs actions, and empties them. The parameter is `inout` since a consumed one would be copied first.
+    ///
+    /// - Parameter sendsBlocks: What ``makeReady(_:)`` has returned.
     @inlinable
     @inline(never)
-    func perform(_ actions: inout EngineActions, isWaking: Bool = false) {
+    func perform(_ actions: inout EngineActions, _ sendsBlocks: Bool, isWaking: Bool = false) {
         actions.displaced?.promise?.deliver(Outcome(actions.fate))
         if !actions.more.isEmpty { performMore(&actions) }
+        if sendsBlocks { sendBlocks() }
         if actions.movesAlarm, !isWaking { scheduleWakeUp() }
     }
 
     @inlinable
     func performMore(_ actions: inout EngineActions) {
-        var hasEnqueued = false
         var pending = actions.takeMore()
         while let action = pending.next() {
             switch consume action {
             case .start(let execution):
-                if case .task(let isolation, let body) = handler {
-                    startTask(execution, on: isolation, body)
-                } else {
-                    enqueue(execution)
-                    hasEnqueued = true
-                }
+                // Those for a queue are ready already.
+                if case .task(let isolation, let body) = handler { startTask(execution, on: isolation, body) }
             case .cancel(let run):
                 cancel(run)
             case .settle(_, let batch, let fate):
@@ -170,7 +169,6 @@ extension Runtime {
                 break
             }
         }
-        if hasEnqueued { sendBlocks() }
     }
 }
 
@@ -218,10 +216,11 @@ extension Runtime {
             hadObservers = hasObservers
             if hadObservers { record(actions.more[...], at: engine.now) }
             isBehind = engine.alarm <= now
+            let sendsBlocks = makeReady(&actions)
             let discarded = engine.takeDiscarded()
             lock.unlock()
             discarded.free()
-            perform(&actions, isWaking: true)
+            perform(&actions, sendsBlocks, isWaking: true)
             left -= 64
         }
         if hadObservers { wakeObservers() }

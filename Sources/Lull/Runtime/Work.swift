@@ -54,7 +54,7 @@ enum RuntimeNumber {
 /// ``began(_:)`` comes before the call or the wake-up that caused the execution returns.
 @usableFromInline
 package protocol WorkObserver: Sendable {
-    /// The work has been decided on and will run.
+    /// The work has been decided on and will run. May be called under a lock: it only takes note.
     func began(_ work: Work)
 
     /// It runs, for the first time or again. Counted: a task may have several children.

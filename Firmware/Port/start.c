@@ -8,7 +8,7 @@ extern uint32_t stack_bottom[], stack_top[], data_start[], data_end[], data_imag
 
 static void unexpected(void) { host_write("firmware: an interrupt that nobody handles\n"), host_exit(70); }
 
-// If the stack is what has run out, the report gets the whole of it anew; otherwise it must not overwrite the frame.
+// If the stack is what has run out, the report gets the whole of it again; otherwise it must not overwrite the frame.
 __attribute__((naked)) static void fault(void) {
     __asm__ volatile("mrs r0, msp\n ldr r1, =stack_bottom + 256\n cmp r0, r1\n bhs 1f\n ldr r1, =stack_top\n mov sp, r1\n"
                      "1: ldr r1, =report_fault\n bx r1\n .ltorg");

@@ -73,7 +73,7 @@ function connectInputs(stage, timeline) {
     element("cancel").addEventListener("click", () => stage.cancel(element("cancel-running").checked));
     element("shut-down").addEventListener("click", () => stage.shutDown());
     element("gone").addEventListener("click", () => { replay.stop(); stage.releaseHandle(); });
-    element("anew").addEventListener("click", () => {
+    element("start-over").addEventListener("click", () => {
         element("type").value = "";
         stage.startOver();
     });

@@ -77,7 +77,7 @@ class LaneTest(StageCase):
         self.browser.click("#submit")
         self.browser.wait(headline + " === '4 calls → 1 run, 50 % saved, 1 dropped by cancel, 1 rejected'")
         # What waits behind a handler is pending, too; and what a cancel takes away saves nothing.
-        self.browser.click("#anew")
+        self.browser.click("#start-over")
         self.set("takes", "2s")
         for _ in range(3):
             self.browser.click("#submit")

@@ -115,7 +115,7 @@ class LinkTest(StageCase):
 
     def test_a_link_without_calls_says_nothing_of_them(self):
         self.browser.click("#submit")
-        self.browser.run("document.getElementById('anew').click(); return new Promise((done) => setTimeout(done, 800))")
+        self.browser.run("document.getElementById('start-over').click(); return new Promise((done) => setTimeout(done, 800))")
         self.assertEqual(self.browser.text("#link-note"), "")
 
     def test_a_link_of_a_link_ends_where_the_first_one_ended(self):

@@ -151,7 +151,7 @@ class StageTest(StageCase):
             self.browser.click("#submit")
         self.browser.click("#gone")
         self.advance(5000)
-        self.browser.click("#anew")
+        self.browser.click("#start-over")
         self.set("key", "A")
         self.browser.click("#submit")
         self.assertEqual(self.browser.run("""

@@ -45,7 +45,7 @@ struct SVG {
         return data + (isClosed ? "Z" : "")
     }
 
-    /// Returns a number with at most so many digits after the point, and no trailing zeros.
+    /// Returns a number with at most `digits` digits after the point, and no trailing zeros.
     static func number(_ value: Double, digits: Int = 1) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return "0" }
         var factor = 1

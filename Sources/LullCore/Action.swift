@@ -36,7 +36,7 @@ public struct Actions<Key, Value> {
     @usableFromInline var dueBeforeCall: UInt32
     /// The fate of ``displaced``.
     public var fate: Fate
-    /// Whether ``Engine/alarm`` has moved, so that the driver must set its timer anew.
+    /// Whether ``Engine/alarm`` has moved, so that the driver must set its timer again.
     public var movesAlarm: Bool
 
     /// How many of ``more``, from the first on, come from what was due before the call rather than from the call.

@@ -9,7 +9,7 @@ extension DeadlineQueue {
     /// - Parameters:
     ///   - limit: How many entries are checked.
     ///   - keeps: Whether to keep an entry that this pass of compaction has come to. Each pass has another number than
-    ///     those before it, from 1 to 127, what a slot has bits for; then they begin anew. An entry that was detached
+    ///     those before it, from 1 to 127, what a slot has bits for; then they begin again at 1. An entry that was detached
     ///     outside a pass comes with 0, since a pass may have come to it before.
     @usableFromInline
     mutating func compact(limit: Int, keeping keeps: (_ entry: Entry, _ pass: UInt8) -> Bool) {

@@ -1,6 +1,6 @@
 // Falling due in the course of time: section 2 of the semantics.
 extension Engine {
-    /// Does everything that was due at `instant` or before, in the order of due instants, and sets ``alarm`` anew.
+    /// Does everything that was due at `instant` or before, in the order of due instants, and updates ``alarm``.
     ///
     /// A driver that calls this under a lock gives a `limit`: the call stops after this many executions or keys forgotten, or
     /// sixteen times as many steps of keeping the queues, or a mixture of both. Then ``alarm`` may be at `instant` or before,

@@ -193,7 +193,7 @@ extension ConformanceCase {
             #expect(try await fixture.open(.debounce(10, .collect)).maxBatch == nil)
             #expect(try await fixture.work() == ["k trailing i+j ×2"])
         },
-        ConformanceCase("the limit and a rest are there after the store was opened anew") { fixture in
+        ConformanceCase("the limit and a rest are there after the store was opened again") { fixture in
             let rules = try DurableRules.debounce(10, .collect, maxBatch: 2)
             try await fixture.open(rules)
             try await fixture.submitAll("a", "b,", "c", "d")

@@ -172,7 +172,7 @@ extension ConformanceCase {
             #expect(keys == ["c", "a", "b"])
             #expect(try await fixture.dead(limit: 2).count == 2)
         },
-        ConformanceCase("dead runs are there after the store was opened anew") { fixture in
+        ConformanceCase("dead runs are there after the store was opened again") { fixture in
             try await fixture.open(.debounce(10, .collect))
             try await fixture.submit("a")
             try await fixture.submit("b")

@@ -179,7 +179,7 @@ extension ConformanceCase {
             for _ in 0..<3 { try await fixture.submit("x", "other") }
             #expect(try await fixture.submit("b", token: "t").generation > first.generation)
         },
-        ConformanceCase("tokens are there after the store was opened anew") { fixture in
+        ConformanceCase("tokens are there after the store was opened again") { fixture in
             try await fixture.open(.debounce(10))
             let first = try await fixture.submit("a", token: "t")
             let fixture = try await fixture.reopened()

@@ -156,7 +156,7 @@ struct SupervisionTests {
         let process = try start("--wait 1h", "head -c 2; cat /dev/stdin; cat <&0")
         process.send("abc\n")
         let outcome = try process.finish()
-        // Opening the file anew starts at its beginning, as with any file.
+        // Opening the file again starts at its beginning, as with any file.
         #expect(outcome.output.hasPrefix("ab"))
         #expect(outcome.output.contains("abc\n"))
         #expect(outcome.ending == 0)

@@ -63,7 +63,7 @@ struct GateTests {
         #expect(gate.settle(at: CoreInstant(10), by: policy) == due(10, .trailing, 1, first: 0))
     }
 
-    @Test("a throttle's window begins anew with each trailing execution, and ends when one passes without")
+    @Test("a throttle's window begins again with each trailing execution, and ends when one passes without")
     func windows() throws {
         let policy = try Policy.throttle(10)
         var gate = Gate()

@@ -60,7 +60,7 @@ struct ValueTable: ~Copyable {
         if sizeClasses[sizeClass].free.count == sizeClasses[sizeClass].used { release(sizeClass) }
     }
 
-    /// Returns the index of the size class for so many bytes.
+    /// Returns the index of the size class for this number of bytes.
     private static func sizeClass(_ count: Int) -> Int {
         count <= 16 ? 0 : Int.bitWidth - (count - 1).leadingZeroBitCount - 4
     }

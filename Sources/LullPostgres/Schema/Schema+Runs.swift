@@ -3,7 +3,7 @@ extension Schema {
     static let runs = #"""
         -- Claims.
 
-        -- The bytes of a run's values, in order. In PL/pgSQL, since a function in SQL with a query is planned anew for each run.
+        -- The bytes of a run's values, in order. In PL/pgSQL, since a function in SQL with a query is planned again for each run.
         CREATE OR REPLACE FUNCTION run_values(w work, n namespaces) RETURNS bytea[] LANGUAGE plpgsql STABLE AS $$
         BEGIN
             IF n.combination <> 'collect' THEN

@@ -90,7 +90,7 @@ final class SimulationRun {
         now += units
     }
 
-    /// The clocks do something that ties the store's time to them anew.
+    /// The clocks do something that ties the store's time to them again.
     func startAnew(_ mishap: (ManualTime) -> Void) async throws {
         // The last write has the latest instant that the store knows for certain.
         let before = units(try await probe())

@@ -1,7 +1,7 @@
 import Lull
 import TestSupport
 
-/// A sequence of numbers that counts what is asked of it; every iterator begins anew.
+/// A sequence of numbers that counts what is asked of it; every iterator begins with the first.
 struct Numbers: AsyncSequence, Sendable {
     let asked = Record<Int>()
     var count = 1000

@@ -1,4 +1,5 @@
-/// Something that the driver has to do for the engine, in the order given, after it has released its lock.
+/// Something that the driver has to do for the engine, in the order given. What runs code of the user's waits until the driver
+/// has released its lock.
 public enum Action<Key, Value> {
     /// Run the handler, and report its end with ``Engine/ended(_:_:)``.
     case start(Execution<Key, Value>)
@@ -61,6 +62,12 @@ public struct Actions<Key, Value> {
     /// Whether there is nothing to do beyond releasing ``displaced``.
     @inlinable
     public var isQuiet: Bool { !movesAlarm && more.isEmpty }
+
+    /// Whether any execution is to start.
+    @inlinable
+    package var startsAny: Bool {
+        more.contains { if case .start = $0 { true } else { false } }
+    }
 
     /// Moves ``more`` out, to be taken one by one.
     @inlinable

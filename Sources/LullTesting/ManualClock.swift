@@ -149,16 +149,17 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     }
 
     private func giveUp(_ id: Int, _ moves: Int, goesOn: Bool) {
-        let (moved, stalled) = lock.withLock { () -> (Int?, (Stall, CheckedContinuation<Void, Never>)?) in
-            guard let (goal, continuation) = state.waiters[id] else { return (nil, nil) }
+        let (moved, stalled) = lock.withLock { () -> (Int?, (ManualClockState, ManualClockState.Waiter)?) in
+            guard let waiter = state.waiters[id] else { return (nil, nil) }
             guard state.moves == moves else { return (state.moves, nil) }
             state.waiters[id] = nil
-            return (nil, (Stall(of: state, before: goal, after: patience), continuation))
+            return (nil, (state, waiter))
         }
         if let moved, goesOn { watch(id, moved) }
-        if let (stall, continuation) = stalled {
-            onStall(stall)
-            continuation.resume()
+        if let (state, waiter) = stalled {
+            // Not under the lock: keys describe themselves, in code of the user's.
+            onStall(Stall(of: state, before: waiter.goal, after: patience))
+            waiter.continuation.resume()
         }
     }
 
@@ -247,7 +248,7 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
 
     /// Adds an execution that will run.
     @usableFromInline package func began(_ work: Work) {
-        // No goal is reached by this, and no waiter resumed.
+        // This reaches no goal, so no waiter is resumed.
         lock.withLock {
             state.began(work)
             state.moves += 1

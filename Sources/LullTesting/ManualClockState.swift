@@ -39,6 +39,9 @@ struct ManualClockState {
         case sleeps(Int)
     }
 
+    /// A call that waits for a goal.
+    typealias Waiter = (goal: Goal, continuation: CheckedContinuation<Void, Never>)
+
     var now = ManualClock.Instant.zero
     /// The events to come, in order.
     private var events: [Event] = []
@@ -48,7 +51,7 @@ struct ManualClockState {
     var moves = 0
     var isAdvancing = false
     /// The calls that wait: an `advance`, and tests that wait for sleeps.
-    var waiters: [Int: (goal: Goal, continuation: CheckedContinuation<Void, Never>)] = [:]
+    var waiters: [Int: Waiter] = [:]
     /// The number of events that end a sleep.
     private(set) var sleepCount = 0
 

@@ -1,4 +1,5 @@
 import TestSupport
+import Dispatch
 import Lull
 import LullTesting
 import Testing
@@ -136,6 +137,20 @@ struct FlushTests {
         it.submit(2, into: outcomes)
         await clock.advance(by: .seconds(1))
         #expect(shown == [2])
+    }
+
+    @Test("a handler that waits for its queue is not entered after a cancel that the release of a value makes")
+    func cancelWhileReleasing() {
+        let queue = DispatchQueue(label: "handlers")
+        let it = KeyedDebouncer(for: .seconds(1000), on: queue) { [seen] (key: Int, _: CallingKey) in seen.add(key) }
+        queue.suspend()
+        it.submit(CallingKey(0) { it.cancel(includingRunning: true) }, for: 1)
+        it.submit(CallingKey(0) {}, for: 2)
+        it.flush()
+        queue.resume()
+        for _ in 0..<3 { queue.sync {} }
+        #expect(seen.all == [1])
+        #expect(it.counters.cancelled == 1)
     }
 
     @Test("a flush makes the gate idle, so that the next submit leads again")

@@ -140,6 +140,25 @@ struct ManualClockTests {
         await it.flushAndWait()
     }
 
+    @Test("gives up although the description of a key asks the debouncer and the clock")
+    func stallWithDescription() async {
+        struct Key: Hashable, CustomStringConvertible {
+            let describe: @Sendable () -> String
+            var description: String { describe() }
+            static func == (left: Key, right: Key) -> Bool { true }
+            func hash(into hasher: inout Hasher) {}
+        }
+        let stalls = Record<Stall>()
+        let clock = ManualClock(patience: .milliseconds(50), onStall: { stalls.add($0) })
+        let door = Door()
+        let it = KeyedDebouncer(for: .seconds(1), clock: clock) { (_: Key, _: Int) in await door.pass() }
+        it.submit(1, for: Key { "\(it.counters.running) at \(clock.now.sinceStart)" })
+        await clock.advance(by: .seconds(1))
+        #expect(stalls.all.map(\.keys) == [["key 1 at 1.0 seconds"]])
+        door.open()
+        await it.flushAndWait()
+    }
+
     @Test("stops the program when nothing moves, by default")
     func stallStops() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -20,7 +20,7 @@ extension Runtime {
         let discarded = engine.takeDiscarded()
         lock.unlock()
         discarded.free()
-        perform(&actions, sendsBlocks)
+        perform(&actions, sendsBlocks: sendsBlocks)
         if hasObservers { wakeObservers() }
         return result
     }

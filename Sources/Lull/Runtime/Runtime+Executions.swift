@@ -124,7 +124,7 @@ extension Runtime {
         case .cancelled:
             deliver(.cancelled, to: execution.batch)
         }
-        if !end.actions.isQuiet || end.sendsBlocks { perform(&end.actions, end.sendsBlocks) }
+        if !end.actions.isQuiet || end.sendsBlocks { perform(&end.actions, sendsBlocks: end.sendsBlocks) }
         if end.hasObservers { wakeObservers() }
         return failure
     }

@@ -83,7 +83,7 @@ extension Runtime {
         }
     }
 
-    /// Takes the lock to report an end. If there are observers, reads the clock first, since no clock is called under the lock.
+    /// Takes the lock to report an end. If there are observers, reads the clock first, and not under the lock: it may be the user's.
     ///
     /// - Returns: The present instant for the observers.
     @inlinable

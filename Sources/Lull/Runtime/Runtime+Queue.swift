@@ -6,21 +6,22 @@ extension Runtime {
     // MARK: - Starting
 
     /// Moves the executions that are to start out of the engine's actions, and makes them ready for the next block on the queue.
+    /// Does nothing if the handler runs in tasks.
     ///
-    /// The caller holds the lock, as it has since the engine started them: to other threads, an execution is pending or ready,
-    /// and never in between. Without the lock, the caller then calls ``sendBlocks()``. Does nothing if the handler runs in tasks.
+    /// The caller has held the lock since the engine started them: to other threads, an execution is pending or ready, and never
+    /// in between. After releasing the lock, the caller calls ``sendBlocks()``.
     ///
     /// - Returns: Whether any has become ready.
     @inlinable
     func makeReady(_ actions: inout EngineActions) -> Bool {
         guard !actions.more.isEmpty, case .queue = handler else { return false }
-        return makeReady(all: &actions)
+        return moveStarts(outOf: &actions)
     }
 
     @inlinable
     @inline(never)
-    func makeReady(all actions: inout EngineActions) -> Bool {
-        var isAnyReady = false
+    func moveStarts(outOf actions: inout EngineActions) -> Bool {
+        guard actions.startsAny else { return false }
         var others: [Action<Key, Item>] = []
         var pending = actions.takeMore()
         while let action = pending.next() {
@@ -29,13 +30,12 @@ extension Runtime {
                 let run = execution.run
                 let work = tracksWork ? beginWork(of: run, key: execution.key) : nil
                 engine.attach(queueRuns.append(QueueRun(execution: execution, work: work)), to: run)
-                isAnyReady = true
             case let other:
                 others.append(other)
             }
         }
         actions.more = others
-        return isAnyReady
+        return true
     }
 
     /// Sends as many blocks to the queue as are needed to run all that is ready.
@@ -61,81 +61,56 @@ extension Runtime {
     @inlinable
     @inline(never)
     func runBlock(_ queue: DispatchQueue, _ body: QueueBody) {
-        RunBuffer.withBuffer { runBlock(queue, body, in: $0) }
+        withRun { runBlock(queue, body, in: $0) }
     }
 
     @inlinable
-    func runBlock(_ queue: DispatchQueue, _ body: QueueBody, in buffer: RunBuffer) {
+    func runBlock(_ queue: DispatchQueue, _ body: QueueBody, in run: UnsafeMutablePointer<QueueRun>) {
         lock.lock()
         queueRuns.beginBlock()
-        let isNeeded = takeFirst(to: buffer.next)
+        let isNeeded = takeFirst(to: run)
         if !isNeeded { queueRuns.endBlock() }
         let sendsAnother = queueRuns.sendAnotherBlock()
         lock.unlock()
         if sendsAnother { sendBlock(queue, body) }
         guard isNeeded else { return }
         for _ in 1..<runsPerBlock {
-            guard runNext(in: buffer, body, endingBlock: true) else { return }
+            perform(run, body)
+            let isTaken = lock.withLock {
+                let isTaken = takeFirst(to: run)
+                if !isTaken { queueRuns.endBlock() }
+                return isTaken
+            }
+            guard isTaken else { return }
         }
-        runLast(in: buffer, body)
+        perform(run, body)
         if lock.withLock({ queueRuns.resendBlock() }) { sendBlock(queue, body) }
     }
 
-    /// Memory for the execution that is running and for the next one, on the stack. Executions are moved and never copied: a
-    /// copy takes a fifth of an execution (`make bench ROWS=due`).
-    @frozen
-    @usableFromInline
-    struct RunBuffer {
-        @usableFromInline let current: UnsafeMutablePointer<QueueRun>
-        /// Initialised only between taking an execution and running it.
-        @usableFromInline let next: UnsafeMutablePointer<QueueRun>
-
-        @inlinable
-        init(_ start: UnsafeMutablePointer<QueueRun>) {
-            current = start
-            next = start + 1
-        }
-
-        @inlinable
-        static func withBuffer(_ body: (RunBuffer) -> Void) {
-            withUnsafeTemporaryAllocation(of: QueueRun.self, capacity: 2) { buffer in
-                // Proof: a buffer of two elements has an address.
-                body(RunBuffer(buffer.baseAddress.unsafelyUnwrapped))
-            }
+    /// Provides memory for an execution, on the stack. Executions are moved and never copied: a copy takes a fifth of an execution
+    /// (`make bench ROWS=due`).
+    @inlinable
+    func withRun(_ body: (UnsafeMutablePointer<QueueRun>) -> Void) {
+        withUnsafeTemporaryAllocation(of: QueueRun.self, capacity: 1) { buffer in
+            // Proof: a buffer of one element has an address.
+            body(buffer.baseAddress.unsafelyUnwrapped)
         }
     }
 
-    /// Runs the execution that was taken, reports its end, and takes the next one under the same lock.
-    ///
-    /// - Parameter endingBlock: Whether the caller is a block, which ends when nothing is left.
-    /// - Returns: Whether it has taken another one.
-    @inlinable
-    func runNext(in buffer: RunBuffer, _ body: QueueBody, endingBlock: Bool) -> Bool {
-        buffer.current.moveInitialize(from: buffer.next, count: 1)
-        let outcome = outcome(of: buffer.current, body)
-        let now = lockForEnd()
-        var end = reportEnd(of: &buffer.current.pointee.execution, outcome, at: now)
-        let hasNext = takeFirst(to: buffer.next)
-        if !hasNext, endingBlock { queueRuns.endBlock() }
-        lock.unlock()
-        finish(buffer.current, conclude(&buffer.current.pointee.execution, outcome, &end))
-        return hasNext
-    }
-
-    /// Runs the execution that was taken, and takes no other.
-    @inlinable
-    func runLast(in buffer: RunBuffer, _ body: QueueBody) {
-        buffer.current.moveInitialize(from: buffer.next, count: 1)
-        let outcome = outcome(of: buffer.current, body)
-        finish(buffer.current, end(&buffer.current.pointee.execution, outcome))
-    }
-
-    /// Takes the first execution that is ready, if there is one. The caller holds the lock.
+    /// Takes the first execution that is ready, if there is one. The caller holds the lock, and then performs the execution before
+    /// anything else that runs code of the user's: what is taken can no longer be cancelled.
     @inlinable
     func takeFirst(to run: UnsafeMutablePointer<QueueRun>) -> Bool {
         guard queueRuns.takeFirst(to: run) else { return false }
         run.pointee.isCancelled = engine.attach(.max, to: run.pointee.execution.run) == .cancelling
         return true
+    }
+
+    /// Runs the handler for an execution that was taken, reports its end, and releases it.
+    @inlinable
+    func perform(_ run: UnsafeMutablePointer<QueueRun>, _ body: QueueBody) {
+        let outcome = outcome(of: run, body)
+        finish(run, end(&run.pointee.execution, outcome))
     }
 
     /// Runs the handler, unless the execution was cancelled meanwhile.
@@ -154,19 +129,19 @@ extension Runtime {
         }
     }
 
-    /// Removes an execution that is cancelled from those that are ready, and ends it. Does nothing if a block has taken it.
+    /// Removes an execution that is cancelled from those that are ready, and ends it, under one lock. Does nothing if a block has
+    /// taken it.
     @inlinable
     @inline(never)
-    func removeCancelled(_ run: RunID) {
-        RunBuffer.withBuffer { buffer in
-            let isReady = lock.withLock { () -> Bool in
-                guard let slot = engine.attachment(of: run) else { return false }
-                engine.attach(.max, to: run)
-                queueRuns.remove(slot, to: buffer.current)
-                return true
-            }
-            guard isReady else { return }
-            finish(buffer.current, end(&buffer.current.pointee.execution, .failed(CancellationError())))
+    func removeCancelled(_ cancelled: RunID) {
+        withRun { run in
+            let now = lockForEnd()
+            guard let slot = engine.attachment(of: cancelled) else { return lock.unlock() }
+            queueRuns.remove(slot, to: run)
+            let outcome = Outcome<Output>.failed(CancellationError())
+            var end = reportEnd(of: &run.pointee.execution, outcome, at: now)
+            lock.unlock()
+            finish(run, conclude(&run.pointee.execution, outcome, &end))
         }
     }
 
@@ -191,9 +166,8 @@ extension Runtime {
     /// Runs everything that is ready, on the stack of a caller that is on the handler's queue.
     package func runReady() {
         guard case .queue(_, let body) = handler else { return }
-        RunBuffer.withBuffer { buffer in
-            guard lock.withLock({ takeFirst(to: buffer.next) }) else { return }
-            while runNext(in: buffer, body, endingBlock: false) {}
+        withRun { run in
+            while lock.withLock({ takeFirst(to: run) }) { perform(run, body) }
         }
     }
 

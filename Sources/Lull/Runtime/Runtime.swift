@@ -131,7 +131,7 @@ extension Runtime {
         let discarded = engine.takeDiscarded()
         lock.unlock()
         discarded.free()
-        perform(&actions, sendsBlocks)
+        perform(&actions, sendsBlocks: sendsBlocks)
         if wakesObservers { wakeObservers() }
     }
 }
@@ -144,7 +144,7 @@ extension Runtime {
     /// - Parameter sendsBlocks: What ``makeReady(_:)`` has returned.
     @inlinable
     @inline(never)
-    func perform(_ actions: inout EngineActions, _ sendsBlocks: Bool, isWaking: Bool = false) {
+    func perform(_ actions: inout EngineActions, sendsBlocks: Bool, isWaking: Bool = false) {
         actions.displaced?.promise?.deliver(Outcome(actions.fate))
         if !actions.more.isEmpty { performMore(&actions) }
         if sendsBlocks { sendBlocks() }
@@ -157,8 +157,10 @@ extension Runtime {
         while let action = pending.next() {
             switch consume action {
             case .start(let execution):
-                // Those for a queue are ready already.
-                if case .task(let isolation, let body) = handler { startTask(execution, on: isolation, body) }
+                guard case .task(let isolation, let body) = handler else {
+                    preconditionFailure("an execution for a queue was not made ready")
+                }
+                startTask(execution, on: isolation, body)
             case .cancel(let run):
                 cancel(run)
             case .settle(_, let batch, let fate):
@@ -220,7 +222,7 @@ extension Runtime {
             let discarded = engine.takeDiscarded()
             lock.unlock()
             discarded.free()
-            perform(&actions, sendsBlocks, isWaking: true)
+            perform(&actions, sendsBlocks: sendsBlocks, isWaking: true)
             left -= 64
         }
         if hadObservers { wakeObservers() }

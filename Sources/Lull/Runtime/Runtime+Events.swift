@@ -16,11 +16,7 @@ extension Runtime {
         var (result, actions) = event(&engine)
         let hasObservers = hasObservers
         if hasObservers { record(actions.more[...], at: engine.now) }
-        let sendsBlocks = makeReady(&actions)
-        let discarded = engine.takeDiscarded()
-        lock.unlock()
-        discarded.free()
-        perform(&actions, sendsBlocks: sendsBlocks)
+        unlockAndPerform(&actions)
         if hasObservers { wakeObservers() }
         return result
     }

@@ -13,15 +13,9 @@ extension Runtime {
     ///
     /// - Returns: Whether any has become ready.
     @inlinable
-    func makeReady(_ actions: inout EngineActions) -> Bool {
-        guard !actions.more.isEmpty, case .queue = handler else { return false }
-        return moveStarts(outOf: &actions)
-    }
-
-    @inlinable
     @inline(never)
-    func moveStarts(outOf actions: inout EngineActions) -> Bool {
-        guard actions.startsAny else { return false }
+    func makeReady(_ actions: inout EngineActions) -> Bool {
+        guard actions.startsAny, case .queue = handler else { return false }
         var others: [Action<Key, Item>] = []
         var pending = actions.takeMore()
         while let action = pending.next() {

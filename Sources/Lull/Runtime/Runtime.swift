@@ -127,11 +127,7 @@ extension Runtime {
     {
         var actions = engine.submitSlowPath(item, for: key, at: slot, at: now, wait: wait)
         let wakesObservers = hasObservers && recordSubmit(of: key, actions, at: engine.now)
-        let sendsBlocks = makeReady(&actions)
-        let discarded = engine.takeDiscarded()
-        lock.unlock()
-        discarded.free()
-        perform(&actions, sendsBlocks: sendsBlocks)
+        unlockAndPerform(&actions)
         if wakesObservers { wakeObservers() }
     }
 }
@@ -139,6 +135,16 @@ extension Runtime {
 // MARK: - Performing actions
 
 extension Runtime {
+    /// Releases the lock, which the caller holds since the engine has returned these actions, and performs them.
+    @inlinable
+    func unlockAndPerform(_ actions: inout EngineActions, isWaking: Bool = false) {
+        let sendsBlocks = makeReady(&actions)
+        let discarded = engine.takeDiscarded()
+        lock.unlock()
+        discarded.free()
+        perform(&actions, sendsBlocks: sendsBlocks, isWaking: isWaking)
+    }
+
     /// Performs actions, and empties them. The parameter is `inout` since a consumed one would be copied first.
     ///
     /// - Parameter sendsBlocks: What ``makeReady(_:)`` has returned.
@@ -218,11 +224,7 @@ extension Runtime {
             hadObservers = hasObservers
             if hadObservers { record(actions.more[...], at: engine.now) }
             isBehind = engine.alarm <= now
-            let sendsBlocks = makeReady(&actions)
-            let discarded = engine.takeDiscarded()
-            lock.unlock()
-            discarded.free()
-            perform(&actions, sendsBlocks: sendsBlocks, isWaking: true)
+            unlockAndPerform(&actions, isWaking: true)
             left -= 64
         }
         if hadObservers { wakeObservers() }

@@ -6,7 +6,7 @@
 /// newest; memory does not grow. When the upstream ends or throws, what is pending is delivered first. Cancelling the
 /// consuming task, or leaving its loop, ends everything at once.
 ///
-/// Each iteration reads the upstream from its start. An iterator costs a task that reads, an element costs a submit, and a delivery
+/// Each iteration reads the upstream again. An iterator costs a task that reads, an element costs a submit, and a delivery
 /// costs an execution. See <doc:Sequences>.
 public struct AsyncCoalescedSequence<Base: AsyncSequence & Sendable, Element: Sendable>: AsyncSequence, Sendable
 where Base.Element: Sendable {

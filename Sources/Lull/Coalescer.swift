@@ -42,10 +42,10 @@ extension Coalescer {
     /// Executes now what is pending, and waits until those executions and all that were running have ended: for the end
     /// of a screen or a program.
     ///
-    /// It waits for handlers, not for completions and `onFailure`, which are called afterwards.
+    /// It also waits for the completions and `onFailure` that are told their outcomes (<doc:Semantics>, section 6).
     ///
-    /// Inside a handler of the same debouncer it does not wait. If the awaiting task is cancelled, it returns at once,
-    /// and the work goes on.
+    /// Inside a handler of the same debouncer, and inside those, it does not wait. If the awaiting task is cancelled, it
+    /// returns at once, and the work goes on.
     @inlinable
     public nonisolated(nonsending) func flushAndWait() async {
         await runtime.sweepAndWait(.flush)
@@ -76,8 +76,8 @@ extension Coalescer {
     /// Shuts down as ``shutDown(discardingPending:)`` does, and waits until everything that runs or waits to run has
     /// ended.
     ///
-    /// Inside a handler of the same debouncer it does not wait. If the awaiting task is cancelled, it returns at once,
-    /// and the work goes on.
+    /// Inside a handler of the same debouncer, a completion or `onFailure` it does not wait. If the awaiting task is
+    /// cancelled, it returns at once, and the work goes on.
     @inlinable
     public nonisolated(nonsending) func shutDownAndWait(discardingPending: Bool = false) async {
         await runtime.sweepAndWait(discardingPending ? .cancel(running: false) : .flush, closing: true)

@@ -19,7 +19,8 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
     /// - Parameters:
     ///   - value: The value.
     ///   - key: The key.
-    ///   - completion: Called once, in a task of its own on the actor of the closure. Completions have no order.
+    ///   - completion: Called once, in a task of its own on the actor of the closure. If the handler got the value, the
+    ///     next execution of the key starts when this has returned.
     public func submit(
         _ value: Value, for key: Key,
         @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
@@ -52,10 +53,10 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
 
     /// Executes now what is pending under a key, and waits until this and any running execution of the key have ended.
     ///
-    /// It waits for handlers, not for completions and `onFailure`, which are called afterwards.
+    /// It also waits for the completions and `onFailure` that are told their outcomes (<doc:Semantics>, section 6).
     ///
-    /// Inside a handler of the same debouncer it does not wait. If the awaiting task is cancelled, it returns at once,
-    /// and the work goes on.
+    /// Inside a handler of the same debouncer, and inside those, it does not wait. If the awaiting task is cancelled, it
+    /// returns at once, and the work goes on.
     @inlinable
     public nonisolated(nonsending) func flushAndWait(_ key: Key) async {
         await runtime.handleAndWait(for: key) { engine, now in engine.flush(key, at: now) }
@@ -71,7 +72,8 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         runtime.handle { engine, now in engine.cancel(key, running: includingRunning, at: now) }
     }
 
-    /// Whether nothing is pending under a key, waiting to start, or running.
+    /// Whether nothing is pending under a key, waiting to start, or running, and the outcomes of its executions have been
+    /// told.
     @inlinable
     public func isIdle(_ key: Key) -> Bool {
         runtime.lock.withLock { runtime.engine.isIdle(key) }

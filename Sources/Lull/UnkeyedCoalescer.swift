@@ -28,7 +28,8 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - completion: Called once, in a task of its own on the actor of the closure. Completions have no order.
+    ///   - completion: Called once, in a task of its own on the actor of the closure. If the handler got the value, the
+    ///     next execution of the key starts when this has returned.
     public func submit(
         _ value: Value,
         @_inheritActorContext completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void

@@ -1,7 +1,7 @@
 /// Something that the driver has to do for the engine, in the order given. What runs code of the user's waits until the driver
 /// has released its lock.
 public enum Action<Key, Value> {
-    /// Run the handler, and report its end with ``Engine/ended(_:_:)``.
+    /// Run the handler, and report its end with ``Engine/ended(_:_:telling:)``.
     case start(Execution<Key, Value>)
     /// Cancel a running execution cooperatively.
     case cancel(RunID)

@@ -47,7 +47,7 @@ extension Engine {
             // The value that was to take the place of a cancelled run has just been dropped.
             executions.pointee.cancelSuperseded()
             if running { cancelRuns(of: executions, .cancelled, &actions) }
-            if !executions.pointee.isRunning {
+            if !executions.pointee.hasStarted {
                 keyExecutions.discard(slot.pointee.executions)
                 slot.pointee.executions = .max
             }
@@ -62,12 +62,12 @@ extension Engine {
         nextDue(key, at: instant) != nil
     }
 
-    /// Whether nothing of a key is pending, waiting or running.
+    /// Whether nothing of a key is pending, waiting or running, and every outcome of the key has been told.
     public func isIdle(_ key: Key) -> Bool {
         let index = findSlot(of: key)
         if index == .max { return true }
         let executions = executions(of: slots[index])
-        if willBeCancelled(index) { return executions?.pointee.isRunning != true }
+        if willBeCancelled(index) { return executions?.pointee.hasStarted != true }
         return slots[index].pointee.batch == nil && executions == nil
     }
 

@@ -33,49 +33,81 @@ extension Engine {
 
     /// Reports the end of an execution.
     ///
+    /// - Parameter steps: How many steps of telling its outcome are to end before the next execution of the key starts, and
+    ///   before callers that wait for this one are resumed. The driver reports the end of each with ``told(_:)``.
     /// - Returns: What became of its submits, and what is to be done next.
     @inlinable
-    public mutating func ended(_ run: RunID, _ ending: Ending) -> (Verdict, Actions<Key, Value>) {
+    public mutating func ended(
+        _ run: RunID, _ ending: Ending, telling steps: Int = 0
+    ) -> (Verdict, Actions<Key, Value>) {
         var actions = Actions<Key, Value>()
         let index = slots.contains(run.slot) ? slots[run.slot].pointee.executions : .max
         // A key with a running execution stays.
         if index != .max { _ = applyPendingSweeps(to: run.slot, &actions) }
         guard index != .max, case let executions = keyExecutions[index],
-            let ended = executions.pointee.remove(run.serial)
+            let ended = steps == 0
+                ? executions.pointee.remove(run.serial) : executions.pointee.beginTelling(run.serial, steps),
+            ended.state != .telling
         else {
             preconditionFailure("an execution that is not running was reported as ended")
         }
         runningCount -= 1
         tally.running -= ended.size
-        let verdict: Verdict
-        switch (ending, ended.cancellation) {
-        case (.returned, _):
-            verdict = .executed
-            tally.executed += ended.size
-        case (.threw, nil):
-            verdict = .failed
-            tally.failed += ended.size
-        case (.threw, .superseded?):
-            verdict = .superseded
-            tally.superseded += ended.size
-        case (.threw, .cancelled?):
-            verdict = .cancelled
-            tally.cancelled += ended.size
+        let verdict = verdict(of: ended, ending)
+        switch verdict {
+        case .executed: tally.executed += ended.size
+        case .failed: tally.failed += ended.size
+        case .superseded: tally.superseded += ended.size
+        case .cancelled: tally.cancelled += ended.size
         }
-        if !ended.waiters.isEmpty { noteEnd(for: ended.waiters, &actions) }
+        // While it is being told, other keys may have its slot.
+        if steps == 0 { unblock(index, ended.waiters, &actions) } else { startWaiting(&actions) }
+        return (verdict, actions)
+    }
 
+    @inlinable
+    func verdict(of run: KeyExecutions<Value>.Run, _ ending: Ending) -> Verdict {
+        guard ending == .threw else { return .executed }
+        return switch run.phase {
+        case .running, .telling: .failed
+        case .superseded: .superseded
+        case .cancelled: .cancelled
+        }
+    }
+
+    /// Reports the end of one of the steps of telling the outcome of an execution that has ended.
+    ///
+    /// - Returns: What is to be done next: after the last step, what waited for it.
+    @inlinable
+    public mutating func told(_ run: RunID) -> Actions<Key, Value> {
+        var actions = Actions<Key, Value>()
+        let index = slots.contains(run.slot) ? slots[run.slot].pointee.executions : .max
+        if index != .max { _ = applyPendingSweeps(to: run.slot, &actions) }
+        guard index != .max, let steps = keyExecutions[index].pointee.endStep(run.serial) else {
+            preconditionFailure("the outcome of an execution was told once too often")
+        }
+        if steps == 0, let told = keyExecutions[index].pointee.remove(run.serial) {
+            unblock(index, told.waiters, &actions)
+        }
+        return actions
+    }
+
+    /// Starts what waits for a key of which an execution was removed, and resumes the callers that waited for that.
+    @inlinable
+    mutating func unblock(_ index: UInt32, _ waiters: [WaiterID], _ actions: inout Actions<Key, Value>) {
+        let executions = keyExecutions[index]
+        if !waiters.isEmpty { noteEnd(for: waiters, &actions) }
         // What waited for the key may start as soon as `maxConcurrent` allows; under `.concurrent` it could from the beginning.
         if setup.whileRunning != .concurrent, executions.pointee.isWaiting { queueStart(index) }
         startWaiting(&actions)
         retire(index, &actions)
-        return (verdict, actions)
     }
 
     /// Forgets the executions of a key, and perhaps the key, if nothing of it runs or waits.
     @inlinable
     mutating func retire(_ index: UInt32, _ actions: inout Actions<Key, Value>) {
         let executions = keyExecutions[index]
-        guard !executions.pointee.isRunning, !executions.pointee.isWaiting else { return }
+        guard !executions.pointee.hasStarted, !executions.pointee.isWaiting else { return }
         let slotIndex = executions.pointee.slot
         let slot = slots[slotIndex]
         keyExecutions.discard(index)
@@ -88,7 +120,7 @@ extension Engine {
     @inlinable
     @inline(never)
     mutating func cancelRuns(
-        of executions: UnsafeMutablePointer<KeyExecutions<Value>>, _ reason: KeyExecutions<Value>.Cancellation,
+        of executions: UnsafeMutablePointer<KeyExecutions<Value>>, _ reason: KeyExecutions<Value>.Phase,
         _ actions: inout Actions<Key, Value>
     ) {
         for serial in executions.pointee.cancelRuns(reason) {
@@ -115,9 +147,9 @@ extension Engine {
     @inlinable
     public func isCancelling(_ run: RunID) -> Bool { state(of: run) == .cancelling }
 
-    /// Whether an execution has started and not ended.
+    /// Whether an execution has started, and its outcome has not been told.
     @inlinable
-    public func isRunning(_ run: RunID) -> Bool { state(of: run) != .ended }
+    public func hasStarted(_ run: RunID) -> Bool { state(of: run) != .ended }
 
     /// The state of an execution.
     @inlinable

@@ -67,7 +67,7 @@ extension Engine {
 
     @inlinable
     func isBlocked(_ executions: UnsafeMutablePointer<KeyExecutions<Value>>) -> Bool {
-        setup.whileRunning != .concurrent && executions.pointee.isRunning
+        setup.whileRunning != .concurrent && executions.pointee.hasStarted
     }
 
     /// Drops what waits at a key.

@@ -1,7 +1,7 @@
 /// One run of the handler for one key, as the engine asks for it.
 @frozen
 public struct Execution<Key, Value> {
-    /// Identifies the execution when its end is reported with ``Engine/ended(_:_:)``.
+    /// Identifies the execution when its end is reported with ``Engine/ended(_:_:telling:)``.
     public var run: RunID
     /// The key of the value.
     public var key: Key
@@ -45,15 +45,21 @@ public struct RunID: Hashable, Sendable {
     }
 }
 
-/// Whether an execution is running, and is being cancelled.
+/// How far an execution is that has started.
 @frozen
 public enum RunState: Hashable, Sendable {
     /// It has started and not ended.
     case running
     /// It is running, and is to be cancelled: ``Action/cancel(_:)`` was returned for it.
     case cancelling
-    /// It has ended.
+    /// Its handler has ended, and its outcome is being told: see ``Engine/told(_:)``.
+    case telling
+    /// It has ended, and its outcome has been told.
     case ended
+
+    /// Whether the handler has not ended.
+    @inlinable
+    public var isRunning: Bool { self == .running || self == .cancelling }
 }
 
 /// The fate of a submit that no handler got (<doc:Semantics>, section 6).
@@ -78,7 +84,7 @@ public enum Rejection: Hashable, Sendable {
     case overCapacity
 }
 
-/// How an execution ended, as reported with ``Engine/ended(_:_:)``.
+/// How an execution ended, as reported with ``Engine/ended(_:_:telling:)``.
 @frozen
 public enum Ending: Hashable, Sendable {
     /// The handler returned.

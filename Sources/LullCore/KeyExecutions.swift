@@ -1,16 +1,16 @@
-/// The executions of one key: those that run, and the one that is due and waits (<doc:Semantics>, section 7).
+/// The executions of one key: those that have started, and the one that is due and waits (<doc:Semantics>, section 7).
 ///
-/// A key has this only while it has one or the other.
+/// A key has this only while it has one or the other. An execution that has started runs, and then stays until the driver has
+/// told its outcome.
 @usableFromInline
 struct KeyExecutions<Value> {
-    /// An execution that is running.
+    /// An execution that has started, until its outcome has been told.
     @usableFromInline
     struct Run {
         @usableFromInline let serial: UInt64
         /// The number of submits that it handles.
         @usableFromInline let size: Int
-        /// Why it is being cancelled, if it is.
-        @usableFromInline var cancellation: Cancellation?
+        @usableFromInline var phase: Phase
         /// A number that the driver has attached; `UInt32.max` for none.
         @usableFromInline var attachment: UInt32
         /// The callers that wait for its end.
@@ -20,21 +20,32 @@ struct KeyExecutions<Value> {
         init(serial: UInt64, size: Int, waiters: [WaiterID]) {
             self.serial = serial
             self.size = size
+            phase = .running
             attachment = .max
             self.waiters = waiters
         }
 
         @inlinable
-        var state: RunState { cancellation == nil ? .running : .cancelling }
+        var state: RunState {
+            switch phase {
+            case .running: .running
+            case .superseded, .cancelled: .cancelling
+            case .telling: .telling
+            }
+        }
     }
 
-    /// Why an execution is being cancelled.
+    /// What an execution that has started is doing.
     @usableFromInline
-    enum Cancellation {
-        /// A newer value takes its place.
+    enum Phase: Equatable {
+        /// Its handler runs.
+        case running
+        /// The same, and it is being cancelled: a newer value takes its place.
         case superseded
-        /// By a `cancel` that includes what is running.
+        /// The same, and it is being cancelled by a `cancel` that includes what is running.
         case cancelled
+        /// Its handler has ended, and this many steps of telling its outcome have not.
+        case telling(Int)
     }
 
     /// The slot of the key.
@@ -54,8 +65,16 @@ struct KeyExecutions<Value> {
         others = []
     }
 
+    /// Whether an execution has started whose outcome has not been told.
     @inlinable
-    var isRunning: Bool { run != nil || !others.isEmpty }
+    var hasStarted: Bool { run != nil || !others.isEmpty }
+
+    /// Whether the handler runs for the key.
+    @inlinable
+    var isRunning: Bool {
+        if let run, run.state != .telling { return true }
+        return others.contains { $0.state != .telling }
+    }
 
     /// Whether a value waits. Comparing ``waiting`` with nil would copy it.
     @inlinable
@@ -81,13 +100,37 @@ struct KeyExecutions<Value> {
         return others.remove(at: index)
     }
 
+    /// The handler of a run has ended, and its outcome is told in this many steps. Returns the run as it was.
+    @usableFromInline
+    mutating func beginTelling(_ serial: UInt64, _ steps: Int) -> Run? {
+        let ended = find(serial)
+        changeRuns { run in
+            guard run.serial == serial, run.state != .telling else { return }
+            run.phase = .telling(steps)
+            run.attachment = .max
+        }
+        return ended
+    }
+
+    /// Counts one step of telling less for a run, and returns how many are left; nil if there was none.
+    @usableFromInline
+    mutating func endStep(_ serial: UInt64) -> Int? {
+        var left: Int?
+        changeRuns { run in
+            guard run.serial == serial, case .telling(let steps) = run.phase else { return }
+            run.phase = .telling(steps - 1)
+            left = steps - 1
+        }
+        return left
+    }
+
     /// Marks the runs that are not being cancelled yet, and returns their serial numbers.
     @usableFromInline
-    mutating func cancelRuns(_ reason: Cancellation) -> [UInt64] {
+    mutating func cancelRuns(_ reason: Phase) -> [UInt64] {
         var serials: [UInt64] = []
         changeRuns { run in
-            guard run.cancellation == nil else { return }
-            run.cancellation = reason
+            guard run.phase == .running else { return }
+            run.phase = reason
             serials.append(run.serial)
         }
         return serials
@@ -96,7 +139,7 @@ struct KeyExecutions<Value> {
     /// Lets runs that are cancelled for a newer value end as cancelled: that value has been cancelled.
     @usableFromInline
     mutating func cancelSuperseded() {
-        changeRuns { run in if run.cancellation == .superseded { run.cancellation = .cancelled } }
+        changeRuns { run in if run.phase == .superseded { run.phase = .cancelled } }
     }
 
     @inlinable

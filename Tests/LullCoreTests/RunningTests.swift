@@ -111,7 +111,7 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("the driver can ask whether a run is being cancelled, and whether it runs")
+    @Test("the driver can ask whether a run is being cancelled, and whether it has started")
     func questions() throws {
         var engine = Engine<String, String>(try Setup(.debounce(10), whileRunning: .cancelRunning))
         let actions = { (actions: Actions<String, String>) -> RunID? in
@@ -120,13 +120,13 @@ struct RunningTests {
         }
         _ = engine.submit("1", for: "k", at: .origin)
         let run = try #require(actions(engine.advance(to: CoreInstant(10))))
-        #expect(engine.isRunning(run) == true)
+        #expect(engine.hasStarted(run) == true)
         #expect(engine.isCancelling(run) == false)
         _ = engine.submit("2", for: "k", at: CoreInstant(11), wait: 0)
         _ = engine.advance(to: CoreInstant(11))
         #expect(engine.isCancelling(run) == true)
         _ = engine.ended(run, .threw)
-        #expect(engine.isRunning(run) == false)
+        #expect(engine.hasStarted(run) == false)
         #expect(engine.isCancelling(run) == false)
         #expect(engine.runningExecutions == 1)
     }

@@ -1,7 +1,7 @@
 // Section 7: what becomes of a due value.
 extension ReferenceModel {
     mutating func fallDue(_ index: Int, _ values: [Int], _ due: ReferenceGate.Due) {
-        if setup.whileRunning == .skip, !keys[index].running.isEmpty, due.edge != .flush {
+        if setup.whileRunning == .skip, keys[index].running.contains(where: { $0.telling == nil }), due.edge != .flush {
             for value in values { fates[value] = .absorbed }
             return
         }
@@ -22,7 +22,8 @@ extension ReferenceModel {
 
     /// Cancels the running executions of a key that are not cancelled yet.
     mutating func cancelRuns(_ index: Int, _ fate: ReferenceFate) {
-        for run in keys[index].running.indices where keys[index].running[run].fateIfItThrows == .failed {
+        for run in keys[index].running.indices
+        where keys[index].running[run].fateIfItThrows == .failed && keys[index].running[run].telling == nil {
             keys[index].running[run].fateIfItThrows = fate
             events.append(.stop(keys[index].running[run].number))
         }
@@ -88,25 +89,52 @@ extension ReferenceModel {
         resumeWaiters()
     }
 
-    /// Reports that the handler of an execution, by its number, has returned or thrown.
-    public mutating func ended(_ run: Int, threw: Bool = false) {
+    /// Reports that the handler of an execution, by its number, has returned or thrown. Its outcome is told in a number of
+    /// steps.
+    public mutating func ended(_ run: Int, threw: Bool = false, telling steps: Int = 0) {
         for index in keys.indices {
-            for ended in keys[index].running where ended.number == run {
+            for ended in keys[index].running.indices where keys[index].running[ended].number == run {
+                keys[index].running[ended].telling = steps
+                let ended = keys[index].running[ended]
                 for value in ended.values { fates[value] = threw ? ended.fateIfItThrows : .executed }
-                keys[index].running.removeAll { $0.number == run }
-                if setup.whileRunning != .concurrent { queueIfRest(index) }
             }
         }
-        for waiter in waiters.indices { waiters[waiter].runs.removeAll { $0 == run } }
-        resumeWaiters()
+        leaveIfTold(run)
         startWaiting()
     }
 
+    /// Reports the end of one of the steps of telling an outcome.
+    public mutating func told(_ run: Int) {
+        for index in keys.indices {
+            for told in keys[index].running.indices where keys[index].running[told].number == run {
+                keys[index].running[told].telling = keys[index].running[told].telling.map { $0 - 1 }
+            }
+        }
+        leaveIfTold(run)
+        startWaiting()
+    }
+
+    private mutating func leaveIfTold(_ run: Int) {
+        for index in keys.indices where keys[index].running.contains(where: { $0.number == run && $0.telling == 0 }) {
+            keys[index].running.removeAll { $0.number == run }
+            if setup.whileRunning != .concurrent { queueIfRest(index) }
+            for waiter in waiters.indices { waiters[waiter].runs.removeAll { $0 == run } }
+        }
+        resumeWaiters()
+    }
+
     /// The numbers of the executions that are running.
-    public var running: [Int] { keys.flatMap { $0.running }.map { $0.number }.sorted() }
+    public var running: [Int] { numbers { $0.telling == nil } }
+
+    /// The numbers of the executions that have ended, and whose outcomes are being told.
+    public var telling: [Int] { numbers { $0.telling != nil } }
+
+    private func numbers(_ condition: (Run) -> Bool) -> [Int] {
+        keys.flatMap { $0.running }.filter(condition).map { $0.number }.sorted()
+    }
 
     /// The number of executions that are running.
-    public var runningExecutions: Int { keys.reduce(0) { $0 + $1.running.count } }
+    public var runningExecutions: Int { running.count }
 
     /// Lets a caller wait for what runs and waits at a key, or at all keys.
     ///

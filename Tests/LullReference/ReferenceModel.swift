@@ -25,10 +25,12 @@ public struct ReferenceModel: Sendable {
         var isRest = false
     }
 
-    /// An execution that has started and not ended.
+    /// An execution that has started, until its outcome has been told.
     struct Run: Sendable {
         var number: Int
         var values: [Int]
+        /// Once its handler has ended: how many steps of telling its outcome have not.
+        var telling: Int?
         /// How its submits end if it throws.
         var fateIfItThrows: ReferenceFate = .failed
     }

@@ -1,4 +1,8 @@
+internal import LullCore
+
 /// A value that is delivered at most once, and awaited at most once or passed to a callback.
+///
+/// A callback also gets the execution whose outcome the value is, if it is one, and tells its runtime when it has ended.
 ///
 /// Cancelling the awaiting task ends its wait at once, and nothing else.
 ///
@@ -12,6 +16,10 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: `state` is only touched while `lock` is held.
     private let lock = Lock()
     private var state: State
+    /// Whether a callback takes the value.
+    @usableFromInline let hasCallback: Bool
+
+    @usableFromInline typealias Callback = @Sendable (Value, RunID?) -> Void
 
     private enum State {
         /// Neither delivered nor awaited.
@@ -20,7 +28,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
         case preparing(Sleep)
         case awaited(UnsafeContinuation<Value?, Never>, Sleep?)
         /// A callback takes the value.
-        case callback(@Sendable (Value) -> Void)
+        case callback(Callback)
         case delivered(Value)
         /// Taken, or the awaiting task was cancelled.
         case over
@@ -29,19 +37,22 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
     @usableFromInline
     init() {
         state = .open
+        hasCallback = false
     }
 
     @usableFromInline
-    init(callback: @escaping @Sendable (Value) -> Void) {
+    init(callback: @escaping Callback) {
         state = .callback(callback)
+        hasCallback = true
     }
 
     /// Delivers the value.
     ///
+    /// - Parameter run: The execution whose outcome it is, if it is one.
     /// - Returns: Whether it is taken: false if the awaiting task was cancelled before.
     @usableFromInline
     @discardableResult
-    func deliver(_ value: Value) -> Bool {
+    func deliver(_ value: Value, of run: RunID? = nil) -> Bool {
         let old = lock.withLock { () -> State in
             let old = state
             switch old {
@@ -56,7 +67,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
         case .awaited(let continuation, let sleep):
             sleep?.end()
             continuation.resume(returning: value)
-        case .callback(let callback): callback(value)
+        case .callback(let callback): callback(value, run)
         case .open: break
         case .delivered, .over: return false
         }

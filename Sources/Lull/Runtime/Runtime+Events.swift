@@ -21,9 +21,10 @@ extension Runtime {
         return result
     }
 
-    /// Passes an event to the engine, and waits until all executions of a key that run or wait after it have ended.
+    /// Passes an event to the engine, and waits until all executions of a key that run or wait after it have ended, and their outcomes
+    /// have been told.
     ///
-    /// Inside a handler of the same debouncer it does not wait: a handler cannot wait for its own end.
+    /// Inside an execution of the same debouncer it does not wait: that cannot wait for its own end.
     @usableFromInline
     nonisolated(nonsending) func handleAndWait(
         for key: Key, _ event: (inout Engine<Key, Item>, CoreInstant) -> EngineActions
@@ -41,11 +42,11 @@ extension Runtime {
         _ = await promise?.value(observer: workObserver)
     }
 
-    /// Whether the caller is part of a run of the handler that has not ended. A task that the handler made is part of it until
-    /// the handler ends; a completion is not.
+    /// Whether the caller is part of an execution whose outcome has not been told: of the handler, a completion or `onFailure`,
+    /// or of a task that one of them made.
     @usableFromInline
     var isInsideHandler: Bool {
         guard let run = Work.current?.run(of: number) else { return false }
-        return lock.withLock { engine.isRunning(run) }
+        return lock.withLock { engine.hasStarted(run) }
     }
 }

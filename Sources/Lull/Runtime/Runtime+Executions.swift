@@ -18,7 +18,7 @@ extension Runtime {
                 outcome = .failed(error)
             }
             var execution = execution
-            if let failure = self.end(&execution, outcome) { await self.reportFailure(failure, of: execution.key) }
+            self.end(&execution, outcome)
             self.workObserver?.ended(work)
         }
         register(ExecutionTask(task, work, workObserver, on: isolation), execution.run)
@@ -29,7 +29,7 @@ extension Runtime {
     func register(_ task: ExecutionTask, _ run: RunID) {
         let state = lock.withLock { () -> RunState in
             let state = engine.state(of: run)
-            if state != .ended { engine.attach(tasks.insert(task), to: run) }
+            if state.isRunning { engine.attach(tasks.insert(task), to: run) }
             return state
         }
         if state == .cancelling { task.cancel() }
@@ -65,12 +65,15 @@ extension Runtime {
         @usableFromInline let discarded: Discarded
         @usableFromInline let hasObservers: Bool
         @usableFromInline let sendsBlocks: Bool
+        /// Whether its outcome is told now, and holds up the key until then.
+        @usableFromInline let isTold: Bool
 
         @inlinable
         init(
             verdict: Verdict, actions: EngineActions, task: ExecutionTask?, discarded: consuming Discarded,
-            hasObservers: Bool, sendsBlocks: Bool
+            hasObservers: Bool, sendsBlocks: Bool, isTold: Bool
         ) {
+            self.isTold = isTold
             self.verdict = verdict
             self.actions = actions
             self.task = task
@@ -80,73 +83,108 @@ extension Runtime {
         }
     }
 
-    /// Reports the end of an execution to the engine, delivers its outcome, and starts what waited for it.
-    ///
-    /// - Returns: The error that is to be reported, if the execution has failed.
+    /// Reports the end of an execution to the engine, tells its outcome, and starts what waited for it.
     @inlinable
-    func end(_ execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>) -> (any Error)? {
+    func end(_ execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>) {
+        let steps = deliverySteps(of: execution.batch)
         let now = lockForEnd()
-        var end = reportEnd(of: &execution, outcome, at: now)
+        var end = reportEnd(of: &execution, outcome, delivering: steps, at: now)
         lock.unlock()
-        return conclude(&execution, outcome, &end)
+        conclude(&execution, outcome, &end)
+    }
+
+    /// How many steps it takes to deliver an outcome: none if no caller has asked for it; otherwise one for all deliveries
+    /// together, and one for each completion.
+    @inlinable
+    func deliverySteps(of batch: Batch<Item>) -> Int {
+        var steps = 0
+        func count(_ item: Item) {
+            if let promise = item.promise { steps = max(steps, 1) + (promise.hasCallback ? 1 : 0) }
+        }
+        for item in batch.earlier { count(item) }
+        count(batch.value)
+        return steps
     }
 
     /// Reports the end of an execution to the engine. The caller holds the lock, by ``lockForEnd()``.
     @inlinable
     func reportEnd(
-        of execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>, at now: CoreInstant
+        of execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>, delivering deliveries: Int,
+        at now: CoreInstant
     ) -> ExecutionEnd {
         var ending = Ending.returned
-        if case .failed = outcome { ending = .threw }
+        var steps = deliveries
+        if case .failed = outcome {
+            ending = .threw
+            // One that was cancelled is no failure.
+            if !engine.isCancelling(execution.run) { steps = max(steps, 1) + (onFailure == nil ? 0 : 1) }
+        }
         let task = tasks.count == 0 ? nil : engine.attachment(of: execution.run).map { tasks.remove($0) }
-        var (verdict, actions) = engine.ended(execution.run, ending)
+        var (verdict, actions) = engine.ended(execution.run, ending, telling: steps)
         if hasObservers { recordEnd(of: execution, verdict, actions, at: now) }
         let sendsBlocks = makeReady(&actions)
         return ExecutionEnd(
             verdict: verdict, actions: actions, task: task, discarded: engine.takeDiscarded(),
-            hasObservers: hasObservers, sendsBlocks: sendsBlocks)
+            hasObservers: hasObservers, sendsBlocks: sendsBlocks, isTold: steps > 0)
     }
 
-    /// Delivers the outcome of an execution, and performs what the engine asks for.
+    /// Performs what the engine asks for at the end of an execution, and tells its outcome.
     @inlinable
     func conclude(
         _ execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>, _ end: inout ExecutionEnd
-    ) -> (any Error)? {
-        var failure: (any Error)?
-        switch end.verdict {
-        case .executed:
-            deliver(outcome, to: execution.batch)
-        case .failed:
-            let isTaken = deliver(outcome, to: execution.batch)
-            if case .failed(let error) = outcome, onFailure != nil || !isTaken { failure = error }
-        case .superseded:
-            deliver(.superseded, to: execution.batch)
-        case .cancelled:
-            deliver(.cancelled, to: execution.batch)
-        }
+    ) {
         if !end.actions.isQuiet || end.sendsBlocks { perform(&end.actions, sendsBlocks: end.sendsBlocks) }
         if end.hasObservers { wakeObservers() }
-        return failure
+        if end.isTold { tell(&execution, outcome, end.verdict) }
+    }
+
+    // MARK: - Telling
+
+    /// Delivers the outcome of an execution, and reports its failure. The next execution of the key starts when all that are
+    /// called for it have ended.
+    @inlinable
+    @inline(never)
+    func tell(_ execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>, _ verdict: Verdict) {
+        let run = execution.run
+        switch verdict {
+        case .executed:
+            deliver(outcome, to: execution.batch, of: run)
+        case .failed:
+            let isTaken = deliver(outcome, to: execution.batch, of: run)
+            if case .failed(let error) = outcome { reportFailure(error, of: run, execution.key, isTaken: isTaken) }
+        case .superseded:
+            deliver(.superseded, to: execution.batch, of: run)
+        case .cancelled:
+            deliver(.cancelled, to: execution.batch, of: run)
+        }
+        told(run)
+    }
+
+    /// Reports the end of a step of telling an outcome, and starts what waited for the last one.
+    @inlinable
+    func told(_ run: RunID) {
+        handle { engine in ((), engine.told(run)) }
     }
 
     /// Delivers an outcome to every caller that waits for one of these submits.
     ///
+    /// - Parameter run: The execution whose outcome it is, if it is one.
     /// - Returns: Whether any caller has taken it.
     @inlinable
     @discardableResult
-    func deliver(_ outcome: Outcome<Output>, to batch: Batch<Item>) -> Bool {
+    func deliver(_ outcome: Outcome<Output>, to batch: Batch<Item>, of run: RunID? = nil) -> Bool {
         var isTaken = false
-        for item in batch.earlier where item.promise?.deliver(outcome) == true { isTaken = true }
-        if batch.value.promise?.deliver(outcome) == true { isTaken = true }
+        for item in batch.earlier where item.promise?.deliver(outcome, of: run) == true { isTaken = true }
+        if batch.value.promise?.deliver(outcome, of: run) == true { isTaken = true }
         return isTaken
     }
 
-    /// Calls `onFailure`, or logs.
+    /// Calls `onFailure`, or logs what no caller has taken.
     @usableFromInline
-    func reportFailure(_ failure: any Error, of key: Key) async {
+    func reportFailure(_ failure: any Error, of run: RunID, _ key: Key, isTaken: Bool) {
         if let onFailure {
-            await onFailure(failure, key)
-        } else {
+            call(of: run, key, on: onFailure.isolation) { await onFailure(failure, key) }
+        } else if !isTaken {
             logFailure(failure, of: describe(key, of: Value.self), kind, madeAt: site)
         }
     }

@@ -104,7 +104,8 @@ extension Runtime {
     @inlinable
     func perform(_ run: UnsafeMutablePointer<QueueRun>, _ body: QueueBody) {
         let outcome = outcome(of: run, body)
-        finish(run, end(&run.pointee.execution, outcome))
+        end(&run.pointee.execution, outcome)
+        finish(run)
     }
 
     /// Runs the handler, unless the execution was cancelled meanwhile.
@@ -133,23 +134,18 @@ extension Runtime {
             guard let slot = engine.attachment(of: cancelled) else { return lock.unlock() }
             queueRuns.remove(slot, to: run)
             let outcome = Outcome<Output>.failed(CancellationError())
-            var end = reportEnd(of: &run.pointee.execution, outcome, at: now)
+            let steps = deliverySteps(of: run.pointee.execution.batch)
+            var end = reportEnd(of: &run.pointee.execution, outcome, delivering: steps, at: now)
             lock.unlock()
-            finish(run, conclude(&run.pointee.execution, outcome, &end))
+            conclude(&run.pointee.execution, outcome, &end)
+            finish(run)
         }
     }
 
-    /// Reports a failure, if there is one, and the end of tracked work. Releases the execution.
+    /// Reports the end of tracked work, and releases the execution.
     @inlinable
-    func finish(_ run: UnsafeMutablePointer<QueueRun>, _ failure: (any Error)?) {
-        if let failure {
-            Task.detached { [key = run.pointee.execution.key, work = run.pointee.work] in
-                await self.reportFailure(failure, of: key)
-                if let work { self.workObserver?.ended(work) }
-            }
-        } else if let work = run.pointee.work {
-            workObserver?.ended(work)
-        }
+    func finish(_ run: UnsafeMutablePointer<QueueRun>) {
+        if let work = run.pointee.work { workObserver?.ended(work) }
         run.deinitialize(count: 1)
     }
 }

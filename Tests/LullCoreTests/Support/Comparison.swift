@@ -88,12 +88,15 @@ final class Comparison {
                 return "\(engine.restingKeyCount) resting keys instead of \(model.restingKeys)"
             }
             return differences()
-        case .ended(let number, let threw):
-            // What falls due while a handler runs depends on when it ends, so the engine has to know the time. While a call for
-            // all keys is under way, the two number what it starts differently.
-            if isLazy { advance(to: model.now, limit: nil) }
-            if isLazy, sweeps.isEmpty, let difference = synchronise() { return difference }
-            end(number, threw: threw)
+        case .ended(let number, let threw, let steps):
+            if let difference = catchUpBeforeEnd() { return difference }
+            guard let run = pick(number, of: model.running) else { break }
+            end(run, threw: threw, telling: steps)
+        case .told(let number):
+            if let difference = catchUpBeforeEnd() { return difference }
+            guard let run = pick(number, of: model.telling), let name = runs[run] else { break }
+            model.told(run)
+            note(engine.told(name))
         case .wait(let key):
             if isLazy, let difference = synchronise() { return difference }
             waiterCount += 1
@@ -142,13 +145,23 @@ final class Comparison {
         } while engine.alarm.nanoseconds <= model.now && engine.alarm < .farFuture
     }
 
-    private func end(_ number: Int, threw: Bool) {
-        let known = model.running.filter { runs[$0] != nil }
-        guard !known.isEmpty else { return }
-        let run = known[number % known.count]
+    /// What falls due while a handler runs depends on when it ends, so the engine has to know the time. While a call for all
+    /// keys is under way, the two number what it starts differently.
+    private func catchUpBeforeEnd() -> String? {
+        if isLazy { advance(to: model.now, limit: nil) }
+        return isLazy && sweeps.isEmpty ? synchronise() : nil
+    }
+
+    /// The n-th of these executions that the engine has too, modulo their number.
+    private func pick(_ number: Int, of executions: [Int]) -> Int? {
+        let known = executions.filter { runs[$0] != nil }
+        return known.isEmpty ? nil : known[number % known.count]
+    }
+
+    private func end(_ run: Int, threw: Bool, telling steps: Int) {
         guard let name = runs[run], let execution = executions[Int(name.serial)] else { return }
-        model.ended(run, threw: threw)
-        let (verdict, actions) = engine.ended(name, threw ? .threw : .returned)
+        model.ended(run, threw: threw, telling: steps)
+        let (verdict, actions) = engine.ended(name, threw ? .threw : .returned, telling: steps)
         for value in execution.batch.values { fates[value] = ReferenceFate(verdict) }
         note(actions)
     }

@@ -75,7 +75,10 @@ extension Engine {
             let executions = executions.pointee
             let key = "key \(executions.slot)"
             let runs = executions.others + (executions.run.map { [$0] } ?? [])
-            running += runs.count
+            running += runs.filter { $0.state != .telling }.count
+            broken.unless(
+                runs.allSatisfy { if case .telling(let steps) = $0.phase { steps > 0 } else { true } },
+                "what has been told of \(key) is gone")
             broken.unless(
                 slots.contains(executions.slot) && slots[executions.slot].pointee.executions == index,
                 "the executions \(index) have a key")
@@ -123,8 +126,8 @@ extension Engine {
         slots.forEach { _, slot in pending += slot.pointee.batch?.size ?? 0 }
         keyExecutions.forEach { _, executions in
             waiting += executions.pointee.waiting?.size ?? 0
-            running += executions.pointee.run?.size ?? 0
-            running += executions.pointee.others.reduce(0) { $0 + $1.size }
+            let runs = executions.pointee.others + (executions.pointee.run.map { [$0] } ?? [])
+            running += runs.filter { $0.state != .telling }.reduce(0) { $0 + $1.size }
         }
         broken.unless(waitingSubmits == waiting, "\(waiting) submits wait, not \(waitingSubmits)")
         broken.unless(

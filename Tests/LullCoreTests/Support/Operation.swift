@@ -10,8 +10,10 @@ enum Operation: Sendable, CustomStringConvertible {
     case dropUnreachable(at: Int)
     /// Time advances; with a `limit`, the engine does no more than this many executions a call.
     case advance(to: Int, limit: Int?)
-    /// One of the running executions ends: the n-th, modulo their number.
-    case ended(Int, threw: Bool)
+    /// One of the running executions ends: the n-th, modulo their number. Its outcome is told in some steps.
+    case ended(Int, threw: Bool, telling: Int)
+    /// A step of telling an outcome ends: of the n-th execution, modulo the number of those.
+    case told(Int)
     /// A caller waits for a key, or for all.
     case wait(String?)
     /// Asks what is pending, now or in the future.
@@ -25,7 +27,9 @@ enum Operation: Sendable, CustomStringConvertible {
         case .shutDown(let flushing, let at): "\(at) shut down " + (flushing ? "flushing" : "dropping")
         case .dropUnreachable(let at): "\(at) drop what is unreachable"
         case .advance(let at, let limit): "\(at) advance" + (limit.map { " limit \($0)" } ?? "")
-        case .ended(let number, let threw): "run \(number) " + (threw ? "throws" : "returns")
+        case .ended(let number, let threw, let steps):
+            "run \(number) " + (threw ? "throws" : "returns") + (steps > 0 ? ", told in \(steps)" : "")
+        case .told(let number): "told \(number)"
         case .wait(let key): "wait for \(key ?? "all")"
         case .ask(let at): "ask about \(at)"
         }
@@ -57,6 +61,7 @@ struct Trial: Sendable {
         }
         let ends = Int.random(in: 1...12, using: &random)
         let restless = Int.random(in: 1...4, using: &random)
+        let tells = random.oneIn(2)
         // Not the far past itself, before which nothing happens.
         var now = random.oneIn(8) ? random.pick([.min + 1, -8, Int.max - 40]) : 0
         operations = []
@@ -72,7 +77,10 @@ struct Trial: Sendable {
             case 3...5: operations.append(.ask(at: later(at, by: random.pick([0, 0, 1, 2, 5, 20]))))
             case 6...8: operations.append(.advance(to: at, limit: random.oneIn(3) ? random.pick([1, 2]) : nil))
             case 9..<(9 + ends):
-                operations.append(.ended(Int.random(in: 0..<8, using: &random), threw: random.oneIn(3)))
+                let number = Int.random(in: 0..<8, using: &random)
+                let steps = tells ? random.pick([0, 0, 1, 1, 2]) : 0
+                operations.append(
+                    tells && random.oneIn(2) ? .told(number) : .ended(number, threw: random.oneIn(3), telling: steps))
             case 9...20 where random.oneIn(60): operations.append(.dropUnreachable(at: at))
             case 9...20 where random.oneIn(120): operations.append(.shutDown(flushing: random.oneIn(2), at: at))
             default:

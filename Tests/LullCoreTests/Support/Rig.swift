@@ -22,6 +22,8 @@ final class Rig {
 
     private var fates: [String: ReferenceFate] = [:]
     private var running: [(value: String, execution: Execution<String, String>)] = []
+    /// Executions whose outcomes are being told.
+    private var telling: [(value: String, run: RunID)] = []
     private let handlersTakeTime: Bool
 
     init(
@@ -65,16 +67,26 @@ final class Rig {
 
     func wait(_ waiter: WaiterID, _ key: String? = nil) -> Bool { engine.addWaiter(waiter, for: key) }
 
-    /// Ends the execution that got `value` last.
-    func end(_ value: String, _ ending: Ending = .returned) {
+    /// Ends the execution that got `value` last, whose outcome is told in some steps.
+    func end(_ value: String, _ ending: Ending = .returned, telling steps: Int = 0) {
         guard let index = running.firstIndex(where: { $0.value == value }) else {
             executions.append("\(value) is not running")
             return
         }
         let ended = running.remove(at: index).execution
-        let (verdict, actions) = engine.ended(ended.run, ending)
+        if steps > 0 { telling.append((value, ended.run)) }
+        let (verdict, actions) = engine.ended(ended.run, ending, telling: steps)
         for value in ended.batch.values { fates[value] = ReferenceFate(verdict) }
         note(actions)
+    }
+
+    /// Ends a step of telling the outcome of the execution that got `value` last.
+    func tell(_ value: String) {
+        guard let told = telling.first(where: { $0.value == value }) else {
+            executions.append("\(value) is not being told")
+            return
+        }
+        note(engine.told(told.run))
     }
 
     // MARK: - Questions
@@ -89,6 +101,8 @@ final class Rig {
     }
 
     func isPending(_ key: String = "k", at instant: Int) -> Bool { engine.isPending(key, at: CoreInstant(instant)) }
+
+    var isIdle: Bool { engine.isIdle("k") }
 
     /// The rules of the engine's data that do not hold, and the law of conservation if the fates break it.
     var broken: [String] {

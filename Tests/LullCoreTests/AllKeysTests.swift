@@ -49,6 +49,19 @@ struct AllKeysTests {
         #expect(engine.checkInvariants() == [])
     }
 
+    @Test("the ends of all executions in between leave nothing to do")
+    func allEndInBetween() throws {
+        var engine = try engine(1000)
+        let started = engine.flush(at: .origin)
+        var sweep = engine.beginSweep(.flush, at: CoreInstant(1))
+        _ = engine.continueSweep(&sweep, limit: 4)
+        for case .start(let execution) in started.more { _ = engine.ended(execution.run, .returned) }
+        #expect(engine.slots.count == 0)
+        while !sweep.isDone { _ = engine.continueSweep(&sweep, limit: 4) }
+        #expect(engine.counters.executed == 1000)
+        #expect(engine.checkInvariants() == [])
+    }
+
     @Test("the end of an execution in between does not start what a cancel has yet to drop")
     func endInBetween() throws {
         var engine = try engine(1)

@@ -117,9 +117,8 @@ extension Engine {
     func gather(_ sweep: inout Sweep, _ kind: Sweep.Kind, until end: Int) {
         var found = sweep.found
         sweep.found = []
-        // Where no key is left, the slots have given back their blocks.
-        let blocks = sweep.blocks.lowerBound..<max(sweep.blocks.lowerBound, min(end, slots.blockCount))
-        slots.forEach(inBlocks: blocks) { index, slot in
+        // The slots may have given back blocks meanwhile: these are passed over.
+        slots.forEach(inBlocks: sweep.blocks.lowerBound..<end) { index, slot in
             let matters = kind != .dropUnreachable || isUnreachable(slot)
             if matters, slot.pointee.isBehind(sweep.number) { found.append((slot.pointee.burst, index)) }
         }

@@ -8,7 +8,8 @@ public import LullCore
 /// the work that it causes. Only `async` calls wait.
 ///
 /// Submits with the same `Key` are coalesced. Its `==` and `hash(into:)` run under a lock: they must be quick, must not
-/// block, and must not call the debouncer. `Value` is what is submitted, `Output` what the handler returns.
+/// block, must not call the debouncer, and must not change their answer while a key is in use (<doc:Semantics>, section
+/// 1). `Value` is what is submitted, `Output` what the handler returns.
 public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: the only property is a constant that is Sendable, and only this module makes subclasses, which
     // have none.

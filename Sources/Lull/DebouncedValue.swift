@@ -11,27 +11,52 @@ public import Observation
 /// ```
 ///
 /// It is isolated to the main actor and `Observable`. Setting the value costs a few microseconds, mostly for
-/// observation. When it is released, a value that has not settled is dropped.
+/// observation. Observers are called when a change is complete, and may set the value and flush it, too. When it is
+/// released, a value that has not settled is dropped.
 @MainActor
 @Observable
 public final class DebouncedValue<Value: Sendable> {
     /// The value that was set last.
     public var value: Value {
-        didSet {
-            debouncer.submit(value)
-            let counters = debouncer.counters
-            isSettling = counters.pending + counters.running > 0
+        get {
+            access(keyPath: \.value)
+            return state.last.value
+        }
+        set {
+            set(newValue)
         }
     }
 
     /// The value at which it last came to rest.
-    public private(set) var settled: Value
+    public var settled: Value {
+        access(keyPath: \.settled)
+        return state.settled.value
+    }
 
     /// Whether the value has been set and has not settled: for a progress view.
-    public private(set) var isSettling = false
+    public var isSettling: Bool {
+        access(keyPath: \.isSettling)
+        return state.isSettling
+    }
 
+    /// A value, and how many were set until then: only what was set later may take its place.
+    private struct Setting: Sendable {
+        var value: Value
+        var number = 0
+    }
+
+    private struct State {
+        /// What was set last.
+        var last: Setting
+        /// What has settled. A value that is the same as the one before has settled with its number alone.
+        var settled: Setting
+
+        var isSettling: Bool { settled.number < last.number }
+    }
+
+    @ObservationIgnored private var state: State
     @ObservationIgnored private let isDuplicate: ((Value, Value) -> Bool)?
-    @ObservationIgnored private let debouncer: Debouncer<Value, Void>
+    @ObservationIgnored private let debouncer: Debouncer<Setting, Void>
     @ObservationIgnored private let rest: Rest
     @ObservationIgnored private let listeners = Listeners<Value>()
 
@@ -66,25 +91,23 @@ public final class DebouncedValue<Value: Sendable> {
         let rest = Rest()
         isDuplicate = removingDuplicates
         self.rest = rest
-        self.value = value
-        settled = value
+        state = State(last: Setting(value: value), settled: Setting(value: value))
         debouncer = Debouncer(
             for: wait, maxWait: maxWait, edges: edges,
             options: .init(spacing: spacing, atEnd: .drop, tolerance: tolerance), clock: clock
         ) {
-            @MainActor value in
-            rest.owner?.settle(value)
+            @MainActor setting in
+            rest.owner?.settle(setting)
         }
         rest.owner = self
     }
 
     /// Settles the value before it returns: when a field is left, for example.
     public func flush() {
-        guard isSettling else { return }
+        guard state.isSettling else { return }
         // The spacing counts from this instant, and the value settles now rather than when the handler gets to run.
         debouncer.flush()
-        debouncer.cancel(includingRunning: true)
-        settle(value)
+        settle(state.last)
     }
 
     /// Returns a stream of the values at which it settles from now on. The stream ends when the value is released.
@@ -95,12 +118,32 @@ public final class DebouncedValue<Value: Sendable> {
         listeners.add()
     }
 
-    private func settle(_ value: Value) {
-        // A value that was set later is still pending.
-        defer { isSettling = debouncer.counters.pending > 0 }
-        if let isDuplicate, isDuplicate(settled, value) { return }
-        settled = value
-        listeners.send(value)
+    // Both change the state before anything else, and then notify with nothing left to do. Whatever is called may set and
+    // flush the value: observers, a comparison, and the `deinit` of a value, which is why the old values are held until
+    // the end.
+
+    private func set(_ value: Value) {
+        let old = state
+        state.last = Setting(value: value, number: old.last.number + 1)
+        debouncer.submit(state.last)
+        withMutation(keyPath: \.value) {}
+        if !old.isSettling { withMutation(keyPath: \.isSettling) {} }
+        withExtendedLifetime(old) {}
+    }
+
+    private func settle(_ setting: Setting) {
+        let isSame = isDuplicate?(state.settled.value, setting.value) ?? false
+        let old = state
+        // A flush has settled it, or a later value, already.
+        guard old.settled.number < setting.number else { return }
+        state.settled = Setting(value: isSame ? old.settled.value : setting.value, number: setting.number)
+        let isSettling = state.isSettling
+        if !isSame {
+            listeners.send(setting.value)
+            withMutation(keyPath: \.settled) {}
+        }
+        if !isSettling { withMutation(keyPath: \.isSettling) {} }
+        withExtendedLifetime(old) {}
     }
 }
 
@@ -131,6 +174,8 @@ private final class Listeners<Value: Sendable>: @unchecked Sendable {
     }
 
     func send(_ value: Value) {
-        for stream in lock.withLock({ Array(streams.values) }) { stream.yield(value) }
+        // What the streams drop is released when all of them have the value.
+        let results = lock.withLock { Array(streams.values) }.map { $0.yield(value) }
+        withExtendedLifetime(results) {}
     }
 }

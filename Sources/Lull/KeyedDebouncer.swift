@@ -16,8 +16,9 @@ public import LullCore
 /// memory. For the exact rules, see <doc:Semantics>, section 3.
 ///
 /// `==` and `hash(into:)` of a key run while the debouncer's lock is held. They must be quick, must not block, and must
-/// not call the debouncer, which would deadlock. Keys and values are released without the lock; their `deinit` may call
-/// anything.
+/// not call the debouncer, which would deadlock. What they say of a key must not change while it is in use; the program stops
+/// with a message when a key is to be forgotten and has another hash. Keys and values are released without the lock;
+/// their `deinit` may call anything.
 ///
 /// String keys are compared by `==`: an accent that is composed and one that is not make one key. A store of
 /// `LullDurable` compares bytes, and has two. Where that matters, normalise the keys:

@@ -15,8 +15,9 @@ public import LullCore
 /// memory. For the exact rules, see <doc:Semantics>, section 4.
 ///
 /// `==` and `hash(into:)` of a key run while the throttler's lock is held. They must be quick, must not block, and must
-/// not call the throttler, which would deadlock. Keys and values are released without the lock; their `deinit` may call
-/// anything.
+/// not call the throttler, which would deadlock. What they say of a key must not change while it is in use; the program stops
+/// with a message when a key is to be forgotten and has another hash. Keys and values are released without the lock;
+/// their `deinit` may call anything.
 public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
     KeyedCoalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
 {

@@ -9,19 +9,18 @@ internal import LullCore
 /// try Data(recording.trace().utf8).write(to: file)          // lull tune FILE
 /// ```
 ///
-/// It keeps instants and keys in memory, and no values; delays of single calls, flushes and cancels are not recorded.
-/// It ends when it is released. It costs some 150 ns per submit; without a recording there is no cost.
+/// It keeps instants and keys in memory, and no values; delays of single calls, flushes and cancels are not recorded. It
+/// holds nothing else of its debouncer, and can be read when that is gone. It ends when it is released. It costs some
+/// 150 ns per submit; without a recording there is no cost.
 public final class Recording<Key: Hashable & Sendable>: Sendable {
-    private let sizes: @Sendable () -> (count: Int, lost: Int)
-    private let entries: @Sendable () -> [(at: Duration, key: Key)]
+    private let buffer: RecordingBuffer<Key>
+    /// When the debouncer was created.
+    private let origin: CoreInstant
     private let onEnd: @Sendable () -> Void
 
-    init(
-        sizes: @escaping @Sendable () -> (count: Int, lost: Int),
-        entries: @escaping @Sendable () -> [(at: Duration, key: Key)], onEnd: @escaping @Sendable () -> Void
-    ) {
-        self.sizes = sizes
-        self.entries = entries
+    init(_ buffer: RecordingBuffer<Key>, since origin: CoreInstant, onEnd: @escaping @Sendable () -> Void) {
+        self.buffer = buffer
+        self.origin = origin
         self.onEnd = onEnd
     }
 
@@ -30,10 +29,10 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
     }
 
     /// The number of submits that it holds.
-    public var count: Int { sizes().count }
+    public var count: Int { buffer.lock.withLock { buffer.entries.count } }
 
     /// The number of older submits that it has dropped, to stay within its limit.
-    public var lost: Int { sizes().lost }
+    public var lost: Int { buffer.lock.withLock { buffer.lost } }
 
     /// Returns the trace in the format of `lull simulate` and `lull tune`: a line of JSON for each submit, in order of
     /// time.
@@ -45,9 +44,11 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
     ///   numbers change with each start of the program: a trace does not reveal whether a given key is in it, and two
     ///   traces cannot be compared.
     public func trace(hashingKeys: Bool = false) -> String {
+        // The copy shares its chunks: the submits that come meanwhile have to copy the last of them at most.
+        let entries = buffer.lock.withLock { buffer.entries }
         var text = ""
-        for (at, key) in entries() {
-            text += "{\"at\":\(Self.seconds(at))"
+        for (at, key) in entries.all {
+            text += "{\"at\":\(Self.seconds(Duration(origin.duration(to: at))))"
             if Key.self != NoKey.self {
                 text += ",\"key\":" + (hashingKeys ? Self.hash(of: key) : Self.json("\(key)"))
             }
@@ -94,13 +95,7 @@ extension Coalescer {
     public func startRecording(limit: Int = 100_000) -> Recording<Key> {
         let buffer = RecordingBuffer<Key>(limit: max(limit, 1))
         runtime.startRecording(in: buffer)
-        return Recording { [runtime] in
-            runtime.lock.withLock { (buffer.entries.count, buffer.lost) }
-        } entries: { [runtime] in
-            // The copy shares its chunks: the submits that come meanwhile have to copy the last of them at most.
-            let entries = runtime.lock.withLock { buffer.entries }
-            return entries.all.map { (Duration(runtime.origin.duration(to: $0.at)), $0.key) }
-        } onEnd: { [weak runtime] in
+        return Recording(buffer, since: runtime.origin) { [weak runtime] in
             runtime?.stopRecording(in: buffer)
         }
     }

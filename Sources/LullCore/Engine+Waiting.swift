@@ -182,6 +182,39 @@ extension Engine {
         return awaited > 0
     }
 
+    /// Withdraws a caller that no longer waits: it will not be resumed, and nothing is kept for it.
+    ///
+    /// - Parameters:
+    ///   - waiter: A caller that was added and may have been resumed since; not one of a ``Sweep`` that is under way.
+    ///   - key: The key for which it was added; nil if that was for all, which visits every key with executions.
+    public mutating func removeWaiter(_ waiter: WaiterID, for key: Key? = nil) {
+        guard let key else {
+            _ = removeWaiter(waiter, fromBlocks: 0..<keyExecutions.blockCount)
+            return
+        }
+        let index = slotIndex(of: key)
+        guard let left = waiters[waiter], index != .max, let executions = executions(of: slots[index]) else { return }
+        setAwaited(left - executions.pointee.remove(waiter), by: waiter)
+    }
+
+    /// Withdraws a caller from the executions of a portion of the keys, 64 in each block at most.
+    ///
+    /// - Returns: Whether nothing is kept for it any more.
+    @inlinable
+    package mutating func removeWaiter(_ waiter: WaiterID, fromBlocks blocks: Range<Int>) -> Bool {
+        guard var left = waiters[waiter] else { return true }
+        keyExecutions.forEach(inBlocks: blocks) { _, executions in left -= executions.pointee.remove(waiter) }
+        setAwaited(left, by: waiter)
+        return left == 0
+    }
+
+    /// Sets the number of executions that a caller still waits for after others were removed.
+    @usableFromInline
+    mutating func setAwaited(_ count: Int, by waiter: WaiterID) {
+        waiters[waiter] = count > 0 ? count : nil
+        if waiters.isEmpty { waiters = [:] }
+    }
+
     /// Counts one execution less for each of these callers, and resumes those that wait for no other.
     @usableFromInline
     @inline(never)

@@ -171,4 +171,30 @@ struct KeyExecutions<Value> {
         }
         return awaited
     }
+
+    /// Removes a caller that waits.
+    ///
+    /// - Returns: The number of executions that it waited for.
+    @inlinable
+    mutating func remove(_ waiter: WaiterID) -> Int {
+        var awaited = 0
+        changeRuns { run in
+            guard let index = run.waiters.firstIndex(of: waiter) else { return }
+            run.waiters.removeAndShrink(at: index)
+            awaited += 1
+        }
+        if let index = waiting?.waiters.firstIndex(where: { $0.id == waiter }) {
+            waiting?.waiters.removeAndShrink(at: index)
+            awaited += 1
+        }
+        return awaited
+    }
+}
+
+extension Array {
+    /// Removes an element, and gives the memory back with the last one.
+    @inlinable
+    mutating func removeAndShrink(at index: Int) {
+        if count == 1 { self = [] } else { remove(at: index) }
+    }
 }

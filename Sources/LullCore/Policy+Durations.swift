@@ -1,12 +1,13 @@
 // Policies in the durations of the standard library.
 
 extension CoreDuration {
-    /// Creates a duration from a standard one, in whole nanoseconds, rounded towards zero; what is too long to count
-    /// becomes ``infinite``.
+    /// Creates a duration from a standard one, in whole nanoseconds, rounded down, so that a negative one stays negative; what
+    /// is too long to count becomes ``infinite``.
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
+        let (nanoseconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, carry) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        let (sum, carry) = whole.addingReportingOverflow(rest < 0 ? nanoseconds - 1 : nanoseconds)
         self.init(nanoseconds: overflow || carry ? (duration < .zero ? .min : .max) : sum)
     }
 }
@@ -37,9 +38,14 @@ extension Policy {
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
         maxCount: Int? = nil, spacing: Duration? = nil
     ) throws(PolicyError) -> Policy {
-        try debounce(
+        let policy = try debounce(
             wait: CoreDuration(wait), maxWait: maxWait.map { CoreDuration($0) }, edges: edges, delayRule: delayRule,
             maxCount: maxCount, spacing: spacing.map { CoreDuration($0) })
+        if let maxWait, maxWait < wait {
+            // They differ by less than a nanosecond. With the wait rounded up, the error names two that differ.
+            throw .maxWaitBelowWait(maxWait: CoreDuration(maxWait), wait: CoreDuration(wait + .nanoseconds(1)))
+        }
+        return policy
     }
 
     /// Returns a throttle with these settings (<doc:Semantics>, section 4), or throws: checks settings that come from a file

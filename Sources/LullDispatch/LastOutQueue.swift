@@ -9,6 +9,8 @@ internal import Lull
 /// LastOutQueue.default.executePendingTasks()      // when the screen is left or the app goes to the background
 /// ```
 ///
+/// Keys may be of any types; a value of one type and the same value of another are two keys: `1` and `1.0`.
+///
 /// Tasks run on the main queue; for another queue use ``LastOutQueue/OnQueue``. Every call may be made from any thread.
 /// Enqueuing costs about as much as a lock, and one timer serves all keys. When tasks fall due: <doc:Semantics>,
 /// section 3.
@@ -109,11 +111,23 @@ public final class LastOutQueue: Sendable {
 
 /// The implementation of both classes: a keyed debouncer of tasks.
 private struct LastOut: Sendable {
-    /// A key of any type.
-    ///
-    /// Proof of @unchecked Sendable: it is only created from a key that is Sendable.
-    struct AnyKey: Hashable, @unchecked Sendable {
-        let key: AnyHashable
+    /// A key of any type: its type, as the caller has declared it, and its value. (An `AnyHashable` would take `1`, `1.0` and
+    /// `1 as UInt8` for the same.)
+    struct AnyKey: Hashable, Sendable {
+        let key: any Hashable & Sendable
+
+        static func == (one: AnyKey, other: AnyKey) -> Bool {
+            isSame(one.key, other.key)
+        }
+
+        private static func isSame<One: Hashable, Other: Hashable>(_ one: One, _ other: Other) -> Bool {
+            // Of the same type, the cast does not convert.
+            One.self == Other.self && other as? One == one
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(key)
+        }
     }
 
     private let queue: TargetQueue

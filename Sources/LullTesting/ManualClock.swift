@@ -18,8 +18,8 @@ public import Lull
 /// A submit that is due at once, by a leading edge or a flush, starts at once; `advance(by: .zero)` waits for it. A
 /// handler that sleeps on the clock does not hold up `advance`; it goes on when the clock reaches its instant. For a
 /// handler that waits for the test itself, use ``Milestone/started``. Code that does not use Lull may sleep on the clock,
-/// too: start it with ``task(_:)``, and `advance` waits for it. How to inject the clock into an app's code:
-/// <doc:Testing>.
+/// too: start it with ``task(_:)``, and `advance` waits for it. How to inject the clock into an app's code, and what
+/// exactly `advance` follows: <doc:Testing>.
 public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     // Proof of @unchecked Sendable: `state` is only accessed while `lock` is held; everything else is constant.
     private let lock = Lock()
@@ -32,14 +32,19 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     /// - Parameters:
     ///   - patience: The real time without any movement after which ``advance(by:until:)`` or
     ///     ``waitForSleeps(atLeast:)`` gives up.
-    ///   - onStall: Called with the reason when one of them gives up, which then returns without waiting any longer. By
-    ///     default the program stops with the reason. To fail the test and go on, pass `{ Issue.record("\($0)") }`.
+    ///   - onStall: Called with the reason when one of them gives up, which then goes on without waiting any longer. By
+    ///     default the program stops with the reason. To fail the test and go on, pass `{ Issue.record("\($0)") }`: it
+    ///     is called in the task of the waiting call, unless that has no thread to run on.
     public init(
         patience: Duration = .seconds(10),
-        onStall: @escaping @Sendable (Stall) -> Void = { preconditionFailure($0.description) }
+        onStall: @escaping @Sendable (Stall) -> Void = { stop($0) }
     ) {
         self.patience = patience
         self.onStall = onStall
+    }
+
+    @usableFromInline static func stop(_ stall: Stall) {
+        refuse(stall.description)
     }
 
     /// An instant of a ``ManualClock``, counted from the creation of the clock.
@@ -87,7 +92,11 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     /// Moves the clock from one due instant to the next, and returns when everything that fell due has happened.
     ///
     /// New submits and sleeps that handlers cause on the way also happen if they fall due within `duration`. If nothing
-    /// moves for the clock's patience, the call gives up with a ``Stall``.
+    /// moves for the clock's patience, or a handler does what the clock does not follow and that matters
+    /// (<doc:Testing#What-the-clock-follows>), the call gives up with a ``Stall``.
+    ///
+    /// While a handler sleeps, or waits with `until: .started`, each instant takes some 0.1 ms: the clock looks whether
+    /// anything waits for the main actor or for the actor of a handler.
     ///
     /// Only one task may advance a clock at a time, and a handler must not do so; otherwise the program stops with a
     /// message.
@@ -103,8 +112,8 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     /// Moves the clock to an instant, as ``advance(by:until:)`` does. An instant that has passed counts as now.
     public func advance(to instant: Instant, until milestone: Milestone = .ended) async {
         lock.withLock {
-            precondition(!state.isAdvancing, "ManualClock: two tasks advance the clock at once, or a handler does")
-            state.isAdvancing = true
+            require(state.target == nil, "ManualClock: two tasks advance the clock at once, or a handler does")
+            state.target = instant
         }
         await wait(for: .executions(milestone))
         while let event = lock.withLock({ state.next(notAfter: instant) }) {
@@ -113,65 +122,85 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         }
         lock.withLock {
             state.now = max(state.now, instant)
-            state.isAdvancing = false
+            state.target = nil
         }
     }
 
     /// Waits until the clock's state has reached a goal.
     private func wait(for goal: ManualClockState.Goal) async {
-        await withCheckedContinuation { continuation in
-            let waiting = lock.withLock { () -> (id: Int, moves: Int)? in
+        let stall = await withCheckedContinuation { (continuation: ManualClockState.Continuation) in
+            let waiting = lock.withLock { () -> (id: Int, moves: Int, probe: Probe?)? in
                 guard !state.hasReached(goal) else { return nil }
                 let id = state.newID()
                 state.waiters[id] = (goal, continuation)
-                return (id, state.moves)
+                return (id, state.moves, state.beginProbe())
             }
-            if let waiting { watch(waiting.id, waiting.moves) } else { continuation.resume() }
+            guard let waiting else { return continuation.resume(returning: nil) }
+            watch(waiting.id, waiting.moves)
+            if let probe = waiting.probe { begin(probe) }
         }
+        // Here, since an issue that this records is one of the test whose task it is.
+        if let stall { onStall(stall) }
     }
 
-    /// How often a task yields before the clock gives up.
-    private static let yields = 20
+    /// How often a task yields before the clock gives up, and for how many times its patience it does not give up without that.
+    private static let (yields, patiences) = (20, 5)
 
     /// Gives up if nothing has moved when the patience is over.
     ///
-    /// A busy machine is not a stall: before the clock gives up, every task that waits for a thread of the pool has several turns,
-    /// unless the threads are blocked for good.
-    private func watch(_ id: Int, _ moves: Int) {
+    /// A busy machine is not a stall: before the clock gives up, every task that waits for a thread of the pool, or for the main
+    /// actor, has several turns, unless these are blocked for good.
+    private func watch(_ id: Int, _ moves: Int, idle: Int = 0) {
         afterRealTime(patience) { [weak self] in
-            guard let self else { return }
-            Task.detached {
-                for _ in 0..<Self.yields { await Task.yield() }
-                self.giveUp(id, moves, goesOn: true)
+            guard let self, let now = lock.withLock({ state.waiters[id] == nil ? nil : state.moves }) else { return }
+            let idle = now == moves ? idle + 1 : 0
+            switch idle {
+            case 1:
+                Task.detached {
+                    for _ in 0..<Self.yields {
+                        await Task.yield()
+                        await MainActor.run {}
+                    }
+                    if let (waiter, stall) = self.stall(id, moves) { waiter.continuation.resume(returning: stall) }
+                }
+            case Self.patiences:
+                // The waiting task may never have a thread.
+                guard let (waiter, stall) = stall(id, moves) else { break }
+                onStall(stall)
+                return waiter.continuation.resume(returning: nil)
+            default: break
             }
-            afterRealTime(patience * 5) { [weak self] in self?.giveUp(id, moves, goesOn: false) }
+            watch(id, now, idle: idle)
         }
     }
 
-    private func giveUp(_ id: Int, _ moves: Int, goesOn: Bool) {
-        let (moved, stalled) = lock.withLock { () -> (Int?, (ManualClockState, ManualClockState.Waiter)?) in
-            guard let waiter = state.waiters[id] else { return (nil, nil) }
-            guard state.moves == moves else { return (state.moves, nil) }
-            state.waiters[id] = nil
-            return (nil, (state, waiter))
+    /// Removes and returns a waiter, and the reason why it gives up, if nothing has moved.
+    private func stall(_ id: Int, _ moves: Int) -> (ManualClockState.Waiter, Stall)? {
+        let stalled = lock.withLock { () -> (ManualClockState, ManualClockState.Waiter)? in
+            guard state.moves == moves, let waiter = state.waiters.removeValue(forKey: id) else { return nil }
+            return (state, waiter)
         }
-        if let moved, goesOn { watch(id, moved) }
-        if let (state, waiter) = stalled {
-            // Not under the lock: keys describe themselves, in code of the user's.
-            onStall(Stall(of: state, before: waiter.goal, after: patience))
-            waiter.continuation.resume()
-        }
+        // Not under the lock: keys describe themselves, in code of the user's.
+        return stalled.map { state, waiter in (waiter, Stall(of: state, before: waiter.goal, after: patience)) }
     }
 
     /// Changes the state, and resumes the waiters whose goals it has reached.
     private func move<R>(_ change: (inout ManualClockState) -> R) -> R {
-        let (result, continuations) = lock.withLock {
+        let (result, continuations, probe) = lock.withLock {
             let result = change(&state)
-            state.moves += 1
-            return (result, state.takeReached())
+            state.noteChange()
+            return (result, state.takeReached(), state.beginProbe())
         }
-        for continuation in continuations { continuation.resume() }
+        for continuation in continuations { continuation.resume(returning: nil) }
+        if let probe { begin(probe) }
         return result
+    }
+
+    /// Notes a turn of a probe, and returns the next one.
+    func goOn(_ probe: Probe) -> Probe? {
+        let (next, waiter) = lock.withLock { state.goOn(probe) }
+        waiter?.continuation.resume(returning: nil)
+        return next
     }
 
     // MARK: - Sleeping
@@ -189,13 +218,16 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         let id = lock.withLock { state.newID() }
         let isOver = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-                let isOver = move { state -> Bool? in
-                    if Task.isCancelled { return false }
-                    if instant <= state.now { return true }
+                let (isOver, misled) = move { state -> (Bool?, ManualClockState.Waiter?) in
+                    if Task.isCancelled { return (false, nil) }
+                    if instant <= state.now { return (true, nil) }
+                    // If the clock has seen the task run, it is not misled.
+                    let misled = work.flatMap { state.takeMisled(by: $0) }
                     state.add(.init(id: id, at: instant, action: .endSleep(continuation, work)))
-                    return nil
+                    return (nil, misled)
                 }
                 if let isOver { continuation.resume(returning: isOver) }
+                if let work, let misled { misled.continuation.resume(returning: Stall(unseen: work)) }
             }
         } onCancel: {
             let continuation = move { $0.removeSleep(id) }
@@ -251,16 +283,26 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         // This reaches no goal, so no waiter is resumed.
         lock.withLock {
             state.began(work)
-            state.moves += 1
+            state.noteChange()
         }
     }
 
-    /// Notes that an execution runs.
-    @usableFromInline package func resumed(_ work: Work) {
-        move { $0.resumed(work) }
+    /// Notes that the operation of an execution has been entered.
+    @usableFromInline package func entered(_ work: Work, on actor: (any Actor)?) {
+        move { $0.entered(work, on: actor) }
     }
 
-    /// Notes that an execution has run until it had to wait.
+    /// Notes that an execution is to run.
+    @usableFromInline package func resumed(_ work: Work, isUnseen: Bool) {
+        let misled = move { state -> ManualClockState.Waiter? in
+            let misled = isUnseen ? state.takeMisled(by: work, maybeOnActor: true) : nil
+            state.resumed(work)
+            return misled
+        }
+        if let misled { misled.continuation.resume(returning: Stall(unseen: work)) }
+    }
+
+    /// Notes that an execution has run as far as it can.
     @usableFromInline package func paused(_ work: Work) {
         move { $0.paused(work) }
     }

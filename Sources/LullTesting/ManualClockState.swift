@@ -25,7 +25,9 @@ struct ManualClockState {
     struct Execution {
         let work: Work
         var isEntered = false
-        /// The number of its tasks that run at the moment.
+        /// The actor of its operation, if the clock does not see what it does there, and it is not the main actor.
+        var actor: (any Actor)?
+        /// The number of its tasks that run at the moment, or are about to, where the clock sees it.
         var runningTasks = 0
         /// The number of its tasks that sleep on the clock, or wait for executions that do.
         var sleepingTasks = 0
@@ -40,16 +42,24 @@ struct ManualClockState {
     }
 
     /// A call that waits for a goal.
-    typealias Waiter = (goal: Goal, continuation: CheckedContinuation<Void, Never>)
+    typealias Waiter = (goal: Goal, continuation: Continuation)
+
+    /// Resumed with the reason if the call gives up.
+    typealias Continuation = CheckedContinuation<Stall?, Never>
 
     var now = ManualClock.Instant.zero
     /// The events to come, in order.
     private var events: [Event] = []
     private var executions: [ObjectIdentifier: Execution] = [:]
     private var latestID = 0
-    /// Counts everything that happens, to detect a stall.
-    var moves = 0
-    var isAdvancing = false
+    /// Counts what happens to executions.
+    private(set) var changes = 0
+    /// Counts that and the turns of a probe, to detect a stall.
+    private(set) var moves = 0
+    /// Whether a probe is under way.
+    private var isProbing = false
+    /// Where an `advance` goes.
+    var target: ManualClock.Instant?
     /// The calls that wait: an `advance`, and tests that wait for sleeps.
     var waiters: [Int: Waiter] = [:]
     /// The number of events that end a sleep.
@@ -79,7 +89,7 @@ struct ManualClockState {
         guard let event = events.first, event.at <= max(instant, now) else { return nil }
         events.removeFirst()
         now = max(now, event.at)
-        moves += 1
+        noteChange()
         noteEndOfSleep(event)
         return event
     }
@@ -103,8 +113,12 @@ struct ManualClockState {
         executions[ObjectIdentifier(work)] = Execution(work: work)
     }
 
-    mutating func resumed(_ work: Work) {
+    mutating func entered(_ work: Work, on actor: (any Actor)?) {
         executions[ObjectIdentifier(work)]?.isEntered = true
+        executions[ObjectIdentifier(work)]?.actor = actor
+    }
+
+    mutating func resumed(_ work: Work) {
         executions[ObjectIdentifier(work)]?.runningTasks += 1
     }
 
@@ -124,15 +138,21 @@ struct ManualClockState {
         executions[ObjectIdentifier(work)] = nil
     }
 
+    mutating func noteChange() {
+        changes += 1
+        moves += 1
+    }
+
+    /// Whether a goal has been reached for certain: otherwise, a probe finds out.
     func hasReached(_ goal: Goal) -> Bool {
         switch goal {
-        case .executions(let milestone): executions.values.allSatisfy { isResting($0, milestone) }
+        case .executions: executions.isEmpty
         case .sleeps(let count): sleepCount >= count
         }
     }
 
-    /// Removes and returns the waiters whose goals have been reached.
-    mutating func takeReached() -> [CheckedContinuation<Void, Never>] {
+    /// Removes and returns the waiters whose goals have been reached for certain.
+    mutating func takeReached() -> [Continuation] {
         let reached = waiters.filter { hasReached($0.value.goal) }
         for id in reached.keys { waiters[id] = nil }
         return reached.values.map(\.continuation)
@@ -145,5 +165,52 @@ struct ManualClockState {
 
     private func isResting(_ execution: Execution, _ milestone: ManualClock.Milestone) -> Bool {
         execution.runningTasks == 0 && (execution.sleepingTasks > 0 || (milestone == .started && execution.isEntered))
+    }
+
+    // MARK: - Work that the clock does not see
+
+    /// The waiting `advance`, if every execution has reached its milestone as far as the clock sees.
+    private var waiterAtGoal: Int? {
+        waiters.first { _, waiter in
+            guard case .executions(let milestone) = waiter.goal else { return false }
+            return executions.values.allSatisfy { isResting($0, milestone) }
+        }?.key
+    }
+
+    /// Returns a probe if one is to begin.
+    mutating func beginProbe() -> Probe? {
+        guard !isProbing, waiterAtGoal != nil else { return nil }
+        isProbing = true
+        return makeProbe()
+    }
+
+    private func makeProbe() -> Probe {
+        var actors: [ObjectIdentifier: any Actor] = [ObjectIdentifier(MainActor.shared): MainActor.shared]
+        for case let actor? in executions.values.map(\.actor) { actors[ObjectIdentifier(actor)] = actor }
+        return Probe(of: Array(actors.values), since: changes)
+    }
+
+    /// Returns the probe that goes on after a turn, or else the waiter whose goal has been reached, which it removes.
+    mutating func goOn(_ probe: Probe) -> (Probe?, Waiter?) {
+        moves += 1
+        guard let waiter = waiterAtGoal else {
+            isProbing = false
+            return (nil, nil)
+        }
+        guard probe.changes == changes else { return (makeProbe(), nil) }
+        if let next = probe.next { return (next, nil) }
+        isProbing = false
+        return (nil, waiters.removeValue(forKey: waiter))
+    }
+
+    /// Removes and returns the waiter that takes all executions for sleeping and is going to move the clock, although a task
+    /// of this one runs.
+    ///
+    /// - Parameter isOnActor: Whether the task may come from the actor of a handler, where a probe finds it.
+    mutating func takeMisled(by work: Work, maybeOnActor isOnActor: Bool = false) -> Waiter? {
+        guard let target, now < target, executions[ObjectIdentifier(work)] != nil else { return nil }
+        guard let waiter = waiterAtGoal, case .executions(.ended) = waiters[waiter]?.goal else { return nil }
+        if isOnActor, makeProbe().actors.count > 1 { return nil }
+        return waiters.removeValue(forKey: waiter)
     }
 }

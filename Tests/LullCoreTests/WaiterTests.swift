@@ -82,6 +82,67 @@ struct TicketTests {
         #expect(rig.engine.waiters == [:])
     }
 
+    @Test("a caller that is withdrawn is not resumed, and nothing is kept for it", arguments: [nil, "k"])
+    func withdrawn(key: String?) throws {
+        let rig = try rig(.concurrent, maxConcurrent: 2)
+        for (instant, value) in ["1", "2", "3"].enumerated() {
+            rig.submit(value, at: instant)
+            rig.flush("k", at: instant)
+        }
+        rig.submit("other", "other", at: 3)
+        rig.flush("other", at: 3)
+        #expect(rig.wait(7, key))
+        #expect(rig.wait(8, key))
+        rig.stopWaiting(7, key)
+        #expect(rig.broken == [])
+        #expect(rig.engine.waiters.keys.sorted() == [8])
+        rig.end("1")
+        rig.stopWaiting(8, key)
+        #expect(rig.engine.waiters.capacity == [WaiterID: Int]().capacity)
+        #expect(rig.broken == [])
+        for value in ["2", "3", "other"] { rig.end(value) }
+        #expect(rig.resumed == [])
+    }
+
+    @Test("withdrawing a caller that was resumed does nothing")
+    func withdrawnTooLate() throws {
+        let rig = try rig()
+        rig.submit("1", at: 0)
+        rig.flush("k", at: 0)
+        #expect(rig.wait(7, "k"))
+        rig.end("1")
+        rig.stopWaiting(7, "k")
+        rig.stopWaiting(7)
+        #expect(rig.resumed == [7])
+        #expect(rig.broken == [])
+    }
+
+    @Test("a caller is withdrawn from many keys in portions, while they change")
+    func portions() throws {
+        var engine = Engine<Int, Int>(try Setup(.debounce(10)))
+        let keys = 1000
+        for key in 0..<keys { _ = engine.submit(key, for: key, at: .origin) }
+        var runs: [RunID] = []
+        for case .start(let execution) in engine.flush(at: .origin).more { runs.append(execution.run) }
+        for waiter in 7...8 {
+            let waits = engine.addWaiter(waiter)
+            #expect(waits)
+        }
+        var portions = 0
+        var isDone = false
+        while !isDone {
+            isDone = engine.removeWaiter(7, fromBlocks: portions * 4..<portions * 4 + 4)
+            portions += 1
+            #expect(engine.checkInvariants() == [])
+            for _ in 0..<50 {
+                let (_, actions) = engine.ended(runs.removeLast(), .returned)
+                #expect(actions.more.allSatisfy { !$0.resumes(7) })
+            }
+        }
+        #expect(portions == 4)
+        #expect(engine.waiters == [8: runs.count])
+    }
+
     @Test("a caller is resumed when what it waits for is cancelled")
     func cancelled() throws {
         let rig = try rig(maxConcurrent: 1)
@@ -92,5 +153,11 @@ struct TicketTests {
         rig.cancel("b", at: 1)
         #expect(rig.resumed == [7])
         #expect(rig.broken == [])
+    }
+}
+
+extension Action {
+    fileprivate func resumes(_ waiter: WaiterID) -> Bool {
+        if case .resume(waiter) = self { true } else { false }
     }
 }

@@ -43,6 +43,56 @@ struct LastOutQueueTests {
         #expect(seen.all == ["text", "number"])
     }
 
+    @Test("keeps keys of different types apart, also if Swift converts one to the other")
+    func typesOfKeys() async {
+        let queue = LastOutQueue(delay: 1, clock: clock)
+        func enqueue(_ key: some Hashable & Sendable) {
+            queue.enqueue(forKey: key) { [seen] in seen.add("\(type(of: key)) first") }
+            queue.enqueue(forKey: key) { [seen] in seen.add("\(type(of: key))") }
+        }
+        enqueue(1)
+        enqueue(1 as UInt8)
+        enqueue(1.0)
+        enqueue(1 as Int?)
+        enqueue([1])
+        enqueue([1 as Int8])
+        enqueue(Set([1]))
+        enqueue(Set([1 as UInt]))
+        enqueue(["1": 1])
+        enqueue(["1": 1.0])
+        enqueue(Screen(1))
+        enqueue(Panel(1))
+        await clock.advance(by: .seconds(1))
+        #expect(
+            seen.all == [
+                "Int", "UInt8", "Double", "Optional<Int>", "Array<Int>", "Array<Int8>", "Set<Int>", "Set<UInt>",
+                "Dictionary<String, Int>", "Dictionary<String, Double>", "Screen", "Panel",
+            ])
+    }
+
+    @Test("compares keys as their type does, whatever class an object is of")
+    func classesOfKeys() async {
+        let queue = LastOutQueue(delay: 1, clock: clock)
+        for (number, key) in [Screen(1), Panel(1), Screen(2)].enumerated() {
+            queue.enqueue(forKey: key) { [seen] in seen.add("\(number)") }
+        }
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["1", "2"])
+    }
+
+    private class Screen: Hashable, @unchecked Sendable {
+        // Proof of @unchecked Sendable: the only property, also of the subclass, is a constant.
+        private let number: Int
+
+        init(_ number: Int) { self.number = number }
+
+        static func == (one: Screen, other: Screen) -> Bool { one.number == other.number }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(number) }
+    }
+
+    private final class Panel: Screen, @unchecked Sendable {}
+
     @Test("has run the last task of every key when executePendingTasks returns on the main thread")
     func executePending() async {
         let queue = LastOutQueue(clock: clock)

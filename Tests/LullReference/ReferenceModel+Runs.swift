@@ -151,6 +151,11 @@ extension ReferenceModel {
         return true
     }
 
+    /// Withdraws a caller, if it has not been resumed.
+    public mutating func removeWaiter(_ id: Int) {
+        waiters.removeAll { $0.id == id }
+    }
+
     mutating func resumeWaiters() {
         for waiter in waiters where waiter.runs.isEmpty && waiter.keys.isEmpty { events.append(.resume(waiter.id)) }
         waiters.removeAll { $0.runs.isEmpty && $0.keys.isEmpty }

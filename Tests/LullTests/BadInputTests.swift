@@ -20,6 +20,27 @@ struct BadInputTests {
         #expect(throws: Never.self) { try Policy.debounce(for: .seconds(Int64.max)) }
     }
 
+    @Test("is refused if it breaks a rule by less than a nanosecond")
+    func fractions() {
+        let attosecond = Duration(secondsComponent: 0, attosecondsComponent: 1)
+        let error = PolicyError.negativeWait(.nanoseconds(-1))
+        #expect(throws: error) { try Policy.debounce(for: .zero - attosecond) }
+        #expect("\(error)" == "the wait is -1ns, but must be zero or more")
+        #expect(throws: PolicyError.negativeInterval(.nanoseconds(-1))) {
+            try Policy.throttle(every: .zero - attosecond)
+        }
+        #expect(throws: PolicyError.negativeSpacing(.nanoseconds(-1))) {
+            try Policy.debounce(for: .seconds(2), spacing: .zero - attosecond)
+        }
+        // Two durations that are rounded to the same nanosecond; the error names different ones.
+        let wait = Duration.seconds(2) + .nanoseconds(0.95)
+        #expect(throws: PolicyError.maxWaitBelowWait(maxWait: .seconds(2), wait: .nanoseconds(2_000_000_001))) {
+            try Policy.debounce(for: wait, maxWait: wait - .nanoseconds(0.9))
+        }
+        #expect(throws: Never.self) { try Policy.debounce(for: wait, maxWait: wait) }
+        #expect(throws: Never.self) { try Policy.debounce(for: wait, maxWait: wait + attosecond) }
+    }
+
     @Test("stops the program with the value and the rule where it stands in code")
     func stops() async {
         let wait = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -30,6 +51,10 @@ struct BadInputTests {
             _ = KeyedDebouncer(for: .seconds(2), maxWait: .milliseconds(1500)) { (_: Int, _: Int) in }
         }
         #expect(message(maxWait).contains("Lull: the maxWait is 1500ms, but must be at least the wait of 2s"))
+        let attosecond = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Throttler(every: Duration(secondsComponent: 0, attosecondsComponent: -1)) { (_: Int) in }
+        }
+        #expect(message(attosecond).contains("Lull: the interval is -1ns, but must be zero or more"))
         let capacity = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = KeyedThrottler(every: .seconds(2), options: .init(capacity: 0)) { (_: Int, _: Int) in }
         }
@@ -108,6 +133,9 @@ struct BadInputTests {
         #expect(CoreDuration(Duration.seconds(Int64.max)) == .infinite)
         #expect(CoreDuration(Duration.seconds(Int64.min)).nanoseconds == .min)
         #expect(CoreDuration(Duration.nanoseconds(-7)).nanoseconds == -7)
+        #expect(CoreDuration(Duration.nanoseconds(-7.5)).nanoseconds == -8)
+        #expect(CoreDuration(Duration.seconds(-7) - .nanoseconds(0.5)).nanoseconds == -7_000_000_001)
+        #expect(CoreDuration(Duration.nanoseconds(7.5)).nanoseconds == 7)
         #expect(
             CoreDuration(Duration(secondsComponent: 9_223_372_036, attosecondsComponent: 900_000_000_000_000_000))
                 == .infinite)

@@ -23,12 +23,10 @@ struct ClockCallTests {
         }
     }
 
-    /// The suspending clock; calls back whenever it is asked for the time, and when a sleep is cancelled.
+    /// The suspending clock; calls back whenever it is asked for the time, and when it is asked to sleep.
     struct CallingClock: Clock {
         let onNow = CallBack()
-        let onCancel = CallBack()
-        /// The number of sleeps that have begun.
-        let sleeps = Guarded(0)
+        let onSleep = CallBack()
 
         var now: SuspendingClock.Instant {
             onNow.call()
@@ -38,37 +36,29 @@ struct ClockCallTests {
         var minimumResolution: Duration { .nanoseconds(1) }
 
         func sleep(until deadline: SuspendingClock.Instant, tolerance: Duration?) async throws {
-            try await withTaskCancellationHandler {
-                sleeps.change { $0 += 1 }
-                try await SuspendingClock().sleep(until: deadline, tolerance: tolerance)
-            } onCancel: {
-                onCancel.call()
-            }
+            onSleep.call()
+            try await SuspendingClock().sleep(until: deadline, tolerance: tolerance)
         }
     }
 
-    @Test("is not called with a lock held when its sleep is cancelled")
-    func onCancel() async {
+    @Test("may submit while it is asked to sleep, and nothing is forgotten")
+    func onSleep() async {
         let clock = CallingClock()
-        let seen = Record<Int>()
+        let (wanted, seen) = (Record<Int>(), Record<Int>())
         let it = KeyedDebouncer(for: .seconds(3600), clock: clock) { (key: Int, _: Int) in seen.add(key) }
-        it.submit(1, for: 0)
-        // A sleep that has not begun is not cancelled on the canceller's stack.
-        while clock.sleeps.value == 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
-        // The next sleep is a shorter one: the first one is cancelled, in which the clock wants the shortest of all.
-        let shortest = Guarded(20)
-        clock.onCancel.set {
-            let wait = shortest.change { wait in
-                wait -= 1
-                return wait
-            }
-            it.submit(1, for: 2, after: .milliseconds(wait))
+        // In each sleep it wants another one that is shorter.
+        clock.onSleep.set {
+            let key = 20 - wanted.all.count
+            guard key > 0 else { return }
+            wanted.add(key)
+            it.submit(1, for: key, after: .milliseconds(key))
         }
-        it.submit(1, for: 1, after: .milliseconds(100))
-        while Set(seen.all) != [1, 2], !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
-        #expect(clock.onCancel.calls.value > 0)
-        clock.onCancel.set(nil)
-        it.cancel()
+        it.submit(1, for: 21, after: .milliseconds(100))
+        while Set(seen.all) != Set(wanted.all + [21]), !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        #expect(clock.onSleep.calls.value > 0)
+        clock.onSleep.set(nil)
     }
 
     @Test("is not asked for the time with a lock held while there is an observer")
@@ -160,7 +150,8 @@ struct ClockCallTests {
         }
 
         func began(_ work: Work) {}
-        func resumed(_ work: Work) {}
+        func entered(_ work: Work, on actor: (any Actor)?) {}
+        func resumed(_ work: Work, isUnseen: Bool) {}
         func paused(_ work: Work) {}
         func slept(_ work: Work) { onSleep.call() }
         func woke(_ work: Work) {}

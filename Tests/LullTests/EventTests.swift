@@ -93,6 +93,22 @@ struct EventTests {
         #expect(await story(others, 100) == [])
     }
 
+    @Test(
+        "end when the debouncer is released and its work is done, though a recording is held", .timeLimit(.minutes(1)))
+    func endBesideARecording() async throws {
+        var it: Debouncer<Int, Void>? = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
+        let recording = try #require(it).startRecording()
+        let events = try #require(it).events()
+        it?.submit(1)
+        it = nil
+        await clock.advance(by: .seconds(2))
+        #expect(
+            await story(events, 100) == [
+                "0 submitted NoKey() 1", "2 started NoKey() 1 trailing", "2 finished NoKey() 1 trailing",
+            ])
+        #expect(recording.count == 1)
+    }
+
     @Test("come to each iteration for itself: to the first from the beginning, to others from theirs")
     func iterations() async throws {
         let it = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }

@@ -1,8 +1,10 @@
 import TestSupport
 import Dispatch
-import Lull
 import LullTesting
 import Testing
+
+@testable import Lull
+@testable import LullCore
 
 /// Semantics, section 5.
 @Suite("Flush, cancel and shut-down")
@@ -101,6 +103,32 @@ struct FlushTests {
         #expect(seen.all == [1])
     }
 
+    @Test("a wait that was cancelled keeps nothing, however long the handler takes", arguments: [nil, "a"])
+    func cancelledWaitKeepsNothing(key: String?) async throws {
+        let it = make()
+        // One runs, and one waits behind it; other keys run, too.
+        it.submit(1, for: "a")
+        await clock.advance(by: .seconds(1), until: .started)
+        it.submit(3, for: "a")
+        for number in 0..<300 { it.submit(1, for: "\(number)") }
+        it.flush()
+        let waits = (0..<5).map { _ in
+            clock.task { if let key { await it.flushAndWait(key) } else { await it.flushAndWait() } }
+        }
+        await clock.advance(by: .zero, until: .started)
+        #expect(it.waiterCount == 10)
+        for wait in waits.dropLast() {
+            wait.cancel()
+            try await wait.value
+        }
+        #expect(it.waiterCount == 2)
+        door.open()
+        try await waits[4].value
+        await clock.advance(by: .zero)
+        #expect(it.waiterCount == 0)
+        #expect(it.counters.executed == 302)
+    }
+
     @Test("cancel drops what is pending and what waits, and leaves the running execution alone")
     func cancel() async {
         let it = make()
@@ -193,6 +221,13 @@ struct FlushTests {
         door.open()
         try await waiting.value
         #expect(seen.all == [1])
+    }
+}
+
+extension Coalescer {
+    /// How many entries are kept for callers that wait, in the runtime and in the engine.
+    fileprivate var waiterCount: Int {
+        runtime.lock.withLock { runtime.waiters.count + runtime.engine.waiters.count }
     }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Lull
 import LullTesting
@@ -159,6 +160,38 @@ struct ManualClockTests {
         await it.flushAndWait()
     }
 
+    @Test("gives up with the actor when the main actor is blocked")
+    func blockedActor() async {
+        let stalls = Record<Stall>()
+        let clock = ManualClock(patience: .milliseconds(50), onStall: { stalls.add($0) })
+        let it = Debouncer(for: .seconds(1), clock: clock) { [clock] (_: Int) in
+            try await clock.sleep(for: .seconds(1))
+        }
+        it(1)
+        let blocking = Task { @MainActor in
+            for _ in 0..<5000 where stalls.all.isEmpty { usleep(1000) }
+        }
+        await clock.advance(by: .seconds(1))
+        await blocking.value
+        #expect("\(stalls.all)".contains("The main actor, or the actor of a handler, is blocked"))
+        await clock.advance(by: .seconds(1))
+    }
+
+    @Test("gives up in the task that advances it, so that an issue that is recorded then belongs to the test")
+    func stallInTest() async {
+        let tests = Record<Test?>()
+        // Other tests block the main actor for less than five times this.
+        let clock = ManualClock(patience: .milliseconds(400), onStall: { _ in tests.add(Test.current) })
+        let door = Door()
+        let it = Debouncer(for: .seconds(1), clock: clock) { (_: Int) in await door.pass() }
+        it(1)
+        await clock.advance(by: .seconds(1))
+        #expect(tests.all == [Test.current])
+        door.open()
+        await it.flushAndWait()
+    }
+
+    // The messages are also those of an optimised build, which a precondition has not: hence the word before them.
     @Test("stops the program when nothing moves, by default")
     func stallStops() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -169,16 +202,19 @@ struct ManualClockTests {
             await clock.advance(by: .seconds(1))
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Lull: ManualClock: for 0.02 seconds nothing has moved"))
         #expect(text.contains("key lamp"))
     }
 
     @Test("stops with a message when two tasks advance it")
     func twoAdvance() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let clock = ManualClock()
             let it = Debouncer(for: .seconds(1), clock: clock) { (_: Int) in await clock.advance(by: .seconds(1)) }
             it(1)
             await clock.advance(by: .seconds(1))
         }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Lull: ManualClock: two tasks advance the clock at once, or a handler does"))
     }
 }

@@ -88,6 +88,25 @@ struct RecordingTests {
         #expect(save.counters.submitted == 2)
     }
 
+    @Test(.timeLimit(.minutes(1))) func itCanBeReadWhenItsDebouncerIsGone() async throws {
+        var it: KeyedDebouncer<String, Int, Void>? = KeyedDebouncer(for: .seconds(2), clock: clock) { _, _ in }
+        let recording = try #require(it).startRecording(limit: 2)
+        await clock.advance(by: .seconds(1))
+        for key in ["a", "b", "c"] { it?.submit(1, for: key) }
+        weak let runtime = it?.runtime
+        it = nil
+        await clock.advance(by: .seconds(2))
+        while runtime != nil { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(recording.count == 2)
+        #expect(recording.lost == 1)
+        #expect(
+            recording.trace() == """
+                {"at":1.000000000,"key":"b"}
+                {"at":1.000000000,"key":"c"}
+
+                """)
+    }
+
     @Test(
         "submits of several threads are recorded in order of time: an instant is that at which the submit was handled")
     func order() async {

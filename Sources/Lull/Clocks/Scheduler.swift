@@ -26,8 +26,8 @@ final class Scheduler: @unchecked Sendable {
     private var timer: (any DispatchSourceTimer)?
     /// The wake-up that the timer is set to.
     private(set) var armed = ClientQueue.WakeUp.never
-    /// The earliest end of a back-up sleep that is under way.
-    private(set) var backUp = CoreInstant.farFuture
+    /// The back-ups that are under way.
+    private(set) var backUps = Sleeps<Void>()
     /// The number of clients that are sent or overdue.
     private var sentCount: Int64 = 0
 
@@ -116,7 +116,7 @@ final class Scheduler: @unchecked Sendable {
     /// - Parameter instant: The end of the sleep, if a back-up calls this.
     private func wakeClients(backUp instant: CoreInstant? = nil) {
         lock.withLock {
-            if backUp == instant { backUp = .farFuture }
+            if let instant { backUps.end(instant) }
             // After a sleep of the machine the timer would be late.
             armed = .never
         }
@@ -178,6 +178,11 @@ final class Scheduler: @unchecked Sendable {
         if wait >= Self.shortWait.nanoseconds { startBackUp(next.at, CoreDuration(nanoseconds: wait)) }
     }
 
+    /// How late a back-up for a wait of that length may be.
+    static func slack(of wait: CoreDuration) -> CoreDuration {
+        CoreDuration(nanoseconds: max(shortWait.nanoseconds, wait.nanoseconds / 8))
+    }
+
     private func makeTimer() -> any DispatchSourceTimer {
         let timer = DispatchSource.makeTimerSource(flags: .strict, queue: queue)
         timer.setEventHandler { [weak self] in self?.wakeClients() }
@@ -188,14 +193,13 @@ final class Scheduler: @unchecked Sendable {
         return timer
     }
 
-    /// Starts a back-up sleep unless one ends at the instant or shortly after. The caller holds the lock.
+    /// Starts a back-up sleep unless one ends by the instant or shortly after. The caller holds the lock.
     ///
-    /// Sleeps are not cancelled: a cancelled one keeps its memory until its end. Since one that ends a little late is good
-    /// enough, deadlines that come nearer and nearer start few of them.
+    /// Since one that ends a little late is good enough, deadlines that come nearer and nearer start few of them: fewer than 160 are
+    /// under way.
     private func startBackUp(_ instant: CoreInstant, _ wait: CoreDuration) {
-        let slack = CoreDuration(nanoseconds: max(Self.shortWait.nanoseconds, wait.nanoseconds / 8))
-        guard backUp > instant.advanced(by: slack) else { return }
-        backUp = instant
+        guard backUps.needsAnother(until: instant, slack: Self.slack(of: wait)) else { return }
+        backUps.begin(until: instant, ())
         Task.detached { [weak self] in
             try? await Task.sleep(for: Duration(wait), tolerance: .zero, clock: .continuous)
             guard let self else { return }

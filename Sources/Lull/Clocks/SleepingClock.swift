@@ -2,89 +2,95 @@ internal import LullCore
 
 /// A clock of the user's, used by its `sleep(until:)`.
 ///
-/// The clock is never called with a lock held, since it may call the client. One thread at a time starts and cancels sleeps,
-/// until what is arranged is what was asked for last.
+/// The clock is called without a lock: it may call the client. Sleeps are cancelled only when the client has gone (``Sleeps``).
 final class SleepingClock<C: Clock>: WakingClock, @unchecked Sendable where C.Duration == Duration {
-    // Proof of @unchecked Sendable: what varies is only touched while `lock` is held; `task` in `deinit` as well; `wake` is set
+    // Proof of @unchecked Sendable: what varies is only touched while `lock` is held; `sleeps` in `deinit` as well; `wake` is set
     // before the first wake-up is scheduled.
-    private let clock: C
-    private let origin: C.Instant
+    private let clock: CoreClock<C>
     private let tolerance: Duration?
     var wake: @Sendable (WakeSource) -> Void = { _ in }
     private let lock = Lock()
     private var stamp: UInt64 = 0
     /// The wake-up that was asked for last.
     private var wanted = CoreInstant.farFuture
-    /// The end of the sleep that is under way.
-    private var arranged = CoreInstant.farFuture
-    /// The number of that sleep.
-    private var sleep: UInt64 = 0
-    private var task: Task<Void, Never>?
-    /// Whether a thread is starting and cancelling sleeps.
-    private var isArranging = false
+    private var sleeps = Sleeps<Task<Void, Never>>()
 
     init(_ clock: C, _ tolerance: CoreDuration) {
-        self.clock = clock
+        self.clock = CoreClock(clock)
         self.tolerance = tolerance > .zero ? Duration(tolerance) : nil
-        origin = clock.now
     }
 
     deinit {
-        task?.cancel()
+        for sleep in sleeps.all { sleep.handle.cancel() }
     }
 
-    func now() -> CoreInstant {
-        CoreInstant.origin.advanced(by: CoreDuration(origin.duration(to: clock.now)))
-    }
+    func now() -> CoreInstant { clock.now }
 
     func scheduleWakeUp(at instant: CoreInstant, stamp: UInt64, after source: WakeSource?) {
-        let arranges = lock.withLock { () -> Bool in
-            guard stamp > self.stamp else { return false }
+        lock.withLock {
+            guard stamp > self.stamp else { return }
             self.stamp = stamp
             wanted = instant
-            defer { isArranging = true }
-            return !isArranging
-        }
-        guard arranges else { return }
-        while let (instant, number, old) = nextSleep() {
-            old?.cancel()
-            if instant != .farFuture { start(number, until: instant) }
+            startSleep()
         }
     }
 
     func removeClient() {}
 
-    /// Returns the sleep that is to be started, and the one that it replaces; nil if what is arranged is what is wanted.
-    private func nextSleep() -> (instant: CoreInstant, number: UInt64, old: Task<Void, Never>?)? {
-        lock.withLock {
-            guard wanted != arranged else {
-                isArranging = false
-                return nil
+    /// Starts a sleep until the wake-up that is wanted, unless one ends by then. The caller holds the lock.
+    private func startSleep() {
+        guard sleeps.needsAnother(until: wanted) else { return }
+        let task = Task.detached { [weak self, clock, tolerance, wanted] in
+            guard await clock.sleep(until: wanted, tolerance) else { return }
+            self?.sleepHasEnded(wanted)
+        }
+        sleeps.begin(until: wanted, task)
+    }
+
+    private func sleepHasEnded(_ end: CoreInstant) {
+        let isWanted = lock.withLock {
+            sleeps.end(end)
+            if wanted <= end { return true }
+            // The wake-up has been put off since.
+            startSleep()
+            return false
+        }
+        if isWanted { wake(.byClock) }
+    }
+}
+
+/// A clock of the user's in the core's instants.
+private struct CoreClock<C: Clock>: Sendable where C.Duration == Duration {
+    private let clock: C
+    private let origin: C.Instant
+
+    init(_ clock: C) {
+        self.clock = clock
+        origin = clock.now
+    }
+
+    var now: CoreInstant { CoreInstant.origin.advanced(by: CoreDuration(origin.duration(to: clock.now))) }
+
+    /// Sleeps until an instant, or for as long as a clock is asked to sleep at once.
+    ///
+    /// A sleep may throw though nothing has cancelled it. Then the clock is asked again after a millisecond, and less and less
+    /// often, until it sleeps or has reached the instant.
+    ///
+    /// - Returns: Whether the sleep has ended by itself; false if the task was cancelled.
+    func sleep(until instant: CoreInstant, _ tolerance: Duration?) async -> Bool {
+        var pause = Duration.milliseconds(1)
+        while true {
+            let now = now
+            guard now < instant else { return true }
+            let end = now.advanced(by: min(now.duration(to: instant), longestSleep))
+            do {
+                try await clock.sleep(
+                    until: origin.advanced(by: Duration(CoreInstant.origin.duration(to: end))), tolerance: tolerance)
+                return true
+            } catch {
+                do { try await Task.sleep(for: pause) } catch { return false }
+                pause = min(pause * 2, .seconds(1))
             }
-            arranged = wanted
-            sleep += 1
-            return (arranged, sleep, task.take())
         }
-    }
-
-    private func start(_ number: UInt64, until instant: CoreInstant) {
-        let now = now()
-        let wait = min(now.duration(to: instant), longestSleep)
-        let end = origin.advanced(by: Duration(CoreInstant.origin.duration(to: now.advanced(by: wait))))
-        let new = Task.detached { [weak self, clock, tolerance] in
-            do { try await clock.sleep(until: end, tolerance: tolerance) } catch { return }
-            self?.sleepHasEnded(number)
-        }
-        lock.withLock { if sleep == number { task = new } }
-    }
-
-    private func sleepHasEnded(_ number: UInt64) {
-        let isLatest = lock.withLock { () -> Bool in
-            guard sleep == number, arranged != .farFuture else { return false }
-            if wanted == arranged { wanted = .farFuture }
-            arranged = .farFuture
-            return true
-        }
-        if isLatest { wake(.byClock) }
     }
 }

@@ -1,11 +1,14 @@
 public import LullCore
 
-/// The newest submits of a debouncer. Guarded by the runtime's lock.
+/// The newest submits of a debouncer.
+///
+/// Submits are added while the runtime's lock is held. The recording does not hold the runtime, so that there is one more lock.
 @usableFromInline
 final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
-    // Proof of @unchecked Sendable: only the runtime touches it, under its lock.
+    // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
     @usableFromInline typealias Entry = (at: CoreInstant, key: Key)
 
+    @usableFromInline let lock = Lock()
     @usableFromInline let limit: Int
     @usableFromInline var entries: Chunks<Entry>
     @usableFromInline var lost = 0
@@ -15,14 +18,21 @@ final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
         entries = Chunks(for: limit)
     }
 
-    /// - Returns: Whether the caller has to release used-up chunks, without the lock.
+    /// - Returns: Whether the caller has to release used-up chunks, without a lock.
     @inlinable
     func add(_ key: Key, at instant: CoreInstant) -> Bool {
-        entries.append((instant, key))
-        if entries.count > limit {
-            entries.removeFirst()
-            lost += 1
+        lock.withLock {
+            entries.append((instant, key))
+            if entries.count > limit {
+                entries.removeFirst()
+                lost += 1
+            }
+            return !entries.usedUp.isEmpty
         }
-        return !entries.usedUp.isEmpty
+    }
+
+    /// Takes the chunks that are used up. The caller releases them without a lock.
+    func takeUsedUp() -> [[Entry]] {
+        lock.withLock { entries.takeUsedUp() }
     }
 }

@@ -17,13 +17,15 @@ extension Runtime {
     ///   - kind: The call.
     ///   - closing: Whether later submits are rejected.
     ///   - promise: Fulfilled when the executions that run or wait after the call have ended.
+    /// - Returns: The waiter that stands for the promise.
     @inlinable
-    func sweep(_ kind: Sweep.Kind, closing: Bool = false, promise: Promise<Void>? = nil) {
+    @discardableResult
+    func sweep(_ kind: Sweep.Kind, closing: Bool = false, promise: Promise<Void>? = nil) -> WaiterID {
         let now = clock.now()
         if lock.withLock({ engine.slotCount > keysAtOnce }) {
-            sweepInPortions(kind, closing, promise, at: now)
+            return sweepInPortions(kind, closing, promise, at: now)
         } else {
-            sweepAtOnce(kind, closing, promise, at: now)
+            return sweepAtOnce(kind, closing, promise, at: now)
         }
     }
 
@@ -32,42 +34,48 @@ extension Runtime {
     /// Inside a handler of the same debouncer it does not wait.
     @inlinable
     nonisolated(nonsending) func sweepAndWait(_ kind: Sweep.Kind, closing: Bool = false) async {
-        if isInsideHandler { return sweep(kind, closing: closing) }
-        let promise = Promise<Void>()
-        sweep(kind, closing: closing, promise: promise)
-        _ = await promise.value(observer: workObserver)
+        let promise = isInsideHandler ? nil : Promise<Void>()
+        let waiter = sweep(kind, closing: closing, promise: promise)
+        if let promise, await promise.value(observer: workObserver) == nil { withdraw(waiter) }
     }
 
     @inlinable
     @inline(never)
-    func sweepAtOnce(_ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant) {
-        let isAwaited = handle { engine in
+    func sweepAtOnce(
+        _ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant
+    ) -> WaiterID {
+        let (isAwaited, waiter) = handle { engine in
             if closing { engine.close() }
             let actions = engine.sweep(kind, at: now)
             lastWaiter += 1
-            guard let promise, engine.addWaiter(lastWaiter) else { return (false, actions) }
+            guard let promise, engine.addWaiter(lastWaiter) else { return ((false, lastWaiter), actions) }
             waiters[lastWaiter] = promise
-            return (true, actions)
+            return ((true, lastWaiter), actions)
         }
         if !isAwaited { promise?.deliver(()) }
+        return waiter
     }
 
     @inlinable
     @inline(never)
-    func sweepInPortions(_ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant) {
+    func sweepInPortions(
+        _ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant
+    ) -> WaiterID {
         catchUp(to: now)
-        var sweep = lock.withLock {
+        let waiter: WaiterID
+        var sweep: Sweep
+        (sweep, waiter) = lock.withLock {
             if closing { engine.close() }
-            guard let promise else { return engine.beginSweep(kind, at: now) }
             lastWaiter += 1
-            waiters[lastWaiter] = promise
-            return engine.beginSweep(kind, at: now, waiter: lastWaiter)
+            if let promise { waiters[lastWaiter] = promise }
+            return (engine.beginSweep(kind, at: now, waiter: promise == nil ? nil : lastWaiter), lastWaiter)
         }
         while !sweep.isDone {
             sweep.sortIfNeeded()
             handle { engine in ((), engine.continueSweep(&sweep, limit: keysAtOnce)) }
             pauseBetweenPortions()
         }
+        return waiter
     }
 
     /// Starts the executions that are due by an instant, in portions.

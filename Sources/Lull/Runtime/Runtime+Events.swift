@@ -31,15 +31,15 @@ extension Runtime {
     ) async {
         let waits = !isInsideHandler
         let now = clock.now()
-        let promise = handle { engine -> (Promise<Void>?, EngineActions) in
+        let waiter = handle { engine -> ((id: WaiterID, promise: Promise<Void>)?, EngineActions) in
             let actions = event(&engine, now)
             lastWaiter += 1
             guard waits, engine.addWaiter(lastWaiter, for: key) else { return (nil, actions) }
             let promise = Promise<Void>()
             waiters[lastWaiter] = promise
-            return (promise, actions)
+            return ((lastWaiter, promise), actions)
         }
-        _ = await promise?.value(observer: workObserver)
+        if let waiter, await waiter.promise.value(observer: workObserver) == nil { withdraw(waiter.id, for: key) }
     }
 
     /// Whether the caller is part of an execution whose outcome has not been told: of the handler, a completion or `onFailure`,

@@ -21,12 +21,12 @@ extension Runtime {
             self.end(&execution, outcome)
             self.workObserver?.ended(work)
         }
-        register(ExecutionTask(task, work, workObserver, on: isolation), execution.run)
+        register(task, execution.run)
     }
 
     /// Keeps a task so that it can be cancelled, unless it has ended already.
     @inlinable
-    func register(_ task: ExecutionTask, _ run: RunID) {
+    func register(_ task: Task<Void, any Error>, _ run: RunID) {
         let state = lock.withLock { () -> RunState in
             let state = engine.state(of: run)
             if state.isRunning { engine.attach(tasks.insert(task), to: run) }
@@ -60,7 +60,7 @@ extension Runtime {
         @usableFromInline let verdict: Verdict
         @usableFromInline var actions: EngineActions
         /// Held so that it is released without the lock.
-        @usableFromInline let task: ExecutionTask?
+        @usableFromInline let task: Task<Void, any Error>?
         /// Freed without the lock, too.
         @usableFromInline let discarded: Discarded
         @usableFromInline let hasObservers: Bool
@@ -70,7 +70,7 @@ extension Runtime {
 
         @inlinable
         init(
-            verdict: Verdict, actions: EngineActions, task: ExecutionTask?, discarded: consuming Discarded,
+            verdict: Verdict, actions: EngineActions, task: Task<Void, any Error>?, discarded: consuming Discarded,
             hasObservers: Bool, sendsBlocks: Bool, isTold: Bool
         ) {
             self.isTold = isTold

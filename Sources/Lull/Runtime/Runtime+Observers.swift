@@ -30,7 +30,7 @@ extension Runtime {
     @usableFromInline
     func wakeObservers() {
         let (buffers, released) = lock.withLock { () -> ([EventBuffer<Key>], [[RecordingBuffer<Key>.Entry]]) in
-            (eventBuffers, recordingBuffers.flatMap { $0.entries.takeUsedUp() })
+            (eventBuffers, recordingBuffers.flatMap { $0.takeUsedUp() })
         }
         for buffer in buffers { buffer.wake() }
         withExtendedLifetime(released) {}

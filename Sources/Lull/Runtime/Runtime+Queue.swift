@@ -113,9 +113,8 @@ extension Runtime {
     func outcome(of run: UnsafeMutablePointer<QueueRun>, _ body: QueueBody) -> Outcome<Output> {
         guard !run.pointee.isCancelled else { return .failed(CancellationError()) }
         if let work = run.pointee.work {
-            // A clock cannot see what a synchronous handler waits for, and takes it for paused from the start.
-            workObserver?.resumed(work)
-            workObserver?.paused(work)
+            // A clock cannot see what a synchronous handler waits for, and takes it for waiting from the start.
+            workObserver?.entered(work, on: nil)
         }
         do {
             return .executed(try body(&run.pointee.execution))

@@ -28,7 +28,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     // The lock excludes overlapping accesses. The language's own check of that took a sixth of a submit (`make bench ROWS=hot`).
     @exclusivity(unchecked) @usableFromInline var engine: Engine<Key, Item>
     /// The tasks of running executions, to be cancelled. The engine keeps the slot of each.
-    @exclusivity(unchecked) @usableFromInline var tasks = Slab<ExecutionTask>()
+    @exclusivity(unchecked) @usableFromInline var tasks = Slab<Task<Void, any Error>>()
     /// The executions of a synchronous handler. The engine keeps the slot of each.
     @exclusivity(unchecked) @usableFromInline var queueRuns = QueueRuns()
     /// The promises to callers that wait for executions to end.

@@ -57,10 +57,19 @@ package protocol WorkObserver: Sendable {
     /// The work has been decided on and will run. May be called under a lock: it only takes note.
     func began(_ work: Work)
 
-    /// It runs, for the first time or again. Counted: a task may have several children.
-    func resumed(_ work: Work)
+    /// Its operation is entered.
+    ///
+    /// - Parameter actor: The actor that it is on, if its jobs there are not reported and it is not the main actor.
+    func entered(_ work: Work, on actor: (any Actor)?)
 
-    /// It has run as far as it can, and waits or is about to end. Called once for every ``resumed(_:)``.
+    /// One of its tasks is to run, for the first time or again. Counted: a task may have several children.
+    ///
+    /// Jobs on the main actor, and on other actors that have an executor of their own, are not reported.
+    ///
+    /// - Parameter isUnseen: Whether that comes from a place of which nothing is reported, other than the main actor.
+    func resumed(_ work: Work, isUnseen: Bool)
+
+    /// It has run as far as it can there. Called once for every ``resumed(_:isUnseen:)``.
     func paused(_ work: Work)
 
     /// It waits for a debouncer on this clock. Counted.

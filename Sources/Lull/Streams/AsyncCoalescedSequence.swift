@@ -3,8 +3,9 @@
 ///
 /// The upstream is read all the time, from the first `next()` on, not only when the consumer asks: an element counts from
 /// the moment at which it arrives. While the consumer is busy, at most one more element (of each key) waits for it, the
-/// newest; memory does not grow. When the upstream ends or throws, what is pending is delivered first. Cancelling the
-/// consuming task, or leaving its loop, ends everything at once.
+/// newest; memory does not grow. When the upstream ends or throws, what is pending is delivered first. Leaving the loop, or
+/// cancelling its task, ends everything at once, whether the upstream reacts to cancellation or not; a cancellation in the
+/// body of the loop counts from the next `next()`.
 ///
 /// Each iteration reads the upstream again. An iterator costs a task that reads, an element costs a submit, and a delivery
 /// costs an execution. See <doc:Sequences>.
@@ -100,10 +101,12 @@ where Base.Element: Sendable {
             return try answer.get()
         }
 
+        /// Ends everything. When the consumer gets its nil, what was pending has been dropped, and submits are rejected. When the
+        /// reader learns that the consumer has gone, its task has been cancelled: so has its last request.
         private func abandon() {
-            handover.abandon()
             stage.abandon()
             task.cancel()
+            handover.abandon()
         }
 
         deinit {

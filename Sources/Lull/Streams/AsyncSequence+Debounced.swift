@@ -17,7 +17,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - maxCount: As soon as this many elements are pending, they are due; only with the trailing edge.
     ///   - spacing: The least time between two due instants; only with the trailing edge. Nil for none.
     ///   - combining: How the elements of one delivery become the one that is delivered. With `merge`, the upstream is
-    ///     not read while 1,024 elements wait to be merged.
+    ///     held up while 1,024 elements wait to be merged.
     ///   - removingDuplicates: Whether two elements are the same: an element that is the same as the one delivered last
     ///     is not delivered. For `Equatable` elements, give `{ $0 == $1 }`.
     ///   - droppingAtEnd: Whether elements that are pending when the upstream ends or throws are dropped instead of
@@ -72,7 +72,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Delivers all elements of a burst as an array, in order, once no other has come for a while.
     ///
     /// As soon as there are `maxCount` elements, they are due. While the consumer is busy, no more than that are kept:
-    /// the upstream is not read meanwhile. The other parameters are those of the form without `collecting`.
+    /// the upstream is held up meanwhile. The other parameters are those of the form without `collecting`.
     @inlinable
     public func debounced(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int,
@@ -94,7 +94,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Delivers, for each key, all elements of a burst as an array, in order.
     ///
     /// As soon as a key has `maxCount` elements, they are due. While that many, of all keys together, are due and wait
-    /// for the consumer, the upstream is not read. A delivery has `maxCount` elements at most. The other parameters are
+    /// for the consumer, the upstream is held up. A delivery has `maxCount` elements at most. The other parameters are
     /// those of the other forms.
     @inlinable
     public func debounced<Key: Hashable & Sendable>(

@@ -15,7 +15,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - edges: Whether a window delivers an element at its beginning, at its end, or both.
     ///   - maxCount: As soon as this many elements are pending, they are due; only with the trailing edge.
     ///   - combining: How the elements of one delivery become the one that is delivered. With `merge`, the upstream is
-    ///     not read while 1,024 elements wait to be merged.
+    ///     held up while 1,024 elements wait to be merged.
     ///   - removingDuplicates: Whether two elements are the same: an element that is the same as the one delivered last
     ///     is not delivered. For `Equatable` elements, give `{ $0 == $1 }`.
     ///   - droppingAtEnd: Whether elements that are pending when the upstream ends or throws are dropped instead of
@@ -68,7 +68,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Delivers all elements of a window as an array, in order.
     ///
     /// As soon as there are `maxCount` elements, they are due. While the consumer is busy, no more than that are kept:
-    /// the upstream is not read meanwhile. The other parameters are those of the form without `collecting`.
+    /// the upstream is held up meanwhile. The other parameters are those of the form without `collecting`.
     @inlinable
     public func throttled(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int,
@@ -89,7 +89,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Delivers, for each key, all elements of a window as an array, in order.
     ///
     /// As soon as a key has `maxCount` elements, they are due. While that many, of all keys together, are due and wait
-    /// for the consumer, the upstream is not read. A delivery has `maxCount` elements at most. The other parameters are
+    /// for the consumer, the upstream is held up. A delivery has `maxCount` elements at most. The other parameters are
     /// those of the other forms.
     @inlinable
     public func throttled<Key: Hashable & Sendable>(

@@ -28,7 +28,7 @@ extension AsyncCoalescedSequence {
 
         /// A stage without keys.
         ///
-        /// - Parameter limit: While this many elements are pending or wait for the consumer, the upstream is not read.
+        /// - Parameter limit: While this many elements are pending or wait for the consumer, the upstream is held up.
         @inlinable
         init(
             _ base: Base, _ coalescer: UnkeyedCoalescer<Base.Element, Void>, limit: Int?,
@@ -47,7 +47,7 @@ extension AsyncCoalescedSequence {
         /// A stage with keys.
         ///
         /// - Parameters:
-        ///   - limit: While this many elements are held, the upstream is not read.
+        ///   - limit: While this many elements are held, the upstream is held up.
         ///   - collects: Whether `maxCount` bounds what is pending for each key. Then only what is due and waits for the consumer
         ///     counts as held: other keys must not delay the reading of an element.
         @inlinable
@@ -71,21 +71,28 @@ extension AsyncCoalescedSequence {
 }
 
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-    /// Reads to the end, and pauses while `limit` elements are held.
+    /// Reads to the end, or until the consumer has gone. Then an upstream that reacts to cancellation learns of it from a last
+    /// request, if it was not being asked when the task was cancelled; one that does not react is not asked again after that.
+    ///
+    /// While `limit` elements are held, the element that was read waits here: its place is after them, and an end that comes in its
+    /// place does not wait.
     @inlinable
     func read<Delivered>(
         _ handover: Handover<Delivered, Failure>, limit: Int?, submit: (Element) -> Void, held: () -> Int
     ) async -> Handover<Delivered, Failure>.Delivery {
         var iterator = makeAsyncIterator()
+        var isLast = false
         do throws(Failure) {
-            while let element = try await iterator.next(isolation: nil) {
-                submit(element)
-                guard let limit, held() >= limit else { continue }
-                var count = handover.count
-                while held() >= limit, !Task.isCancelled {
-                    await handover.delivery(after: count)
-                    count = handover.count
+            while let element = try await iterator.next(isolation: nil), !isLast {
+                if let limit, held() >= limit {
+                    var count = handover.count
+                    while held() >= limit, !handover.isAbandoned {
+                        await handover.delivery(after: count)
+                        count = handover.count
+                    }
                 }
+                isLast = handover.isAbandoned
+                if !isLast { submit(element) }
             }
             return .success(nil)
         } catch {

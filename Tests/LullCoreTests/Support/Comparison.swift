@@ -19,6 +19,8 @@ final class Comparison {
     private var executions: [Int: Execution<String, Int>] = [:]
     private var runs: [Int: RunID] = [:]
     private var waiterCount = 0
+    /// The callers that have waited, and for which key.
+    private var waiters: [(id: WaiterID, key: String?)] = []
     /// Calls for all keys that the engine has begun and not carried out yet.
     private var sweeps: [Sweep] = []
 
@@ -103,6 +105,13 @@ final class Comparison {
             if model.addWaiter(waiterCount, key) != engine.addWaiter(waiterCount, for: key) {
                 return "whether there is anything to wait for"
             }
+            waiters.append((waiterCount, key))
+        case .stopWaiting(let number):
+            if isLazy, let difference = synchronise() { return difference }
+            guard !waiters.isEmpty else { break }
+            let waiter = waiters.remove(at: number % waiters.count)
+            model.removeWaiter(waiter.id)
+            engine.removeWaiter(waiter.id, for: waiter.key)
         case .ask(let at):
             if let difference = ask(at) { return difference }
         }

@@ -16,6 +16,8 @@ enum Operation: Sendable, CustomStringConvertible {
     case told(Int)
     /// A caller waits for a key, or for all.
     case wait(String?)
+    /// A caller that has waited is withdrawn: the n-th, modulo their number.
+    case stopWaiting(Int)
     /// Asks what is pending, now or in the future.
     case ask(at: Int)
 
@@ -31,6 +33,7 @@ enum Operation: Sendable, CustomStringConvertible {
             "run \(number) " + (threw ? "throws" : "returns") + (steps > 0 ? ", told in \(steps)" : "")
         case .told(let number): "told \(number)"
         case .wait(let key): "wait for \(key ?? "all")"
+        case .stopWaiting(let number): "withdraw \(number)"
         case .ask(let at): "ask about \(at)"
         }
     }
@@ -73,6 +76,7 @@ struct Trial: Sendable {
             case 1:
                 let key = random.oneIn(4) ? nil : random.pick(keys)
                 operations.append(.cancel(key, running: random.oneIn(2), at: at))
+            case 2 where random.oneIn(3): operations.append(.stopWaiting(Int.random(in: 0..<100, using: &random)))
             case 2: operations.append(.wait(random.oneIn(3) ? nil : random.pick(keys)))
             case 3...5: operations.append(.ask(at: later(at, by: random.pick([0, 0, 1, 2, 5, 20]))))
             case 6...8: operations.append(.advance(to: at, limit: random.oneIn(3) ? random.pick([1, 2]) : nil))

@@ -67,6 +67,8 @@ final class Rig {
 
     func wait(_ waiter: WaiterID, _ key: String? = nil) -> Bool { engine.addWaiter(waiter, for: key) }
 
+    func stopWaiting(_ waiter: WaiterID, _ key: String? = nil) { engine.removeWaiter(waiter, for: key) }
+
     /// Ends the execution that got `value` last, whose outcome is told in some steps.
     func end(_ value: String, _ ending: Ending = .returned, telling steps: Int = 0) {
         guard let index = running.firstIndex(where: { $0.value == value }) else {

@@ -77,6 +77,25 @@ struct TestingSamples {
         #expect(found.all == ["cat"])
     }
 
+    @Test("what the clock follows")
+    func following() async {
+        let (clock, shown) = (ManualClock(), Record<String>())
+        let load = Debouncer(for: .seconds(1), clock: clock) { @MainActor (page: Int) in
+            async let text: Void = clock.sleep(for: .seconds(2))
+            async let pictures: Void = clock.sleep(for: .seconds(5))
+            try await text
+            shown.add("text")
+            try await pictures
+            shown.add("pictures")
+        }
+
+        load(1)
+        await clock.advance(by: .seconds(3))
+        #expect(shown.all == ["text"])
+        await clock.advance(by: .seconds(3))
+        #expect(shown.all == ["text", "pictures"])
+    }
+
     @Test("handlers that wait for the test, and calls that wait")
     func waiting() async throws {
         let (clock, gate) = (ManualClock(), Gate())

@@ -101,6 +101,18 @@ struct StreamEndTests {
         door.open()
     }
 
+    @Test("is noticed while 1,024 elements wait to be merged", arguments: [nil, Refusal(reason: "broken")])
+    func endWhileFull(error: Refusal?) async {
+        let seen = Record<[String]>()
+        let numbers = Numbers(count: 1024, error: error)
+        let sequence = numbers.debounced(for: .seconds(3600), combining: .merge(+=), clock: clock)
+        let consumer = clock.task { seen.add(await story(sequence)) }
+        await clock.advance(by: .zero, until: .started)
+        #expect(seen.all == [["\(1024 * 1025 / 2)", error?.reason ?? "end"]])
+        await clock.advance(by: .seconds(3600))
+        _ = await consumer.result
+    }
+
     // Real time: the cancel falls wherever it falls, and everything must end in any case.
     @Test("a cancel at any point ends the consumer and the upstream")
     func cancelAnywhere() async {

@@ -54,16 +54,16 @@ struct StreamMemoryTests {
         #expect(tokens.census.most <= 1000)
     }
 
-    @Test("holds no more than 1,024 elements that are to be merged")
+    @Test("holds no more than 1,024 elements that are to be merged, and the one after them")
     func merging() async throws {
         let numbers = Numbers(count: 5000)
         let first = clock.task { [clock] in
-            // Time goes on only when nothing moves any more: the upstream is not read beyond the limit.
+            // Time goes on only when nothing moves any more: the upstream is read for one element beyond the limit.
             var iterator = numbers.debounced(for: .seconds(1), combining: .merge(+=), clock: clock).makeAsyncIterator()
             return try await iterator.next()
         }
         await clock.advance(by: .zero, until: .started)
-        #expect(numbers.asked.all.count == 1024)
+        #expect(numbers.asked.all.count == 1025)
         await clock.advance(by: .seconds(1), until: .started)
         #expect(try await first.value == 1024 * 1025 / 2)
     }
@@ -97,10 +97,10 @@ struct StreamMemoryTests {
                 await door.pass()
             }
         }
-        // The 41st number fills the first batch, which the consumer takes, and the 42nd the second, which waits.
+        // The 41st number fills the first batch, which the consumer takes, and the 42nd the second, which waits. One more is read.
         await clock.advance(by: .zero, until: .started)
         #expect(seen.all == [[1, 11, 21, 31, 41]])
-        #expect(numbers.asked.all.count == 42)
+        #expect(numbers.asked.all.count == 43)
         door.open()
         await clock.advance(by: .zero)
         _ = await consumer.result

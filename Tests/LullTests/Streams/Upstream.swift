@@ -1,7 +1,8 @@
 import Lull
 import TestSupport
 
-/// A sequence of numbers that counts what is asked of it; every iterator begins with the first.
+/// A sequence of numbers that counts what is asked of it, and does not react to cancellation; every iterator begins with the
+/// first.
 struct Numbers: AsyncSequence, Sendable {
     let asked = Record<Int>()
     var count = 1000
@@ -9,15 +10,33 @@ struct Numbers: AsyncSequence, Sendable {
     var error: Refusal?
     /// Where the numbers wait before they come, if anywhere.
     var door: Door?
+    /// A sleep before each number, which a cancelled task cuts short.
+    var pause = Duration.zero
+    /// Opened when the iterator is released.
+    let end = Door()
+
+    /// Opens a door when it is released.
+    private final class Key: Sendable {
+        let door: Door
+        init(to door: Door) { self.door = door }
+        deinit { door.open() }
+    }
 
     struct Iterator: AsyncIteratorProtocol {
         let numbers: Numbers
+        private let key: Key
         var last = 0
+
+        init(_ numbers: Numbers) {
+            self.numbers = numbers
+            key = Key(to: numbers.end)
+        }
 
         mutating func next() async throws(Refusal) -> Int? {
             last += 1
             numbers.asked.add(last)
             await numbers.door?.pass()
+            if numbers.pause > .zero { try? await Task.sleep(for: numbers.pause) }
             if last <= numbers.count { return last }
             if let error = numbers.error { throw error }
             return nil
@@ -26,7 +45,7 @@ struct Numbers: AsyncSequence, Sendable {
         mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> Int? { try await next() }
     }
 
-    func makeAsyncIterator() -> Iterator { Iterator(numbers: self) }
+    func makeAsyncIterator() -> Iterator { Iterator(self) }
 }
 
 /// Objects that are counted while they live, and at most that many.

@@ -1,0 +1,315 @@
+import Foundation
+import Lull
+import LullTesting
+import TestSupport
+import Testing
+
+/// What an advance waits for: the article "Testing code that debounces", "What the clock follows".
+@Suite("The work that a manual clock follows")
+struct FollowedWorkTests {
+    /// Where a handler belongs.
+    enum Place: CaseIterable {
+        case noActor, mainActor, actor, actorWithExecutor
+
+        /// An actor of this kind, nil for no actor.
+        var isolation: (any Actor)? {
+            switch self {
+            case .noActor: nil
+            case .mainActor: MainActor.shared
+            case .actor: PlainActor()
+            case .actorWithExecutor: QueueActor()
+            }
+        }
+    }
+
+    /// What happened, each with its second.
+    private typealias Seen = Record<String>
+
+    @Test("includes child tasks: each sleeps as long as it asks for", arguments: Place.allCases)
+    func childTasks(place: Place) async {
+        for _ in 0..<10 {
+            let (clock, seen) = (ManualClock(), Seen())
+            let it = await debouncer(on: place.isolation, clock) {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for delay in 1...3 {
+                        group.addTask {
+                            try await clock.sleep(for: .seconds(delay))
+                            seen.add("\(delay) at \(clock.second)")
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                seen.add("end at \(clock.second)")
+            }
+            it(1)
+            await clock.advance(by: .seconds(10))
+            #expect(seen.all == ["1 at 2", "2 at 3", "3 at 4", "end at 4"])
+        }
+    }
+
+    @Test("includes child tasks of which one sleeps again and another one ends", arguments: Place.allCases)
+    func asyncLet(place: Place) async {
+        for _ in 0..<20 {
+            let (clock, seen) = (ManualClock(), Seen())
+            let it = await debouncer(on: place.isolation, clock) {
+                async let short: Void = clock.sleep(for: .seconds(1))
+                async let long: Void = clock.sleep(for: .seconds(2))
+                try await short
+                seen.add("short at \(clock.second)")
+                try await clock.sleep(for: .milliseconds(500))
+                try await long
+                seen.add("long at \(clock.second)")
+            }
+            it(1)
+            await clock.advance(by: .seconds(1))
+            await clock.advance(by: .seconds(1))
+            #expect(seen.all == ["short at 2"])
+            await clock.advance(by: .seconds(1))
+            #expect(seen.all == ["short at 2", "long at 3"])
+        }
+    }
+
+    @Test("goes on where a handler does after it was suspended, also with `until: .started`", arguments: Place.allCases)
+    func suspensions(place: Place) async {
+        for _ in 0..<20 {
+            let (clock, seen, door, service) = (ManualClock(), Seen(), Door(), Service())
+            let it = await debouncer(on: place.isolation, clock) {
+                await service.show("begun")
+                await MainActor.run { seen.add("on the main actor") }
+                await Task.yield()
+                async let shown: Void = service.show("shown")
+                await shown
+                seen.add("before the door")
+                await door.pass()
+                await service.show("ended")
+                seen.add("ended")
+            }
+            it(1)
+            await clock.advance(by: .seconds(1), until: .started)
+            #expect(seen.all == ["on the main actor", "before the door"])
+            door.open()
+            await clock.advance(by: .zero, until: .started)
+            #expect(seen.all.last == "ended")
+        }
+    }
+
+    @Test("includes tasks that let each other go on, without leaving the main actor")
+    func chain() async {
+        for _ in 0..<20 {
+            let (clock, seen) = (ManualClock(), Seen())
+            let it = Debouncer(for: .seconds(1), clock: clock) { @MainActor (_: Int) in
+                async let long: Void = clock.sleep(for: .seconds(5))
+                // Twice as many turns of the main actor.
+                for _ in 0..<45 { await withCheckedContinuation { next in Task { next.resume() } } }
+                try await clock.sleep(for: .seconds(1))
+                seen.add("slept until \(clock.second)")
+                try await long
+            }
+            it(1)
+            await clock.advance(by: .seconds(10))
+            #expect(seen.all == ["slept until 2"])
+        }
+    }
+
+    @Test("includes a task of the test that calls methods of the main actor", arguments: [true, false])
+    func testTask(isOnMainActor: Bool) async throws {
+        for _ in 0..<20 {
+            let (clock, model) = (ManualClock(), Model())
+            let task =
+                isOnMainActor
+                ? clock.task { @MainActor in try await model.load(clock) } : clock.task { try await model.load(clock) }
+            await clock.advance(by: .zero, until: .started)
+            #expect(await model.state == "loading")
+            await clock.advance(by: .seconds(3))
+            #expect(await model.state == "loaded")
+            try await task.value
+        }
+    }
+
+    @Test("includes the handler of the first example and the consumer of a sequence, also on a busy machine")
+    @MainActor
+    func busyMachine() async {
+        let busy = (0..<4).map { _ in
+            Task.detached(priority: .high) { while !Task.isCancelled { await Task.yield() } }
+        }
+        for _ in 0..<50 {
+            let clock = ManualClock()
+            var saved: [String] = []
+            let save = Debouncer(for: .seconds(2), clock: clock) { (draft: String) in saved.append(draft) }
+            save("a")
+            await clock.advance(by: .seconds(1))
+            save("ab")
+            await clock.advance(by: .milliseconds(1999))
+            #expect(saved == [])
+            await clock.advance(by: .milliseconds(1))
+            #expect(saved == ["ab"])
+
+            let seen = Seen()
+            let (queries, input) = AsyncStream.makeStream(of: String.self)
+            let consumer = clock.task {
+                for await query in queries.debounced(for: .seconds(1), clock: clock) { seen.add(query) }
+            }
+            await clock.advance(by: .zero, until: .started)
+            input.yield("ca")
+            input.yield("cat")
+            await clock.advance(by: .zero, until: .started)
+            await clock.advance(by: .seconds(1), until: .started)
+            #expect(seen.all == ["cat"])
+            consumer.cancel()
+        }
+        for task in busy { task.cancel() }
+    }
+
+    /// Makes a debouncer of one second whose handler belongs to an actor, or to none.
+    private func debouncer(
+        on isolation: isolated (any Actor)?, _ clock: ManualClock,
+        _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void
+    ) -> Debouncer<Int, Void> {
+        Debouncer(for: .seconds(1), clock: clock) { (_: Int) in
+            isolation?.assertIsolated()
+            try await body()
+        }
+    }
+
+    @MainActor
+    private final class Model {
+        private(set) var state = "new"
+
+        func load(_ clock: ManualClock) async throws {
+            await Task.yield()
+            state = "loading"
+            async let first: Void = clock.sleep(for: .seconds(1))
+            async let second: Void = clock.sleep(for: .seconds(3))
+            _ = try await (first, second)
+            state = "loaded"
+        }
+    }
+}
+
+@Suite("Work that a manual clock does not follow")
+struct UnfollowedWorkTests {
+    private let stalls = Record<Stall>()
+
+    @Test("is named by an advance if it sleeps while another task of the handler sleeps")
+    func ownTasks() async {
+        let clock = ManualClock(onStall: { [stalls] in stalls.add($0) })
+        let it = KeyedDebouncer(for: .seconds(1), clock: clock) { (_: String, _: Int) in
+            async let limit: Void = clock.sleep(for: .seconds(9))
+            // One is enough, if the machine is not too busy for it.
+            let tasks = (1...10).map { number in
+                Task {
+                    try await Task.sleep(for: .milliseconds(20 * number))
+                    try await clock.sleep(for: .seconds(1))
+                }
+            }
+            for task in tasks { try await task.value }
+            try await limit
+        }
+        it.submit(1, for: "lamp")
+        await holdingMainActor { await clock.advance(by: .seconds(2)) }
+        expectUnseen()
+        await clock.advance(by: .seconds(20))
+    }
+
+    @Test("is named by an advance if it comes from an actor with an executor of its own while another task sleeps")
+    func otherExecutor() async {
+        let clock = ManualClock(onStall: { [stalls] in stalls.add($0) })
+        let it = KeyedDebouncer(for: .seconds(1), clock: clock) { (_: String, _: Int) in
+            async let limit: Void = clock.sleep(for: .seconds(9))
+            let other = QueueActor()
+            for number in 1...10 { await other.work(milliseconds: 20 * number) }
+            try await limit
+        }
+        it.submit(1, for: "lamp")
+        await holdingMainActor { await clock.advance(by: .seconds(2)) }
+        expectUnseen()
+        await clock.advance(by: .seconds(20))
+    }
+
+    @Test("is left alone where the test waits for its sleeps")
+    func waited() async {
+        let clock = ManualClock(onStall: { [stalls] in stalls.add($0) })
+        let seen = Record<Int>()
+        let it = Debouncer(for: .seconds(1), clock: clock) { (_: Int) in
+            async let limit: Void = clock.sleep(for: .seconds(9))
+            let task = Task {
+                for number in 1...3 {
+                    try await clock.sleep(for: .seconds(1))
+                    seen.add(number)
+                }
+                try await clock.sleep(for: .seconds(1))
+            }
+            try await task.value
+            try await limit
+        }
+        it(1)
+        await clock.advance(by: .seconds(1), until: .started)
+        for number in 0..<3 {
+            await clock.waitForSleeps(atLeast: 2)
+            #expect(seen.all.count == number)
+            await clock.advance(by: .seconds(1))
+        }
+        await clock.waitForSleeps(atLeast: 2)
+        #expect(seen.all == [1, 2, 3])
+        #expect(stalls.all.isEmpty)
+        await clock.advance(by: .seconds(9))
+    }
+
+    @Test("may be a task that the handler starts and waits for, if nothing else of the handler sleeps meanwhile")
+    func oneTask() async {
+        for _ in 0..<20 {
+            let (clock, seen) = (ManualClock(), Record<Int>())
+            let it = Debouncer(for: .seconds(1), clock: clock) { @MainActor (_: Int) in
+                for _ in 0..<2 {
+                    let task = Task {
+                        try await clock.sleep(for: .seconds(1))
+                        try await clock.sleep(for: .seconds(1))
+                    }
+                    try await task.value
+                    seen.add(clock.second)
+                }
+            }
+            it(1)
+            await clock.advance(by: .seconds(10))
+            #expect(seen.all == [3, 5])
+        }
+    }
+
+    /// Keeps the main actor busy until there is a stall: meanwhile, an advance cannot be sure that no work waits there.
+    private func holdingMainActor(_ body: @escaping @Sendable () async -> Void) async {
+        let hold = Task { @MainActor [stalls] in
+            for _ in 0..<2000 where stalls.all.isEmpty { usleep(1000) }
+        }
+        await body()
+        await hold.value
+    }
+
+    private func expectUnseen() {
+        #expect(stalls.all.first?.keys == ["key lamp"])
+        #expect(stalls.all.first?.milestone == .ended)
+        #expect("\(stalls.all)".contains("runs where the clock does not follow it, while another one sleeps"))
+    }
+}
+
+private actor PlainActor {}
+
+/// An actor with an executor of its own.
+private actor QueueActor {
+    private final class Executor: SerialExecutor {
+        private let queue = DispatchQueue(label: "an actor's")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        }
+    }
+
+    private let executor = Executor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func work(milliseconds: Int) { usleep(UInt32(milliseconds) * 1000) }
+}
+
+extension ManualClock {
+    fileprivate var second: Int { Int(now.sinceStart.components.seconds) }
+}

@@ -1,0 +1,139 @@
+import Lull
+import TestSupport
+import Testing
+
+// These tests are about sleeps in real time. They assert how many there are, and what never happens too early.
+
+@Suite("On a clock of the user's a debouncer", .timeLimit(.minutes(1)))
+struct SleepingClockTests {
+    /// The suspending clock, with a record of its sleeps.
+    struct CountingClock: Clock {
+        let sleeps = Record<Duration>()
+        let cancelled = Record<Duration>()
+
+        var now: SuspendingClock.Instant { .now }
+        var minimumResolution: Duration { .nanoseconds(1) }
+
+        func sleep(until deadline: SuspendingClock.Instant, tolerance: Duration?) async throws {
+            let wait = now.duration(to: deadline)
+            sleeps.add(wait)
+            do { try await SuspendingClock().sleep(until: deadline, tolerance: tolerance) } catch {
+                cancelled.add(wait)
+                throw error
+            }
+        }
+
+        /// Waits until a sleep has begun.
+        func begins() async {
+            while sleeps.all.isEmpty, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        }
+    }
+
+    @Test("sleeps once under a long wait, however often it is flushed, cancelled and given values")
+    func flushes() async {
+        let clock = CountingClock()
+        let it = Debouncer(for: .seconds(3600), clock: clock) { (_: Int) in }
+        for value in 0..<100 {
+            it(value)
+            await clock.begins()
+            if value % 2 == 0 { await it.flushAndWait() } else { it.cancel() }
+        }
+        #expect(clock.sleeps.all.count == 1)
+    }
+
+    @Test("goes on with a long sleep while shorter ones come and go")
+    func longBesideShort() async throws {
+        let clock = CountingClock()
+        let it = KeyedDebouncer(for: .seconds(3600), clock: clock) { (_: Int, value: Int) in value }
+        it.submit(0, for: 0)
+        for value in 1...10 {
+            #expect(try await Ended(it.outcome(of: value, for: 1, after: .milliseconds(2))) == .executed(value))
+        }
+        #expect(clock.sleeps.all.count { $0 > .seconds(60) } == 1)
+        #expect(clock.cancelled.all.isEmpty)
+        it.cancel()
+    }
+
+    @Test("is not woken too early by a sleep for an instant that is no longer wanted")
+    func putOff() async throws {
+        let clock = CountingClock()
+        let it = Debouncer(for: .milliseconds(40), clock: clock) { (_: Int) in clock.now }
+        it.submit(1, after: .milliseconds(20))
+        await clock.begins()
+        it.cancel()
+        let start = clock.now
+        guard case .executed(let end) = try await it.outcome(of: 2) else {
+            Issue.record("not executed")
+            return
+        }
+        #expect(start.duration(to: end) >= .milliseconds(40))
+    }
+
+    @Test("ends its sleeps when it is released")
+    func released() async {
+        let clock = CountingClock()
+        do {
+            let it = KeyedDebouncer(for: .seconds(3600), options: .init(atEnd: .drop), clock: clock) {
+                (_: Int, _: Int) in
+            }
+            it.submit(1, for: 1)
+            await clock.begins()
+            it.submit(1, for: 2, after: .seconds(1800))
+            while clock.sleeps.all.count < 2, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        }
+        while clock.cancelled.all.count < 2, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(clock.cancelled.all.count == 2)
+    }
+
+    /// A clock that the test sets, and on which nothing can sleep.
+    struct SleeplessClock: Clock {
+        struct Instant: InstantProtocol {
+            var offset: Duration
+            func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+            func duration(to other: Self) -> Duration { other.offset - offset }
+            static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
+        }
+
+        let time = Guarded(Duration.zero)
+        let attempts = Guarded(0)
+
+        var now: Instant { Instant(offset: time.value) }
+        var minimumResolution: Duration { .nanoseconds(1) }
+
+        func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+            attempts.change { $0 += 1 }
+            throw Refusal()
+        }
+    }
+
+    @Test("executes what is due, and not before, though sleeping throws; it asks again, less and less often")
+    func sleepless() async throws {
+        let clock = SleeplessClock()
+        let start = ContinuousClock.now
+        let seen = Record<Int>()
+        let it = Debouncer(for: .seconds(10), clock: clock) { (value: Int) in seen.add(value) }
+        it(1)
+        while clock.attempts.value < 6, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        // The pauses before the last five of them: 1, 2, 4, 8 and 16 ms.
+        #expect(start.duration(to: .now) >= .milliseconds(31))
+        #expect(seen.all.isEmpty)
+        #expect(it.counters.pending == 1)
+        _ = clock.time.exchange(.seconds(10))
+        while seen.all.isEmpty, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(seen.all == [1])
+    }
+
+    @Test("does not ask a clock again that threw, once it has been released")
+    func releasedSleepless() async {
+        let clock = SleeplessClock()
+        do {
+            let it = Debouncer(for: .seconds(10), options: .init(atEnd: .drop), clock: clock) { (_: Int) in }
+            it(1)
+            while clock.attempts.value < 1, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        }
+        let attempts = clock.attempts.value
+        try? await Task.sleep(for: .milliseconds(20))
+        // One may have been under way.
+        #expect(clock.attempts.value <= attempts + 1)
+    }
+}

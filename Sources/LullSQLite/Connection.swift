@@ -30,11 +30,14 @@ final class Connection {
 
     /// Opens a file for reading and writing.
     ///
-    /// - Parameter creates: Whether a file that does not exist is created.
+    /// - Parameter creates: Whether a file that does not exist is created, for its owner alone.
     convenience init(_ path: String, creates: Bool, _ options: SQLiteFile.Options) throws(DurableError) {
         let flags = SQLITE_OPEN_READWRITE | lull_sqlite_open_flags() | (creates ? SQLITE_OPEN_CREATE : 0)
         // A name that begins with a colon means something else to SQLite.
         let path = path.hasPrefix("/") ? path : "./" + path
+        // SQLite would let everyone read it. It gives the files beside it the same permissions. A file system that is given by
+        // name creates its files itself.
+        if creates, options.vfs == nil { lull_create_private(path) }
         try self.init(path, named: path, flags, options.vfs, options)
     }
 

@@ -27,7 +27,9 @@ public final class SQLiteStore: DurableStore {
     private let calls = CallQueue()
     private let clock: StoreClock
 
-    /// Opens a store, and creates its file if it does not exist.
+    /// Opens a store, and creates its file if it does not exist, with the permissions 0600: only its owner can read it. A
+    /// file that exists keeps its permissions, which the files beside it get, too. So for other ones create an empty file
+    /// before, such as with `install -m 660 /dev/null PATH`.
     ///
     /// - Parameters:
     ///   - path: The file; its directory must exist, on this machine. A URI and `:memory:` are refused.

@@ -94,6 +94,13 @@ struct RecordingTests {
         #expect(file.text == "a day of work\n")
     }
 
+    @Test func onlyTheUserCanReadARecording() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).jsonl").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(try lull(["filter", "--wait", "1s", "--record", path], input: Array("a\n".utf8)).ending == 0)
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+    }
+
     @Test func aRecordingMayGoIntoAPipe() throws {
         let script = "echo a | \(ToolProcess.path) filter --wait 1ms --record >(cat >&2) >/dev/null; wait"
         let outcome = try ToolProcess(["-c", script], program: "/bin/bash").finish()

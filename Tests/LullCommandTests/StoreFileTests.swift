@@ -60,7 +60,7 @@ struct StoreFileTests {
         try submit("a")
         let setpriv = "/usr/bin/setpriv"
         guard geteuid() == 0, FileManager.default.isExecutableFile(atPath: setpriv) else { return }
-        chmod(folder.file + "-shm", 0o600)
+        for suffix in ["", "-wal"] { chmod(folder.file + suffix, 0o644) }
         let process = try ToolProcess(
             ["--reuid=65534", "--regid=65534", "--clear-groups", ToolProcess.path, "status"] + folder.store,
             program: setpriv)

@@ -16,7 +16,7 @@ struct TraceRecording {
     /// How many bytes are kept in memory while records keep coming.
     private static let chunkSize = 1 << 16
 
-    /// Creates the file. It never overwrites one: an earlier recording may be the only one of a day.
+    /// Creates the file, for its owner alone. It never overwrites one: an earlier recording may be the only one of a day.
     init(_ path: Argument, _ options: CommandOptions) throws(Failure) {
         name = String(cString: path)
         let descriptor = lull_create_new(path)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #if defined(__APPLE__)
+#include <TargetConditionals.h>
 #include <sys/mount.h>
 #include <sys/param.h>
 #else
@@ -89,6 +90,21 @@ static inline int lull_is_remote(const char *path) {
             return 1;
         default: return 0;
     }
+#endif
+}
+
+/// Creates an empty file that only its owner can read and write, if there is none of the name. What opens the file next finds out
+/// why that failed.
+static inline void lull_create_private(const char *path) {
+#if TARGET_OS_IPHONE
+    // An app has files of its own, and this one must be given its data protection when it is created, as SQLite does.
+    (void)path;
+#else
+    if (lull_exists(path)) return;
+    // Closing a file releases the locks of SQLite that this process holds on it. None matters so early: what creates the
+    // contents holds the writer lock, too.
+    int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor >= 0) close(descriptor);
 #endif
 }
 

@@ -17,9 +17,10 @@ static inline int lull_is_file(int descriptor) {
 }
 /// Opens a file for writing from its beginning, and creates it if it does not exist.
 static inline int lull_create(const char *path) { return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }
-/// Creates a file for writing. Fails if a plain file of that name exists; anything else (a pipe, a device) is opened. Empties nothing.
+/// Creates a file for writing that only its owner can read. Fails if a plain file of that name exists; anything else (a pipe, a
+/// device) is opened. Empties nothing.
 static inline int lull_create_new(const char *path) {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     struct stat status;
     if (descriptor >= 0 || errno != EEXIST) return descriptor;
     if (stat(path, &status) != 0) return -1;

@@ -6,8 +6,9 @@ import Testing
 
 @testable import LullSQLite
 
-/// A user who may not write to a store cannot hold its locks either.
-@Suite(.ownThreads) struct LockFileTests {
+/// Who may do what with the files of a store: they belong to the user who created them, and a user who may not write to a store
+/// cannot hold its locks either.
+@Suite(.ownThreads) struct PermissionTests {
     private let place: Place
     private let machine = Machine()
 
@@ -26,13 +27,29 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: rights], ofItemAtPath: place.path + suffix)
     }
 
+    @Test func onlyTheOwnerOfANewStoreCanReadItsFiles() throws {
+        let file = try open()
+        try file.open(try debounce(1))
+        try file.submit(submission("a", "one"))
+        for suffix in ["", "-wal", "-shm", "-want", "-write"] { #expect(try rights(suffix) == 0o600, "\(suffix)") }
+    }
+
+    @Test func aLinkToAFileThatIsNotThereCreatesItForItsOwner() throws {
+        let other = place.directory + "/other"
+        try FileManager.default.createSymbolicLink(atPath: place.path, withDestinationPath: other)
+        _ = try open()
+        #expect(try FileManager.default.attributesOfItem(atPath: other)[.posixPermissions] as? Int == 0o600)
+    }
+
+    /// An empty file that was created before is how a user says who else may use a store.
     @Test(arguments: [(0o644, 0o600), (0o600, 0o600), (0o664, 0o660), (0o660, 0o660), (0o666, 0o666)])
-    func usersWhoMayWriteTheFileMayLock(_ file: Int, _ locks: Int) throws {
+    func anExistingFileKeepsItsPermissionsAndTheFilesBesideItGetThem(_ file: Int, _ locks: Int) throws {
         #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
         try set(file)
-        _ = try open()
-        #expect(try rights("-want") == locks)
-        #expect(try rights("-write") == locks)
+        let store = try open()
+        try store.open(try debounce(1))
+        for suffix in ["", "-wal", "-shm"] { #expect(try rights(suffix) == file, "\(suffix)") }
+        for suffix in ["-want", "-write"] { #expect(try rights(suffix) == locks, "\(suffix)") }
     }
 
     @Test func lockFilesOfAnEarlierVersionGetTheRightPermissions() throws {

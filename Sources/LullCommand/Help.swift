@@ -187,7 +187,8 @@ enum Help {
         (the last record), {count} and {edge} are replaced; {{key}} is a literal {key}.
         The environment has LULL_KEY, LULL_COUNT and LULL_EDGE, and with --store also
         LULL_RUN, LULL_ATTEMPT and LULL_FENCE. COMMAND is started without a shell and
-        without a terminal.
+        without a terminal. In a program of sh -c, which would execute what is in {key},
+        write "$LULL_KEY".
 
         \(policy)
         \(records)

@@ -36,6 +36,7 @@ enum Tool {
             return try runSession(of: .filter, options) { () throws(Failure) in RecordWriter(options) }
         case .run, .work:
             guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", subcommand) }
+            try ShellText.check(invocation.operands.map { Invocation.bytes($0) }, subcommand)
             return try runSession(of: subcommand, options) { () throws(Failure) in
                 try CommandRunner(invocation.operands, options)
             }

@@ -164,13 +164,14 @@ struct RunTests {
 
     @Test func everythingIsAwaitedAtTheEnd() throws {
         let outcome = try run(
-            "--wait 1h --key-field 1 --jobs 9", "sh", "-c", "sleep 0.2; echo {key}", input: "a\nb\nc\n")
+            "--wait 1h --key-field 1 --jobs 9", "sh", "-c", #"sleep 0.2; echo "$LULL_KEY""#, input: "a\nb\nc\n")
         #expect(outcome.lines.sorted() == ["a", "b", "c"])
     }
 
     @Test func jobsAreBoundedAndStartedInOrder() throws {
         let outcome = try run(
-            "--wait 1h --key-field 1 --jobs 1", "sh", "-c", "echo +{key}; sleep 0.05; echo -{key}", input: "a\nb\nc\n")
+            "--wait 1h --key-field 1 --jobs 1", "sh", "-c", "echo +$LULL_KEY; sleep 0.05; echo -$LULL_KEY",
+            input: "a\nb\nc\n")
         #expect(outcome.lines == ["+a", "-a", "+b", "-b", "+c", "-c"])
     }
 

@@ -179,7 +179,8 @@ struct RunningTests {
     }
 
     @Test func aHangingCommandBlocksOnlyItsKey() throws {
-        let process = try start("--wait 0 --key-field 1 --jobs 2", "sh", "-c", "[ {key} = a ] && sleep 600; echo {key}")
+        let process = try start(
+            "--wait 0 --key-field 1 --jobs 2", "sh", "-c", "[ $0 = a ] && sleep 600; echo $0", "{key}")
         process.send("a\nb\n")
         #expect(try process.line() == "b")
         process.send("c\n")

@@ -17,7 +17,6 @@ struct CommandTemplate {
 
     private let arguments: [[Piece]]
 
-    /// - Parameter arguments: The arguments without COMMAND itself.
     init(_ arguments: [[UInt8]]) {
         let placeholders = Detail.allCases.map { (detail: $0, name: Array("{\($0.rawValue)}".utf8)) }
         let literals = Detail.allCases.map { Array("{{\($0.rawValue)}}".utf8) }
@@ -40,6 +39,11 @@ struct CommandTemplate {
             }
             return pieces + [.text(text)]
         }
+    }
+
+    /// Returns the placeholders in an argument.
+    func details(in argument: Int) -> [Detail] {
+        arguments[argument].compactMap { if case .detail(let detail) = $0 { detail } else { nil } }
     }
 
     /// Returns the arguments with the placeholders replaced.

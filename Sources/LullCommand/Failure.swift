@@ -1,4 +1,5 @@
 internal import CLullCommand
+internal import LullDurable
 
 /// The exit statuses, after `sysexits.h`.
 enum ExitStatus {
@@ -35,7 +36,8 @@ struct Failure: Error, Equatable {
                 } else {
                     Spelling.nearest(to: name, among: Help.commands).map { "'\($0)'" }
                 }
-            return .usage("unknown command '\(name)'\(meant.map { ": did you mean \($0)?" } ?? "")")
+            return .usage(
+                "unknown command '\(ServerURL.withoutPassword(name))'\(meant.map { ": did you mean \($0)?" } ?? "")")
         }
         let option = name.prefix { $0 != "=" }
         if let known = Option.allCases.first(where: { "--\($0.name)" == option }),
@@ -44,7 +46,7 @@ struct Failure: Error, Equatable {
             return .usage("\(option) comes after a command, as in lull \(owner.rawValue) \(option)")
         }
         let hint = Spelling.nearest(to: name, among: ["--help", "--version"]).map { ": did you mean \($0)?" } ?? ""
-        return .usage("unknown option \(name)\(hint)")
+        return .usage("unknown option \(option)\(hint)")
     }
 
     /// A system call that failed, with the reason.

@@ -28,6 +28,7 @@ struct RedisURL: Sendable {
         guard let scheme = schemes.first(where: text.hasPrefix) else {
             throw .unusable("the URL of a Redis server has the form \(Self.form)")
         }
+        try ServerURL.checkCredentials(text)
         var rest = text.dropFirst(scheme.count)
         if let question = rest.firstIndex(of: "?") {
             for parameter in rest[question...].dropFirst().split(separator: "&") { try take(parameter) }
@@ -112,7 +113,7 @@ struct RedisURL: Sendable {
                 continue
             }
             guard let digits = String(rest.prefix(2)), let value = UInt8(digits, radix: 16), digits.count == 2 else {
-                throw .unusable("the URL has an escape that is none: %\(String(rest.prefix(2)) ?? "")")
+                throw .unusable("the URL has a % that no two hexadecimal digits follow: the character % is written %25")
             }
             bytes.append(value)
             rest = rest.dropFirst(2)

@@ -170,20 +170,6 @@ struct StoreServerTests {
         #expect(try worker.finish().ending == -SIGTERM)
     }
 
-    @Test(
-        arguments: [
-            ("postgres://app@db/shop", "postgres://app@db/shop"),
-            ("postgres://app:secret@db:5433/shop", "postgres://app@db:5433/shop"),
-            ("postgresql://app:s%40:x@a,b/shop?schema=q", "postgresql://app@a,b/shop?schema=q"),
-            ("postgres:///shop?host=/run&password=secret", "postgres:///shop?host=/run"),
-            ("rediss://app:secret@a,b:7000/2", "rediss://app@a,b:7000/2"),
-            ("redis+unix://:secret@/run/redis?db=1", "redis+unix:///run/redis?db=1"),
-            ("postgres://db/shop?password=secret", "postgres://db/shop"), ("sqlite:hooks.db", "sqlite:hooks.db"),
-        ]) func aPasswordIsNotShown(_ url: String, _ shown: String)
-    {
-        #expect(StoreURL.shown(url) == shown)
-    }
-
     @Test(.longForm, arguments: TestStore.Kind.servers)
     func killsOfProducersAndWorkersLoseNothingThatWasRecorded(_ kind: TestStore.Kind) throws {
         let store = try TestStore(kind)

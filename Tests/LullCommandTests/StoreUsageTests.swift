@@ -46,6 +46,26 @@ struct StoreUsageTests {
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
     }
 
+    /// Whatever is mistyped, its scheme, its option or a character of the password.
+    @Test(arguments: [
+        "status --store postgre://app:secret@db/shop", "status --store postgres:app:secret@db/shop",
+        "status --store app:secret@db/shop", "status --store host=db password=secret",
+        "status --store sqlite:postgres://app:secret@db/shop", "status postgres://app:secret@db/shop",
+        "status --stroe=postgres://app:secret@db/shop", "--stroe=postgres://app:secret@db/shop",
+        "postgres://app:secret@db/shop", "run --wait 1s -- postgres://app:secret@db/shop",
+        "status --store redis://app:more/secret@db/0", "status --store redis://app:more@secret@db:6379",
+        "status --store redis://app:more?secret@db:6379", "status --store redis://app:secret%zz@db",
+        "status --store redis://app:secret/0", "status --store postgres://app:more/secret@db/shop",
+        "status --store postgres://app:more@secret@db/shop", "status --store postgres://app:secret/shop",
+        "status --store postgres://app:more?secret@db/shop", "status --store postgres://app:more%secret@db/shop",
+    ])
+    func noMessageShowsAPassword(_ arguments: String) throws {
+        let outcome = try lull(arguments.split(separator: " ").map(String.init), input: [])
+        #expect(outcome.ending != 0)
+        #expect(outcome.errors.hasPrefix("lull: "))
+        #expect(!outcome.errors.contains("secret"), "\(outcome.errors)")
+    }
+
     /// Without a store they would look as if pending values survived.
     @Test(arguments: [
         "--namespace n", "--lease 3s", "--max-attempts 3", "--change-policy", "--at-end keep",

@@ -48,7 +48,7 @@ struct RedisURLTests {
             ("redis://localhost?durability=replicas:0", "replicas:N"),
             ("redis+unix://localhost/path", "redis+unix:///PATH"),
             ("redis+unix://", "redis+unix:///PATH"),
-            ("redis://a%zz@localhost", "%zz"),
+            ("redis://a%zz@localhost", "a % that no two hexadecimal digits follow"),
             ("redis://a%00@localhost", "%00"),
         ])
     func refusals(_ url: String, _ why: String) {

@@ -86,7 +86,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     /// - Returns: The exit status. Does not return if a signal has ended the session.
     mutating func run() -> Int32 {
         if subcommand == .work, isatty(STDERR_FILENO) != 0 {
-            let store = StoreURL.shown(options.store ?? "")
+            let store = ServerURL.withoutPassword(options.store ?? "")
             streams.log.report("working on \(store), namespace \(Terminal.shown(options.namespace)); Ctrl-C ends it")
         }
         drive(.woke, at: clock.now)

@@ -1,5 +1,6 @@
 internal import CLullCommand
 internal import LullCore
+internal import LullDurable
 
 /// An argument as the operating system passes it: it lives as long as the program, and need not be UTF-8.
 typealias Argument = UnsafeMutablePointer<CChar>
@@ -7,7 +8,9 @@ typealias Argument = UnsafeMutablePointer<CChar>
 extension Collection<Argument> {
     /// Throws if there is an argument that the subcommand does not take.
     func checkEmpty(for subcommand: Subcommand) throws(Failure) {
-        if let argument = first { throw .usage("unexpected argument \(String(cString: argument))", subcommand) }
+        guard let first else { return }
+        // It may be the URL of a store, whose option was forgotten.
+        throw .usage("unexpected argument \(ServerURL.withoutPassword(String(cString: first)))", subcommand)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import CLullCommand
+internal import LullDurable
 
 /// Finds the program that COMMAND names, as a shell would; `lull` does this once, at the start.
 enum Program {
@@ -6,7 +7,7 @@ enum Program {
     ///
     /// - Throws: A failure of status 127 if there is none, or 126 if it cannot be executed.
     static func find(_ name: [UInt8], searching path: [UInt8]?) throws(Failure) -> [UInt8] {
-        let shown = String(decoding: name, as: UTF8.self)
+        let shown = ServerURL.withoutPassword(String(decoding: name, as: UTF8.self))
         guard !name.isEmpty else { throw Failure(status: ExitStatus.notFound, message: "COMMAND is empty") }
         var candidates = [name]
         if !name.contains(UInt8(ascii: "/")) {

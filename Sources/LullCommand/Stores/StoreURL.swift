@@ -24,10 +24,11 @@ enum StoreURL {
             return
         }
         let scheme = "sqlite:"
-        guard text.hasPrefix(scheme), text.count > scheme.count else {
-            throw .usage("--store must be \(Self.forms), not \"\(text)\"", subcommand)
-        }
         let path = String(text.dropFirst(scheme.count))
+        // A path may begin with slashes, but has no scheme of its own.
+        guard text.hasPrefix(scheme), !path.isEmpty, !path.contains("://") || path.hasPrefix("file:") else {
+            throw .usage("--store must be \(Self.forms), not \"\(ServerURL.withoutPassword(text))\"", subcommand)
+        }
         // SQLite gives these names another meaning: a store that ends with the process, or parameters that are not supported.
         if path == ":memory:" {
             throw .usage("--store \(text) would be lost with the process: name a file, as \(scheme)PATH", subcommand)
@@ -37,22 +38,6 @@ enum StoreURL {
                 "--store takes a path, not a URI or its parameters: write \(scheme)PATH, not \"\(text)\"", subcommand)
         }
         self = .file(path: path)
-    }
-
-    /// Returns a URL as messages show it: without the password of a server.
-    static func shown(_ text: String) -> String {
-        guard let slashes = text.firstRange(of: "://") else { return text }
-        var authority = text[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" }
-        var rest = text[authority.endIndex...]
-        if let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") {
-            authority.removeSubrange(colon..<at)
-            if authority.hasPrefix("@") { authority.removeFirst() }
-        }
-        if let question = rest.firstIndex(of: "?") {
-            let kept = rest[question...].dropFirst().split(separator: "&").filter { !$0.hasPrefix("password=") }
-            rest = rest[..<question] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
-        }
-        return String(text[..<slashes.upperBound] + authority + rest)
     }
 
     /// The path of a file that does not exist.
@@ -133,7 +118,8 @@ extension Failure {
     init(_ error: DurableError, _ subcommand: Subcommand) {
         switch error {
         case .otherPolicy, .noPolicy: self = .usage("\(error)", subcommand)
-        case .tooLarge, .tokenOfOtherKey, .unencodable: self.init(status: ExitStatus.badData, message: "\(error)")
+        case .tooLarge, .tokenOfOtherKey, .unencodable:
+            self.init(status: ExitStatus.badData, message: "\(error)")
         case .refused, .unknown, .unusable, .closed: self.init(status: ExitStatus.inputOutput, message: "\(error)")
         }
     }

@@ -16,11 +16,16 @@ struct ConnectionURL: Sendable {
         guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
             throw .unusable("the URL of a PostgreSQL database begins with postgres://")
         }
+        try ServerURL.checkCredentials(text)
         var parameters = try Self.parse(try takeSchema(from: text))
         Self.addDefaults(to: &parameters)
         let names = Self.list(parameters["host"])
         let addresses = Self.list(parameters["hostaddr"])
         let ports = Self.list(parameters["port"])
+        // libpq would quote it, and it is a part of the password if the host was forgotten.
+        guard ports.allSatisfy({ Int($0).map { 1...65535 ~= $0 } ?? $0.isEmpty }) else {
+            throw .unusable("the port in the URL must be a number from 1 to 65535")
+        }
         for index in 0..<max(1, names.count, addresses.count) {
             var one = parameters
             if !names.isEmpty { one["host"] = names[index % names.count] }

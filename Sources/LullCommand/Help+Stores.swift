@@ -205,9 +205,10 @@ extension Help {
     static let adopt = """
         Usage: lull adopt --store postgres://…
 
-        Lets workers use a database that was restored from a dump on another server.
-        They refuse to until then: the original may still be at work, and both would run
-        the same. Make sure that it is not used any more.
+        Lets workers use a copy of a database: one that was restored from a dump, on any
+        server and under any name, or created from a template. They refuse to until
+        then: the original may still be at work, and both would run the same. Make sure
+        that it is not used any more, or that the copy's work is meant to be done twice.
 
         Example:
           lull adopt --store postgres://app@db/shop

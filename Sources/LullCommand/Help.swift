@@ -20,7 +20,7 @@ enum Help {
           lull dead     list|retry|discard …       handles runs that failed for good
           lull compact  --store URL                returns unused space to the system
           lull schema   --store URL [--apply]      prepares a database for LullPostgres
-          lull adopt    --store URL                lets workers use a restored database
+          lull adopt    --store URL                lets workers use a copied database
           lull completions bash|zsh|fish           prints completions for a shell
           lull man [COMMAND]                       prints a page of the manual
           lull help [COMMAND]                      explains a command

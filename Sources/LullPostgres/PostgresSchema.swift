@@ -39,8 +39,8 @@ public struct PostgresSchema: Sendable {
         return true
     }
 
-    /// Makes a database that was restored from a dump the one on which workers work. Make sure before that the original is not used
-    /// any more.
+    /// Makes a copy of a database the one on which workers work: one that was restored from a dump, on any server and under any name,
+    /// or created from a template. Make sure before that the original is not used any more, or belongs to other work.
     public func adopt() throws(DurableError) {
         let session = try Session(url)
         guard try version(session) > 0 else { throw .unusable("the database has no schema of Lull to adopt") }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LullPostgres
 
-/// The rights of roles, and the version and the origin of a schema.
+/// The rights of roles, and the version of a schema.
 @Suite("The schema", .onServer)
 struct RightsTests {
     private let place = SchemaPlace()
@@ -95,24 +95,5 @@ struct RightsTests {
         let newer = await #expect(throws: DurableError.self) { try await PostgresStore(url: url) }
         #expect(newer?.description.contains("newer") == true)
         #expect(throws: DurableError.self) { try PostgresSchema(url: url).apply() }
-    }
-
-    @Test("of a copy hands out no runs until it is adopted, and then numbers that the original cannot have used")
-    func copies() async throws {
-        let url = try place.url()
-        let store = try await PostgresStore(url: url)
-        try await store.open("n", DurableRules(.debounce(for: .zero)))
-        let before = try await store.submit(DurableSubmission(namespace: "n", key: [1], value: [2]))
-        // Restored on another server.
-        try place.session()("UPDATE meta SET system = system + 1")
-        let claim = DurableClaim(
-            namespace: "n", terms: DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3), limit: 10)
-        let refusal = await #expect(throws: DurableError.self) { try await store.claim(claim) }
-        #expect(refusal?.description.contains("lull adopt") == true)
-        try PostgresSchema(url: url).adopt()
-        #expect(try await store.claim(claim).runs.count == 1)
-        let after = try await store.submit(DurableSubmission(namespace: "n", key: [9], value: [2]))
-        #expect(after.generation > before.generation + (1 << 40))
-        await store.close()
     }
 }

@@ -143,7 +143,7 @@ extension Schema {
             lost bigint := 0;
         BEGIN
             PERFORM ensure_durability();
-            IF since IS NULL THEN PERFORM check_server(); END IF;
+            IF since IS NULL THEN PERFORM check_place(); END IF;
             resume := coalesce(since, 0);
 
             IF holding IS NOT NULL THEN

@@ -12,7 +12,7 @@ extension Schema {
 
         -- One row: the version of these tables, and the server on which workers may claim.
         CREATE TABLE meta (
-            version int NOT NULL, system bigint NOT NULL,
+            version int NOT NULL, place text NOT NULL,
             is_single boolean PRIMARY KEY DEFAULT true CHECK (is_single)
         );
 

@@ -104,19 +104,22 @@ extension Schema {
             has_more := next > 0 OR tokens = size;
         END $$;
 
-        -- The identifier of the server's data directory: a copy that was restored from a dump has another one.
-        CREATE OR REPLACE FUNCTION server_identifier() RETURNS bigint LANGUAGE sql STABLE
-        RETURN (SELECT s.system_identifier FROM pg_control_system() s);
+        -- Where these tables are: the server's data directory, the database in it, and a table in that. A copy has another place, whether
+        -- it was made by a dump or from a template; a database with a new name has the old one.
+        CREATE OR REPLACE FUNCTION place() RETURNS text LANGUAGE sql STABLE
+        RETURN (
+            SELECT format('%s/%s/%s', s.system_identifier, d.oid, 'meta'::regclass::oid)
+            FROM pg_control_system() s, pg_database d WHERE d.datname = current_database());
 
-        -- Refuses to hand out runs of a restored copy: the original may be at work.
-        CREATE OR REPLACE FUNCTION check_server() RETURNS void LANGUAGE plpgsql STABLE AS $$
+        -- Refuses to hand out runs of a copy: the original may be at work.
+        CREATE OR REPLACE FUNCTION check_place() RETURNS void LANGUAGE plpgsql STABLE AS $$
         BEGIN
-            IF (SELECT m.system FROM meta m) IS DISTINCT FROM server_identifier() THEN
+            IF (SELECT m.place FROM meta m) IS DISTINCT FROM place() THEN
                 RAISE EXCEPTION 'this is a copy of another database: see `lull adopt`' USING ERRCODE = 'LUL03';
             END IF;
         END $$;
 
-        -- Makes a restored copy one that is worked on, with generations and runs above all those of the original.
+        -- Makes a copy one that is worked on, with generations and runs above all those of the original.
         CREATE OR REPLACE FUNCTION adopt() RETURNS void LANGUAGE plpgsql VOLATILE AS $$
         BEGIN
             PERFORM setval('births', (greatest(
@@ -125,7 +128,7 @@ extension Schema {
             PERFORM setval('fences', greatest(
                 (SELECT max(w.fence) FROM work w), (SELECT max(e.fence) FROM ended e), (SELECT max(d.fence) FROM dead d), 0)
                 + (SELECT last_value FROM fences) + 1099511627776);
-            UPDATE meta SET system = server_identifier();
+            UPDATE meta SET place = place();
         END $$;
 
         -- The version of the schema.

@@ -50,7 +50,7 @@ enum Schema {
 
             \(parts.joined(separator: "\n\n"))
 
-            INSERT INTO meta (version, system) VALUES (\(Self.version), server_identifier())
+            INSERT INTO meta (version, place) VALUES (\(Self.version), place())
             ON CONFLICT (is_single) DO UPDATE SET version = excluded.version;
             REVOKE ALL ON ALL FUNCTIONS IN SCHEMA \(name) FROM PUBLIC;
 

@@ -13,7 +13,7 @@ extension DurableDebouncer {
     ///
     /// - Parameters:
     ///   - value: The value. The store holds it as JSON.
-    ///   - key: The key.
+    ///   - key: The key, of at most ``DurableLimits/longestKey`` bytes.
     ///   - delay: The quiet period of this submit from now on, in place of the debouncer's; a negative one counts as
     ///     zero. If it exceeds `maxWait`, that limit applies.
     ///   - token: A name for the submit, in the namespace, that makes it repeatable: with the same token it counts once,

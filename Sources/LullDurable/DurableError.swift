@@ -19,6 +19,8 @@ public enum DurableError: Error, Hashable, Sendable {
     case noPolicy(namespace: String)
     /// The value has more bytes than ``DurableLimits/largestValue`` allows.
     case tooLarge(bytes: Int, limit: Int)
+    /// The key has more bytes than ``DurableLimits/longestKey``.
+    case keyTooLong(bytes: Int, limit: Int)
     /// The token was used before, for a submit under another key.
     case tokenOfOtherKey(token: String)
     /// The value cannot be written as JSON.
@@ -39,6 +41,7 @@ extension DurableError: CustomStringConvertible {
         case .noPolicy(let namespace):
             "the namespace \(namespace) is not there yet: its first use has to say the policy"
         case .tooLarge(let bytes, let limit): "the value has \(bytes) bytes, but \(limit) are the most that is taken"
+        case .keyTooLong(let bytes, let limit): "the key has \(bytes) bytes, but \(limit) are the most that is taken"
         case .tokenOfOtherKey(let token): "the token \(token) was used for a submit of another key"
         case .unencodable(let why): "the value cannot be written as JSON: \(why)"
         case .closed: "the store has been closed"

@@ -65,9 +65,7 @@ extension PostgresStore {
     }
 
     private func check(_ submission: DurableSubmission) throws(DurableError) {
-        if submission.value.count > options.limits.largestValue {
-            throw .tooLarge(bytes: submission.value.count, limit: options.limits.largestValue)
-        }
+        try submission.checkSize(by: options.limits)
         try checkText(submission.namespace, "the name of the namespace")
         try checkText(submission.token, "the token")
     }

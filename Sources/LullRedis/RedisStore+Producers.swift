@@ -86,7 +86,7 @@ extension RedisStore {
         }
         let results = await SubmitQueue.answers(to: batch) { submission, answer in
             do throws(DurableError) {
-                try check(submission)
+                try submission.checkSize(by: options.limits)
                 let count = try shards[submission.namespace]?.get() ?? 1
                 let entry = SubmitQueue.Entry(
                     submission: submission, shard: Shard.of(submission.key, among: count), deadline: deadline,
@@ -102,12 +102,6 @@ extension RedisStore {
             signal(CoreInstant(nanoseconds: due), in: submission.namespace)
         }
         return results
-    }
-
-    private func check(_ submission: DurableSubmission) throws(DurableError) {
-        if submission.value.count > options.limits.largestValue {
-            throw .tooLarge(bytes: submission.value.count, limit: options.limits.largestValue)
-        }
     }
 
     /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.

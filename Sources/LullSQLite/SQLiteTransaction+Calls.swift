@@ -16,9 +16,7 @@ extension SQLiteTransaction {
 
     /// See ``DurableStore/submit(_:)``.
     package mutating func submit(_ submission: DurableSubmission) throws(DurableError) -> DurableReceipt {
-        guard submission.value.count <= limits.largestValue else {
-            throw .tooLarge(bytes: submission.value.count, limit: limits.largestValue)
-        }
+        try submission.checkSize(by: limits)
         let namespace = try namespace(submission.namespace)
         try forgetOnce(in: namespace)
         return try submit(submission, in: namespace, at: now)

@@ -1,5 +1,6 @@
 internal import LullCore
 internal import LullDurable
+internal import LullReference
 internal import Testing
 
 extension ConformanceCase {
@@ -214,6 +215,25 @@ extension ConformanceCase {
             await #expect(throws: DurableError.tooLarge(bytes: 5, limit: 4)) { try await fixture.submit("fives") }
             fixture.pass(10)
             #expect(try await fixture.work() == ["k trailing four"])
+        },
+        ConformanceCase("a key has at most 1,024 bytes, however well they compress") { fixture in
+            try await fixture.open(.debounce(10))
+            // What an index of PostgreSQL could hold depends on how well it compresses.
+            var random = SplitMix(seed: 1)
+            let noise = String(
+                decoding: (0..<4000).map { _ in UInt8.random(in: 33...126, using: &random) }, as: UTF8.self)
+            for key in [String(noise.prefix(1024)), String(repeating: "k", count: 1024)] {
+                try await fixture.submit("v", key)
+            }
+            for key in [String(noise.prefix(1025)), noise, String(repeating: "k", count: 100_000)] {
+                await #expect(throws: DurableError.keyTooLong(bytes: key.utf8.count, limit: 1024)) {
+                    try await fixture.submit("v", key)
+                }
+                #expect(try await fixture.flush(key) == 0)
+                #expect(try await fixture.cancel(key) == 0)
+            }
+            fixture.pass(10)
+            #expect(try await fixture.work().count == 2)
         },
         ConformanceCase("keys and values are any bytes") { fixture in
             try await fixture.open(.debounce(10, .trailing, .restart, .collect))

@@ -46,6 +46,19 @@ struct StoreUsageTests {
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
     }
 
+    /// A key of the same length for every store, in the form of messages for one submit and for records that are skipped.
+    @Test func aKeyThatIsTooLongIsRefused() throws {
+        let key = String(repeating: "k", count: 1025)
+        let submit = try store.run("submit --wait 1h \(key) v")
+        #expect(submit.ending == 65)
+        #expect(submit.errors == "lull: the key has 1025 bytes, but 1024 are the most that is taken\n")
+        let filter = try store.run(
+            "filter --key-field 1 --at-end flush", input: "a 1\n\(key) 2\nb 3\n")
+        #expect(filter.ending == 65)
+        #expect(filter.lines == ["a 1", "b 3"])
+        #expect(filter.errors.contains("line 2"), "\(filter.errors)")
+    }
+
     /// Whatever is mistyped, its scheme, its option or a character of the password.
     @Test(arguments: [
         "status --store postgre://app:secret@db/shop", "status --store postgres:app:secret@db/shop",

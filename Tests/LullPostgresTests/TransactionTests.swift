@@ -44,6 +44,17 @@ struct TransactionTests {
         await store.close()
     }
 
+    @Test("takes keys of at most 1,024 bytes")
+    func longKeys() async throws {
+        let store = try await open()
+        let sql = try place.session()
+        try sql("SELECT submit('n', repeat('k', 1024), 'x')")
+        let refusal = #expect(throws: SQL.Failure.self) { try sql("SELECT submit('n', repeat('k', 1025), 'x')") }
+        #expect(refusal?.code == "54000")
+        #expect(try await work(store).count == 1)
+        await store.close()
+    }
+
     @Test("takes text, JSON and bytes, a delay of its own and a token")
     func forms() async throws {
         let store = try await open(.zero, .collect)

@@ -62,6 +62,20 @@ struct ScriptFaultTests {
         return content
     }
 
+    @Test("refuse a key of more than 1,024 bytes")
+    func longKeys() async throws {
+        let store = try await RedisStore(url: server.url(database))
+        try await store.open("n", DurableRules(.debounce(for: .zero)))
+        let answers = try [1024, 1025].map { length in
+            let script = ["EVAL", Script.submit.text, "9"] + Scripts.keys("n", 0)
+            let submit = ["", "", "", String(repeating: "k", count: length), "v", "", "", ""]
+            return try server(["-n", "\(database)"] + script + submit)
+        }
+        #expect(!answers[0].contains("ERR"))
+        #expect(answers[1].contains("ERR a key has at most 1024 bytes"))
+        await store.close()
+    }
+
     @Test("are clear, and change nothing, when a structure is of another type", arguments: Scripts.structures)
     func otherTypes(_ structure: String) async throws {
         let (store, calls) = try await prepared()

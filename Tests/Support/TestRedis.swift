@@ -123,7 +123,10 @@ package final class TestRedis: Sendable {
 
     /// Runs a command by the server's own client program, and returns what it prints.
     @discardableResult
-    package func callAsFunction(_ arguments: String...) throws -> String {
+    package func callAsFunction(_ arguments: String...) throws -> String { try self(arguments) }
+
+    @discardableResult
+    package func callAsFunction(_ arguments: [String]) throws -> String {
         let client = Process()
         let server = Self.program ?? ""
         client.executableURL = URL(fileURLWithPath: server.replacing("-server", with: "-cli"))

@@ -55,8 +55,12 @@ extension DurableSession {
                     hasSubmitted = true
                     if options.atEnd == .wait { awaited.add(submission.key, receipt.generation) }
                 case .failure(let error):
-                    var kind: String?
-                    if case .tooLarge(_, let limit) = error { kind = "larger than \(limit) bytes" }
+                    let kind: String? =
+                        switch error {
+                        case .tooLarge(_, let limit): "larger than \(limit) bytes"
+                        case .keyTooLong(_, let limit): "with a key of more than \(limit) bytes"
+                        default: nil
+                        }
                     if input.refuse(line, "\(error)", kind: kind, at: now, &streams) { isEnd = true }
                     streams.setStatus(Failure(error, subcommand).status)
                 }

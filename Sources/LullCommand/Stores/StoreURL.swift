@@ -118,7 +118,7 @@ extension Failure {
     init(_ error: DurableError, _ subcommand: Subcommand) {
         switch error {
         case .otherPolicy, .noPolicy: self = .usage("\(error)", subcommand)
-        case .tooLarge, .tokenOfOtherKey, .unencodable:
+        case .tooLarge, .keyTooLong, .tokenOfOtherKey, .unencodable:
             self.init(status: ExitStatus.badData, message: "\(error)")
         case .refused, .unknown, .unusable, .closed: self.init(status: ExitStatus.inputOutput, message: "\(error)")
         }

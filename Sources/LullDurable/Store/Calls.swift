@@ -6,7 +6,7 @@ public import LullCore
 public struct DurableSubmission: Hashable, Sendable {
     /// The name of the namespace.
     public var namespace: String
-    /// The bytes of the key.
+    /// The bytes of the key: at most ``DurableLimits/longestKey``.
     public var key: [UInt8]
     /// The bytes of the value.
     public var value: [UInt8]
@@ -29,6 +29,17 @@ public struct DurableSubmission: Hashable, Sendable {
         self.wait = wait
         self.token = token
         self.submitter = submitter
+    }
+
+    /// Throws ``DurableError/keyTooLong(bytes:limit:)`` or ``DurableError/tooLarge(bytes:limit:)`` if the key or the value has
+    /// more bytes than is allowed; for implementers of a store, whose ``DurableStore/submit(_:)`` begins with it.
+    public func checkSize(by limits: DurableLimits) throws(DurableError) {
+        guard key.count <= DurableLimits.longestKey else {
+            throw .keyTooLong(bytes: key.count, limit: DurableLimits.longestKey)
+        }
+        guard value.count <= limits.largestValue else {
+            throw .tooLarge(bytes: value.count, limit: limits.largestValue)
+        }
     }
 }
 

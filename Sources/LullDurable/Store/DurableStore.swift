@@ -137,6 +137,9 @@ public struct DurableLimits: Hashable, Sendable {
     public var retention: Duration
     /// How long the store recognises the token of a repeated submit, by default a day.
     public var tokenLifetime: Duration
+    /// The number of bytes that a key may have, in every store. An index of PostgreSQL could not hold much longer ones.
+    public static let longestKey = 1024
+
     /// The largest value that the store accepts, in bytes of JSON: by default 1 MiB, at most 16 MiB.
     public var largestValue: Int
 

@@ -81,9 +81,7 @@ public final class MemoryStore: DurableStore {
 
     /// Records a submit: see ``DurableStore/submit(_:)``.
     public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
-        guard submission.value.count <= limits.largestValue else {
-            throw .tooLarge(bytes: submission.value.count, limit: limits.largestValue)
-        }
+        try submission.checkSize(by: limits)
         return try step(in: submission.namespace) { (state, namespace, now) throws(DurableError) in
             try state.table.forget(beyond: limits, in: namespace, at: now)
             return try state.table.submit(submission, in: namespace, at: now)

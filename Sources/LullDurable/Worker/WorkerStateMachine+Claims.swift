@@ -114,7 +114,7 @@ extension WorkerStateMachine {
             let retryAt = now.advanced(by: pause(after: count))
             outage = Outage(count: count, retryAt: retryAt)
             wake(at: retryAt)
-        case .unusable, .otherPolicy, .noPolicy, .tooLarge, .tokenOfOtherKey, .unencodable, .closed:
+        case .unusable, .otherPolicy, .noPolicy, .tooLarge, .keyTooLong, .tokenOfOtherKey, .unencodable, .closed:
             stop(because: error)
         }
     }

@@ -23,6 +23,9 @@ extension Schema {
             IF key IS NULL OR value IS NULL THEN
                 RAISE EXCEPTION 'a submit needs a key and a value' USING ERRCODE = 'null_value_not_allowed';
             END IF;
+            IF octet_length(key) > 1024 THEN
+                RAISE EXCEPTION 'a key has at most 1024 bytes' USING ERRCODE = 'program_limit_exceeded';
+            END IF;
             -- Most submits only join what is pending.
             IF token IS NULL THEN
                 \#(join(at: "NULL::bigint"))

@@ -75,6 +75,7 @@ extension Scripts {
         local keys, tokens = {}, {}
         for i = 4, #ARGV, 5 do
             if ARGV[i] == SENTINEL then return redis.error_reply('ERR this key is not available') end
+            if #ARGV[i] > 1024 then return redis.error_reply('ERR a key has at most 1024 bytes') end
             add(keys, ARGV[i])
             if ARGV[i + 3] ~= '' then tokens[ARGV[i + 3]] = false end
             if ARGV[i + 2] ~= '' and not tonumber(ARGV[i + 2]) then

@@ -50,7 +50,7 @@ import Testing
         "sh|-c|echo \"$1\"|sh|{key}|{value}", "sh|-c|echo {{key}} {count} {edge}", "sh|./script|-c|{key}",
         "bash|-e|script|{key}", "notify|{key}", "notify|-c|{key}", "env|A=b|notify|{key}", "sh|-c", "sh", "ssh",
         "su|-c",
-        "su|{key}", "flock|f|notify|{key}", "rsync|-c|{key}|host:", "bash|-o",
+        "su|{key}", "rsync|-ae|ssh|{key}|host:", "flock|f|notify|{key}", "rsync|-c|{key}|host:", "bash|-o",
     ])
     func otherArgumentsMayHaveThem(_ command: String) {
         #expect(refusal(command.split(separator: "|").map(String.init)) == nil)

@@ -25,8 +25,10 @@ enum ShellText {
                     program(of: words, after: index)
                 } else if starters.contains(name) {
                     value(of: words, after: index)
+                } else if forwarders.contains(name), !isValue(index, of: words) {
+                    index + 1..<words.count
                 } else {
-                    forwarders.contains(name) ? index + 1..<words.count : 0..<0
+                    0..<0
                 }
             for argument in parsed {
                 guard let detail = template.details(in: argument).first(where: { [.key, .value].contains($0) }) else {
@@ -43,6 +45,13 @@ enum ShellText {
                     "\(name) parses '\(text)', and would execute what the \(detail) contains: \(remedy)", subcommand)
             }
         }
+    }
+
+    /// Returns whether a word is the value of an option -e, as in `rsync -ae ssh`, which itself says what `ssh` gets.
+    private static func isValue(_ index: Int, of words: [String]) -> Bool {
+        guard index > 0 else { return false }
+        let before = words[index - 1]
+        return before.hasPrefix("-") && !before.hasPrefix("--") && before.hasSuffix("e")
     }
 
     /// Returns the place of a shell's program; empty if it is in no argument.

@@ -101,12 +101,12 @@ where Base.Element: Sendable {
             return try answer.get()
         }
 
-        /// Ends everything. When the consumer gets its nil, what was pending has been dropped, and submits are rejected. When the
-        /// reader learns that the consumer has gone, its task has been cancelled: so has its last request.
+        /// Ends everything. When the consumer gets its nil, what was pending has been dropped, and submits are rejected. The task
+        /// comes last: it ends the handover, unless that is over.
         private func abandon() {
             stage.abandon()
-            task.cancel()
             handover.abandon()
+            task.cancel()
         }
 
         deinit {

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The meeting point of a sequence's executions and its consumer.
 ///
 /// An execution delivers its element and lasts until the consumer asks for the next one. A value that falls due while the consumer
@@ -19,8 +17,6 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// The reader of the upstream, while it waits for a delivery.
     private var reader: UnsafeContinuation<Void, Never>?
     private var deliveries = 0
-    /// Whether the consumer has gone: without the lock, since the reader asks after every element.
-    private let isAbandonedFlag = Atomic(false)
 
     // MARK: - For the consumer
 
@@ -35,7 +31,6 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
 
     /// Ends everything: the consumer was cancelled, or has left its loop.
     func abandon() {
-        isAbandonedFlag.store(true, ordering: .relaxed)
         let (consumer, execution, reader) = lock.withLock {
             let (consumer, execution) = state.abandon()
             return (consumer, execution, self.reader.take())
@@ -65,10 +60,6 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
     }
 
     // MARK: - For the reader of the upstream
-
-    /// Whether the consumer has gone.
-    @usableFromInline
-    var isAbandoned: Bool { isAbandonedFlag.load(ordering: .relaxed) }
 
     /// The number of deliveries so far.
     @usableFromInline

@@ -86,12 +86,12 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             while let element = try await iterator.next(isolation: nil), !isLast {
                 if let limit, held() >= limit {
                     var count = handover.count
-                    while held() >= limit, !handover.isAbandoned {
+                    while held() >= limit, !Task.isCancelled {
                         await handover.delivery(after: count)
                         count = handover.count
                     }
                 }
-                isLast = handover.isAbandoned
+                isLast = Task.isCancelled
                 if !isLast { submit(element) }
             }
             return .success(nil)

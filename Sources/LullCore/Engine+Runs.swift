@@ -33,8 +33,11 @@ extension Engine {
 
     /// Reports the end of an execution.
     ///
-    /// - Parameter steps: How many steps of telling its outcome are to end before the next execution of the key starts, and
-    ///   before callers that wait for this one are resumed. The driver reports the end of each with ``told(_:)``.
+    /// - Parameters:
+    ///   - run: The execution.
+    ///   - ending: How its handler has ended.
+    ///   - steps: How many steps of telling its outcome are to end before the next execution of the key starts, and before
+    ///     callers that wait for this one are resumed. The driver reports the end of each with ``told(_:)``.
     /// - Returns: What became of its submits, and what is to be done next.
     @inlinable
     public mutating func ended(

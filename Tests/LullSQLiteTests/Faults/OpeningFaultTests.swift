@@ -120,6 +120,9 @@ import Testing
     @Test func aFileThatTheUserMayOnlyRead() throws {
         var options = options
         options.vfs = nil
+        // The files beside it get the same permissions.
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o644]
+        #expect(FileManager.default.createFile(atPath: place.path, contents: nil, attributes: attributes))
         let file = try SQLiteFile(place.path, options)
         try file.open(try debounce(2))
         file.cleanUp()

@@ -80,7 +80,7 @@ struct TestingSamples {
     @Test("what the clock follows")
     func following() async {
         let (clock, shown) = (ManualClock(), Record<String>())
-        let load = Debouncer(for: .seconds(1), clock: clock) { @MainActor (page: Int) in
+        let load = Debouncer(for: .seconds(1), clock: clock) { @MainActor [shown] (page: Int) in
             async let text: Void = clock.sleep(for: .seconds(2))
             async let pictures: Void = clock.sleep(for: .seconds(5))
             try await text

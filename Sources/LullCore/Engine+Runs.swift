@@ -48,9 +48,7 @@ extension Engine {
         // A key with a running execution stays.
         if index != .max { _ = applyPendingSweeps(to: run.slot, &actions) }
         guard index != .max, case let executions = keyExecutions[index],
-            let ended = steps == 0
-                ? executions.pointee.remove(run.serial) : executions.pointee.beginTelling(run.serial, steps),
-            ended.state != .telling
+            let ended = executions.pointee.end(run.serial, telling: steps)
         else {
             preconditionFailure("an execution that is not running was reported as ended")
         }
@@ -86,10 +84,12 @@ extension Engine {
         var actions = Actions<Key, Value>()
         let index = slots.contains(run.slot) ? slots[run.slot].pointee.executions : .max
         if index != .max { _ = applyPendingSweeps(to: run.slot, &actions) }
-        guard index != .max, let steps = keyExecutions[index].pointee.endStep(run.serial) else {
+        guard index != .max, case let executions = keyExecutions[index],
+            let steps = executions.pointee.endStep(run.serial)
+        else {
             preconditionFailure("the outcome of an execution was told once too often")
         }
-        if steps == 0, let told = keyExecutions[index].pointee.remove(run.serial) {
+        if steps == 0, let told = executions.pointee.remove(run.serial) {
             unblock(index, told.waiters, &actions)
         }
         return actions

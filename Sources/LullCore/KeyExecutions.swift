@@ -100,12 +100,15 @@ struct KeyExecutions<Value> {
         return others.remove(at: index)
     }
 
-    /// The handler of a run has ended, and its outcome is told in this many steps. Returns the run as it was.
-    @usableFromInline
-    mutating func beginTelling(_ serial: UInt64, _ steps: Int) -> Run? {
-        let ended = find(serial)
+    /// The handler of a run has ended. The run stays for as many steps as its outcome is told in, and else is removed.
+    ///
+    /// - Returns: The run as it was; nil if its handler does not run.
+    @inlinable
+    mutating func end(_ serial: UInt64, telling steps: Int) -> Run? {
+        guard let ended = find(serial), ended.state != .telling else { return nil }
+        guard steps > 0 else { return remove(serial) }
         changeRuns { run in
-            guard run.serial == serial, run.state != .telling else { return }
+            guard run.serial == serial else { return }
             run.phase = .telling(steps)
             run.attachment = .max
         }

@@ -92,7 +92,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "LullCommandTests", dependencies: ["LullCommand", "LullCore", "CLullSystem", "TestSupport"],
+            name: "LullCommandTests",
+            dependencies: ["LullCommand", "LullCore", "CLullSystem", "CLullSQLite", "TestSupport"],
             swiftSettings: settings),
     ]
 )

@@ -138,4 +138,30 @@ package final class TestServer: Sendable {
     package func url(_ schema: String = "lull", user: String = "lull") -> String {
         "postgres://\(user)@/postgres?host=\(folder)&schema=\(schema)"
     }
+
+    /// Runs a program of the server's, and returns what it prints.
+    package func run(_ program: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: (Self.programs ?? "") + "/" + program)
+        process.arguments = ["-h", folder, "-U", "lull"] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw NotStarted(description: "\(program) failed") }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// Runs statements, and returns the last value.
+    @discardableResult
+    package func psql(_ sql: String) throws -> String {
+        var output = ""
+        // A statement such as VACUUM cannot be part of several.
+        for statement in sql.split(separator: ";\n") {
+            output = try run("psql", ["-d", "postgres", "-qAtc", String(statement)])
+        }
+        return output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
 }

@@ -43,8 +43,8 @@ extension DurableSession {
         phase.handle(.stop)
         listenDeadline = nil
         switch how {
-        case .drain: drive(.drain, at: now)
-        case .immediate: drive(.stop, at: now)
+        case .drain: drive([.drain], at: now)
+        case .immediate: drive([.stop], at: now)
         }
     }
 

@@ -89,7 +89,7 @@ extension DurableSession {
         guard streams.output.isEmpty, !unwritten.isEmpty else { return }
         let written = unwritten
         unwritten = []
-        for run in written { drive(.handlerEnded(run: run, error: nil), at: clock.now) }
+        drive(written.map { .handlerEnded(run: $0, error: nil) }, at: clock.now)
     }
 
     /// Stops because the output was closed. Runs whose records were not written go back to the store.

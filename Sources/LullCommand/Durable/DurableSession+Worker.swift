@@ -12,9 +12,10 @@ extension DurableSession {
         var isEmpty: Bool { reports.isEmpty && claim == nil }
     }
 
-    /// Passes an event to the worker, and carries out its actions and those that follow from them.
-    mutating func drive(_ event: WorkerStateMachine.Event, at now: CoreInstant) {
-        var events = [event]
+    /// Passes events that have come together to the worker, and carries out its actions and those that follow from them. All the runs
+    /// that have ended are reported in one transaction, which also claims as many new ones.
+    mutating func drive(_ events: [WorkerStateMachine.Event], at now: CoreInstant) {
+        var events = events
         while !events.isEmpty {
             let calls = performActions(after: events, at: now)
             events = calls.isEmpty ? [] : commit(calls)
@@ -33,12 +34,9 @@ extension DurableSession {
     ) -> StoreCalls {
         var calls = StoreCalls()
         var events = events
-        var next = 0
-        while next < events.count {
-            for action in worker.handle(events[next], at: now) {
-                if let event = perform(action, &calls, at: now) { events.append(event) }
-            }
-            next += 1
+        while !events.isEmpty {
+            let actions = worker.handle(events, at: now)
+            events = actions.compactMap { perform($0, &calls, at: now) }
         }
         return calls
     }

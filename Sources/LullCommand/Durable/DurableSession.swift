@@ -89,7 +89,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
             let store = ServerURL.withoutPassword(options.store ?? "")
             streams.log.report("working on \(store), namespace \(Terminal.shown(options.namespace)); Ctrl-C ends it")
         }
-        drive(.woke, at: clock.now)
+        drive([.woke], at: clock.now)
         while !(worker.isFinished && handler.isIdle) { iterate() }
         phase.handle(.finish)
         // A signal may have come together with the end of the input.
@@ -129,7 +129,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         if let events = polled.executionEvents { handleExecutionEvents(events, at: now) }
         if polled.hasSignals { handleSignals(at: now) }
         if handler.alarm <= now { handler.wake(at: now) }
-        if worker.alarm <= now { drive(.woke, at: now) }
+        if worker.alarm <= now { drive([.woke], at: now) }
         if polled.storeHasChanges { nextStoreCheck = now }
         checkStore(at: now)
         if polled.hasInput { readRecords() }
@@ -144,13 +144,12 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
             streams.fail(failure)
             stop(.immediate, at: now)
         }
-        for (id, error) in ended {
-            if error != nil {
-                hasFailed = true
-                if options.failsFast { stop(.drain, at: now) }
-            }
-            drive(.handlerEnded(run: id, error: error), at: now)
+        if ended.contains(where: { $0.error != nil }) {
+            hasFailed = true
+            // First, or the worker would claim more in the place of what has ended.
+            if options.failsFast { stop(.drain, at: now) }
         }
+        if !ended.isEmpty { drive(ended.map { .handlerEnded(run: $0.id, error: $0.error) }, at: now) }
     }
 
     private mutating func handleSignals(at now: CoreInstant) {
@@ -189,7 +188,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
             store.maintain()
         } catch {
             if listenDeadline == nil {
-                drive(.storeFailed(error), at: now)
+                drive([.storeFailed(error)], at: now)
             } else {
                 notifyWorker(.failure(error), at: now)
             }
@@ -200,6 +199,6 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     mutating func notifyWorker(_ result: Result<Void, DurableError>, at now: CoreInstant) {
         guard listenDeadline != nil else { return }
         listenDeadline = nil
-        drive(.waitEnded(result), at: now)
+        drive([.waitEnded(result)], at: now)
     }
 }

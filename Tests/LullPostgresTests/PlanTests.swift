@@ -31,4 +31,32 @@ struct PlanTests {
         #expect(Int(scanned ?? "").map { $0 < 10_000 } == true, "\(scanned ?? "nothing")")
         await store.close()
     }
+
+    @Test("of batches that a session made for an empty queue are good for a full one")
+    func batchesFromEmptyToFull() async throws {
+        let store = try await PostgresStore(url: try place.url())
+        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
+        let sql = try place.session()
+        try sql("ALTER TABLE work SET (autovacuum_enabled = false)")
+        try sql("VACUUM ANALYZE work")
+        func submit(_ batch: Int, of keys: Int) throws {
+            try sql(
+                """
+                SELECT submit_many(
+                    'n', ARRAY(SELECT convert_to('\(keys)-' || i, 'UTF8') FROM generate_series(1, 200) i ORDER BY 1),
+                    array_fill('x'::bytea, '{200}'), array_fill(NULL::bigint, '{200}'), array_fill(NULL::text, '{200}'),
+                    array_fill(NULL::bigint, '{200}'), 0, 1, 0, \(batch), true, NULL)
+                """)
+        }
+        // All new, and then all known.
+        for keys in 0..<10 { try submit(1 + keys, of: keys) }
+        for keys in 0..<10 { try submit(11 + keys, of: keys) }
+        #expect(try sql.value("SELECT count(*) FROM work WHERE pending_count = 2") == "2000")
+        try sql("SELECT pg_stat_force_next_flush()")
+        let read = try sql.value(
+            "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE schemaname = '\(place.schema)' AND relname = 'work'"
+        )
+        #expect(Int(read ?? "").map { $0 < 40_000 } == true, "\(read ?? "nothing")")
+        await store.close()
+    }
 }

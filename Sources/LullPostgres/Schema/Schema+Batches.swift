@@ -7,7 +7,8 @@ extension Schema {
         -- Sort them by key, so that callers do not wait for each other in a circle.
         --
         -- patience: for how many milliseconds to wait for keys that other transactions have locked; with 0 they are answered as
-        -- busy, with NULL it is up to the settings of the caller.
+        -- busy, and the transaction has to end with the call, since others wait for its new keys; with NULL it is up to the settings of the
+        -- caller.
         -- client, connection, batch: a batch that is repeated with the same numbers gets its first answers; NULL for one that is
         -- not.
         -- notifies: whether to wake workers for what is due within a second.
@@ -34,6 +35,7 @@ extension Schema {
             was_open boolean;
             leads boolean;
             absorbs boolean;
+            is_plain boolean;
             is_busy boolean := false;
             wakes_up boolean := false;
         BEGIN
@@ -60,23 +62,15 @@ extension Schema {
             dues := generations;
             dues_in := generations;
 
-            -- First, all those in one statement that only join what is pending. Those of a key that are alike are one change.
-            IF NOT waits_for_locks AND n.kind = 'debounce' AND n.combination <> 'collect' THEN
+            -- First, all those in one statement that only join what is pending. Those of a key that are alike are one change. The query
+            -- for each key is lateral: a plan that was made for an empty queue would otherwise pass all rows of the namespace for each.
+            is_plain := NOT waits_for_locks AND n.kind = 'debounce' AND n.combination <> 'collect';
+            IF is_plain THEN
                 FOR joined IN
-                    WITH input AS (
-                        SELECT
-                            u.key, payloads[max(u.index)] AS payload, min(u.wait) AS wait, min(u.submitter) AS submitter,
-                            min(u.index)::int AS index, count(*)::int AS count
-                        FROM unnest(keys, waits, tokens, submitters) WITH ORDINALITY AS u (key, wait, token, submitter, index)
-                        GROUP BY u.key
-                        HAVING count(*) = 1 AND min(u.token) IS NULL
-                            OR max(u.index) - min(u.index) = count(*) - 1 AND count(u.token) = 0
-                            AND min(u.wait) IS NOT DISTINCT FROM max(u.wait) AND count(u.wait) IN (0, count(*))
-                            AND min(u.submitter) IS NOT DISTINCT FROM max(u.submitter) AND count(u.submitter) IN (0, count(*))
-                    ), locked AS MATERIALIZED (
-                        SELECT w.ctid AS place, i.payload, i.wait, i.submitter, i.index, i.count
-                        FROM input i JOIN work w ON w.namespace = n.id AND w.key = i.key
-                        FOR UPDATE OF w SKIP LOCKED
+                    WITH input AS (\#(alike)), locked AS MATERIALIZED (
+                        SELECT w.place, payloads[i.index + i.count - 1] AS payload, i.wait, i.submitter, i.index, i.count
+                        FROM input i, LATERAL (
+                            SELECT w.ctid AS place FROM work w WHERE w.namespace = n.id AND w.key = i.key FOR UPDATE SKIP LOCKED) w
                     )
                     \#(join(at: "submit_many.at"))
                     FROM locked i
@@ -93,6 +87,55 @@ extension Schema {
                 END LOOP;
             END IF;
 
+            -- Then the rows of new keys, in the order of the keys: batches that insert the same ones wait for each other's commit, which
+            -- is near, and never in a circle. Keys that a caller's transaction is inserting are left out: its commit may be far.
+            IF NOT waits_for_locks AND array_position(answers, NULL) IS NOT NULL THEN
+                arrival := coalesce(at, present());
+                WITH missing AS MATERIALIZED (
+                    SELECT u.key, (array_agg(u.wait ORDER BY u.index))[1] AS wait
+                    FROM unnest(keys, waits, answers) WITH ORDINALITY AS u (key, wait, answer, index)
+                    WHERE u.answer IS NULL
+                        AND (SELECT true FROM work w WHERE w.namespace = n.id AND w.key = u.key LIMIT 1) IS NULL
+                    GROUP BY u.key
+                )
+                INSERT INTO work (namespace, key, wake)
+                SELECT n.id, m.key, plus(arrival, least(greatest(coalesce(m.wait, n.wait), 0), n.span))
+                FROM missing m WHERE is_unlocked(key_number(n.id, m.key)) ORDER BY m.key
+                ON CONFLICT DO NOTHING;
+                -- Most get a value that is not due yet, all these in one statement. Their numbers are drawn now that the keys are won.
+                IF FOUND AND is_plain AND n.on_trailing AND NOT n.on_leading THEN
+                    now := coalesce(at, present());
+                    IF now < arrival + 10000 THEN now := arrival; END IF;
+                    FOR joined IN
+                        WITH input AS (\#(alike)), fresh AS MATERIALIZED (
+                            SELECT
+                                w.place, i.index, i.count, i.submitter, birth() AS born,
+                                payloads[CASE n.combination WHEN 'first' THEN i.index ELSE i.index + i.count - 1 END] AS payload,
+                                plus(now, greatest(coalesce(i.wait, n.wait), 0)) AS quiet
+                            FROM input i, LATERAL (
+                                SELECT w.ctid AS place FROM work w WHERE w.namespace = n.id AND w.key = i.key AND w.born = 0 OFFSET 0) w
+                            WHERE i.count < coalesce(n.max_count, 9223372036854775807)
+                                AND (i.count = 1 OR coalesce(i.wait, n.wait) > 0 AND n.span > 0)
+                        )
+                        UPDATE work w SET
+                            born = f.born, generation = f.born + f.count, taken = f.born, phase = 'open', quiet = f.quiet, span = n.span,
+                            spacing = n.spacing, pending_count = f.count, pending_first = now, pending_last = now,
+                            pending_by = f.submitter, pending_slot = 0, v0 = f.payload
+                        FROM fresh f WHERE w.ctid = f.place
+                        RETURNING f.index, f.count, f.born, next_change(w, n) AS due
+                    LOOP
+                        FOR i IN joined.index..joined.index + joined.count - 1 LOOP
+                            answers[i] := 0;
+                            generations[i] := joined.born + 1 + i - joined.index;
+                            dues[i] := joined.due;
+                            dues_in[i] := joined.due - now;
+                        END LOOP;
+                        wakes_up := wakes_up OR joined.due < plus(now, 1000000);
+                    END LOOP;
+                END IF;
+            END IF;
+
+            -- The others one by one.
             FOR i IN 1..size LOOP
                 CONTINUE WHEN answers[i] IS NOT NULL;
                 -- The first submit of a key: its row. If it is locked now, all submits of the key are busy, or a later one could
@@ -227,5 +270,18 @@ extension Schema {
             END IF;
             IF wakes_up AND notifies THEN PERFORM wake_up(n); END IF;
         END $$;
+        """#
+
+    /// The submits of a batch by keys: those of a key that come one after the other, are alike but for their values, and have no token.
+    /// The first of them is `index`.
+    private static let alike = #"""
+        SELECT
+                            u.key, min(u.wait) AS wait, min(u.submitter) AS submitter, min(u.index)::int AS index, count(*)::int AS count
+                        FROM unnest(keys, waits, tokens, submitters) WITH ORDINALITY AS u (key, wait, token, submitter, index)
+                        GROUP BY u.key
+                        HAVING count(*) = 1 AND min(u.token) IS NULL
+                            OR max(u.index) - min(u.index) = count(*) - 1 AND count(u.token) = 0
+                            AND min(u.wait) IS NOT DISTINCT FROM max(u.wait) AND count(u.wait) IN (0, count(*))
+                            AND min(u.submitter) IS NOT DISTINCT FROM max(u.submitter) AND count(u.submitter) IN (0, count(*))
         """#
 }

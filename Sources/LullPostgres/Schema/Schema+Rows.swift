@@ -36,20 +36,27 @@ extension Schema {
         CREATE OR REPLACE FUNCTION wake_up(n namespaces) RETURNS void LANGUAGE sql VOLATILE
         RETURN pg_notify(current_schema(), n.name);
 
-        -- Locks a key for its first row until the end of the transaction, so that nobody has to wait for an insertion that is
-        -- not committed; or says at once that another transaction has locked it. A transaction gets at most 64 of these locks:
-        -- the server's table of locks is sized for as many, and shared.
-        CREATE OR REPLACE FUNCTION lock_key(n namespaces, key bytea, waits boolean) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+        -- The number of the lock for the first row of a key.
+        CREATE OR REPLACE FUNCTION key_number(namespace int, key bytea) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+        RETURN hashtextextended(encode(key, 'hex'), namespace);
+
+        -- Locks a key for its first row until the end of the transaction, which may be a long one of the caller's: it shows others that they
+        -- would have to wait for the insertion. A transaction gets at most 64 of these locks: the server's table of locks is sized for as
+        -- many, and shared.
+        CREATE OR REPLACE FUNCTION lock_key(n namespaces, key bytea) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
         DECLARE
-            number bigint := hashtextextended(encode(key, 'hex'), n.id);
             count int := coalesce(nullif(current_setting('lull.locks', true), ''), '0')::int;
         BEGIN
-            IF count >= 64 THEN RETURN waits; END IF;
+            IF count >= 64 THEN RETURN; END IF;
             PERFORM set_config('lull.locks', (count + 1)::text, true);
-            IF NOT waits THEN RETURN pg_try_advisory_xact_lock(number); END IF;
-            PERFORM pg_advisory_xact_lock(number);
-            RETURN true;
+            PERFORM pg_advisory_xact_lock(key_number(n.id, key));
         END $$;
+
+        -- Whether no transaction has locked a key for its first row, by the key's number. The lock that shows it is given back at once, so
+        -- that a batch may have any number of keys. It is a session's lock, which an error would not free; but nothing that could fail comes
+        -- between the two calls.
+        CREATE OR REPLACE FUNCTION is_unlocked(number bigint) RETURNS boolean LANGUAGE sql VOLATILE
+        RETURN CASE WHEN pg_try_advisory_lock_shared(number) THEN pg_advisory_unlock_shared(number) ELSE false END;
 
         -- Locks the row of a key; NULL if there is none, or if another transaction has locked it and `waits` is false.
         CREATE OR REPLACE FUNCTION locked_row(n namespaces, key bytea, waits boolean) RETURNS work LANGUAGE plpgsql VOLATILE AS $$
@@ -65,7 +72,8 @@ extension Schema {
             RETURN r;
         END $$;
 
-        -- Locks the row of a key, or inserts one; NULL if another transaction has locked it and `waits` is false.
+        -- Locks the row of a key. If there is none, inserts one if `waits` is true; otherwise NULL, as for a row that another transaction
+        -- has locked.
         CREATE OR REPLACE FUNCTION taken_row(n namespaces, key bytea, waits boolean, wake bigint) RETURNS work LANGUAGE plpgsql VOLATILE AS $$
         #variable_conflict use_column
         DECLARE
@@ -73,23 +81,18 @@ extension Schema {
         BEGIN
             LOOP
                 r := locked_row(n, taken_row.key, waits);
-                EXIT WHEN r.key IS NOT NULL;
-                -- An insertion would wait for the transaction that has locked the row, or is inserting it.
-                EXIT WHEN NOT waits AND (
-                    EXISTS (SELECT FROM work w WHERE w.namespace = n.id AND w.key = taken_row.key)
-                    OR NOT lock_key(n, taken_row.key, false));
-                IF waits THEN PERFORM lock_key(n, taken_row.key, true); END IF;
+                EXIT WHEN r.key IS NOT NULL OR NOT waits;
+                PERFORM lock_key(n, taken_row.key);
                 INSERT INTO work (namespace, key, wake) VALUES (n.id, taken_row.key, taken_row.wake)
                 ON CONFLICT DO NOTHING RETURNING * INTO r;
-                IF FOUND THEN
-                    -- Drawn after the key was won: the generations of a row that has been deleted meanwhile are lower.
-                    r.born := birth();
-                    r.generation := r.born;
-                    r.taken := r.born;
-                    EXIT;
-                END IF;
-                EXIT WHEN NOT waits;
+                EXIT WHEN FOUND;
             END LOOP;
+            IF r.born = 0 THEN
+                -- Drawn after the key was won: the generations of a row that has been deleted meanwhile are lower.
+                r.born := birth();
+                r.generation := r.born;
+                r.taken := r.born;
+            END IF;
             RETURN r;
         END $$;
 

@@ -1,0 +1,135 @@
+import Foundation
+import Lull
+import LullDurable
+import LullPostgres
+import TestSupport
+import Testing
+
+/// A batch records its new keys together, however many they are, and waits for nobody's open transaction.
+@Suite("New keys", .onServer, .ownThreads)
+struct NewKeysTests {
+    private let place = SchemaPlace()
+
+    enum Policies: String, CaseIterable {
+        case latest, first, collect, leading, throttle
+
+        var rules: DurableRules {
+            get throws {
+                let wait = Duration.seconds(3600)
+                return switch self {
+                case .latest: DurableRules(try .debounce(for: wait))
+                case .first: DurableRules(try .debounce(for: wait), combination: .first)
+                case .collect: DurableRules(try .debounce(for: wait), combination: .collect)
+                case .leading: DurableRules(try .debounce(for: wait, edges: [.leading, .trailing]))
+                case .throttle: DurableRules(try .throttle(every: wait))
+                }
+            }
+        }
+    }
+
+    private func open(_ policy: Policies = .latest) async throws -> PostgresStore {
+        let store = try await PostgresStore(url: try place.url())
+        try await store.open("n", policy.rules)
+        return store
+    }
+
+    private func submission(_ key: String, _ value: String = "x", token: String? = nil) -> DurableSubmission {
+        DurableSubmission(namespace: "n", key: Array(key.utf8), value: Array(value.utf8), token: token)
+    }
+
+    @Test("of a batch are recorded in one transaction, under every policy", arguments: Policies.allCases)
+    func together(_ policy: Policies) async throws {
+        let store = try await open(policy)
+        let keys = (0..<512).map { "key-\($0)" }
+        let receipts = try await store.submit(keys.map { submission($0) }).map { try $0.get() }
+        #expect(Set(receipts.map(\.generation)).count == 512)
+        let sql = try place.session()
+        #expect(try sql.value("SELECT count(*) FROM work") == "512")
+        // A store sends what has come until a connection is free: most of it in batches of 256.
+        let transactions = try #require(try sql.value("SELECT count(DISTINCT xmin::text) FROM work"))
+        #expect(try #require(Int(transactions)) <= 20)
+        await store.close()
+    }
+
+    @Test("with several submits and tokens have all of them in order")
+    func several() async throws {
+        let store = try await open()
+        let batch = (0..<200).flatMap { key in
+            [
+                submission("key-\(key)", "1"), submission("key-\(key)", "2", token: key % 3 == 0 ? "t\(key)" : nil),
+                submission("key-\(key)", "3"),
+            ]
+        }
+        let receipts = try await store.submit(batch).map { try $0.get() }
+        for first in stride(from: 0, to: receipts.count, by: 3) {
+            let generations = receipts[first..<first + 3].map { $0.generation - receipts[first].generation }
+            #expect(generations == [0, 1, 2])
+        }
+        let counts = try place.session()(
+            "SELECT pending_count, convert_from(v0, 'UTF8'), count(*) FROM work GROUP BY 1, 2")
+        #expect(counts == [["3", "3", "200"]])
+        await store.close()
+    }
+
+    @Test("take no locks in the table that all of the server's users share")
+    func sharedLocks() async throws {
+        let store = try await open()
+        let sql = try place.session()
+        try sql(
+            """
+            BEGIN;
+            SELECT submit_many(
+                'n', ARRAY(SELECT convert_to('key-' || i, 'UTF8') FROM generate_series(1, 256) i ORDER BY 1),
+                array_fill('x'::bytea, '{256}'), array_fill(NULL::bigint, '{256}'), array_fill(NULL::text, '{256}'),
+                array_fill(NULL::bigint, '{256}'), 0, 1, 0, 1, true, NULL)
+            """)
+        #expect(try sql.value("SELECT count(*) FROM work") == "256")
+        let locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+        #expect(try sql.value(locks) == "0")
+        try sql("COMMIT")
+        await store.close()
+    }
+
+    @Test("do not wait for a user's transaction that inserts some of them", arguments: ["COMMIT", "ROLLBACK"])
+    func openTransaction(_ end: String) async throws {
+        let store = try await open()
+        let user = try place.session()
+        try user("BEGIN; SELECT submit('n', 'key-' || i * 50, 'user') FROM generate_series(0, 4) i")
+        let keys = (0..<250).map { "key-\($0)" }
+        let hasEnded = Guarded(false)
+        let all = Task {
+            defer { hasEnded.change { $0 = true } }
+            return await store.submit(keys.flatMap { [submission($0, "1"), submission($0, "2")] })
+        }
+        let sql = try place.session()
+        while try sql.value("SELECT count(*) FROM work") != "245" { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(!hasEnded.value)
+        try user(end)
+        let generations = try await all.value.map { try $0.get().generation }
+        for key in keys.indices { #expect(generations[2 * key] < generations[2 * key + 1]) }
+        let held = try sql.value(
+            "SELECT sum(pending_count) FROM work WHERE key IN (SELECT convert_to('key-' || i * 50, 'UTF8') FROM generate_series(0, 4) i)"
+        )
+        #expect(held == (end == "COMMIT" ? "15" : "10"))
+        await store.close()
+    }
+
+    @Test("that two stores submit at once are each inserted by one of them")
+    func twoStores() async throws {
+        let (one, other) = (try await open(), try await open())
+        for round in 0..<5 {
+            let keys = (0..<300).map { "\(round)-\($0)" }
+            // In opposite orders, and some of each by the general step.
+            async let first = one.submit(keys.map { submission($0, token: $0.hasSuffix("3") ? "a\($0)" : nil) })
+            async let second = other.submit(
+                keys.reversed().map { submission($0, token: $0.hasSuffix("7") ? "b\($0)" : nil) })
+            let firsts = try await first.map { try $0.get().generation }
+            let seconds = try await second.map { try $0.get().generation }
+            for (left, right) in zip(firsts, seconds.reversed()) { #expect(abs(left - right) == 1) }
+        }
+        let counts = try place.session()("SELECT pending_count, count(*) FROM work GROUP BY 1")
+        #expect(counts == [["2", "1500"]])
+        await one.close()
+        await other.close()
+    }
+}

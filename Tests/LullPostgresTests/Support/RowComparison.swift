@@ -129,7 +129,7 @@ struct RowComparison {
         try compare(key, endings)
     }
 
-    /// Claims all that may start, with two attempts.
+    /// Claims all that may start, with two attempts, in the order of the instants since which it may.
     mutating func claim(at now: CoreInstant, lease: CoreDuration) throws -> Int {
         latestCall = "claim at \(now)"
         let answers = try sql(
@@ -140,12 +140,14 @@ struct RowComparison {
         let terms = DurableRow.Claim(owner: 7, lease: lease, maxAttempts: 2)
         var fences: [String: Int64] = [:]
         for answer in answers where answer[0] == "run" { fences[answer[1] ?? ""] = Int64(answer[2] ?? "") }
+        var starts: [String: CoreInstant] = [:]
         for key in rows.keys.sorted() {
             guard var row = rows[key] else { continue }
             var endings: [DurableEnding] = []
             var settled = row
             var settling: [DurableEnding] = []
             settled.settle(at: now, by: rules, &settling)
+            starts[key] = settled.startable
             var rest: Int64?
             if let ready = settled.ready, let limit = rules.maxBatch, rules.splits(ready),
                 case .bytes(_, let generation) = ready.batch.values[limit]
@@ -160,6 +162,9 @@ struct RowComparison {
             // A row that changes by itself later is written when it is found.
             try compare(key, endings, workedAt: now)
         }
+        let order = answers.filter { $0[0] == "run" }.compactMap { $0[1] }
+        if order.compactMap({ starts[$0] }) != order.compactMap({ starts[$0] }).sorted() { fail("claimed as \(order)") }
+        if order != order.sorted(by: { fences[$0, default: 0] < fences[$1, default: 0] }) { fail("fences of \(order)") }
         return fences.count
     }
 

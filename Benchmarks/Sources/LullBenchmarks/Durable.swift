@@ -7,7 +7,7 @@ import LullSQLite
 // Rows: the SQLite store against the bare upsert of one row, both on the disk of the temporary directory.
 
 enum Durable {
-    private static func inDirectory(_ body: (URL) -> [Line]) -> [Line] {
+    static func inDirectory(_ body: (URL) -> [Line]) -> [Line] {
         let directory = FileManager.default.temporaryDirectory.appending(path: "lull-\(UUID())")
         defer { try? FileManager.default.removeItem(at: directory) }
         return body(directory)

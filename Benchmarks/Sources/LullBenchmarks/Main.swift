@@ -30,12 +30,18 @@ enum Main {
         Row("durable-run", Durable.runs),
         Row("durable-two", Durable.twoProcesses),
         Row("durable-idle", Durable.idle),
+        Row("durable-new-keys", Filters.newKeys(in: .file)),
+        Row("durable-backlog", Filters.backlog(in: .file)),
         Row("postgres-submit", Postgres.submits),
         Row("postgres-run", Postgres.runs),
         Row("postgres-late", Postgres.lateness),
         Row("postgres-idle", Postgres.idle),
+        Row("postgres-new-keys", Filters.newKeys(in: .postgres)),
+        Row("postgres-backlog", Filters.backlog(in: .postgres)),
         Row("redis-submit", Redis.submits),
         Row("redis-run", Redis.runs),
+        Row("redis-new-keys", Filters.newKeys(in: .redis)),
+        Row("redis-backlog", Filters.backlog(in: .redis)),
         Row("building", Building.rows),
     ]
 

@@ -8,7 +8,7 @@ import LullRedis
 
 enum Redis {
     /// A server as most are set up: it syncs every second.
-    private static func onServer(_ body: (TestRedis) throws -> [Line]) -> [Line] {
+    static func onServer(_ body: (TestRedis) throws -> [Line]) -> [Line] {
         guard TestRedis.isInstalled else {
             let why = "not measured: neither Redis nor Valkey is installed (make test-servers installs one)"
             return [Line(why, Spread(.nan), "")]
@@ -66,24 +66,9 @@ enum Redis {
             let url = server.url(durability: nil)
             let store = blocking { try await RedisStore(url: url) }
             _ = blocking { try await store.open(Servers.namespace, DurableRules(.debounce(wait: .zero))) }
-            let value = Array(Servers.value.utf8)
             var rates: [Double] = []
             for round in 0..<3 {
-                blocking {
-                    try await withThrowingTaskGroup(of: Void.self) { group in
-                        for task in 0..<64 {
-                            group.addTask {
-                                for number in stride(from: task, to: count, by: 64) {
-                                    let key = Array("\(round)-\(number)".utf8)
-                                    let submission = DurableSubmission(
-                                        namespace: Servers.namespace, key: key, value: value)
-                                    _ = try await store.submit(submission)
-                                }
-                            }
-                        }
-                        try await group.waitForAll()
-                    }
-                }
+                Servers.fill(store, (0..<count).map { "\(round)-\($0)" })
                 rates.append(Double(count) / (try Servers.drain(url, processes: 4)))
             }
             let status = blocking { try await store.status() }

@@ -3,15 +3,35 @@ import LullCore
 import LullDurable
 import LullPostgres
 import LullRedis
+import LullSQLite
 
-// What rows about stores on servers share.
+// What rows about stores, most of them on servers, share.
 
 enum Servers {
     static let namespace = "bench"
     static let value = String(repeating: "v", count: 100)
 
-    private static func open(_ url: String) async throws -> any DurableStore {
-        url.hasPrefix("redis") ? try await RedisStore(url: url) : try await PostgresStore(url: url)
+    static func open(_ url: String) async throws -> any DurableStore {
+        if url.hasPrefix("sqlite:") { return try await SQLiteStore(path: String(url.dropFirst("sqlite:".count))) }
+        return url.hasPrefix("redis") ? try await RedisStore(url: url) : try await PostgresStore(url: url)
+    }
+
+    /// Submits a value to each of these keys, from 64 tasks.
+    static func fill(_ store: any DurableStore, _ keys: [String]) {
+        let value = Array(value.utf8)
+        blocking {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for task in 0..<64 {
+                    group.addTask {
+                        for index in stride(from: task, to: keys.count, by: 64) {
+                            let key = Array(keys[index].utf8)
+                            _ = try await store.submit(DurableSubmission(namespace: namespace, key: key, value: value))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
     }
 
     /// 64 tasks that submit, each one after the other.

@@ -51,6 +51,9 @@ struct ManualClockState {
     /// The events to come, in order.
     private var events: [Event] = []
     private var executions: [ObjectIdentifier: Execution] = [:]
+    /// The number of jobs that run where the clock sees it, or are about to, also of executions that have ended: a job that has
+    /// an actor's turn goes on with the actor's next jobs, whichever executions these belong to, and only that job is seen.
+    private var runningJobs = 0
     private var latestID = 0
     /// Counts what happens to executions.
     private(set) var changes = 0
@@ -119,10 +122,12 @@ struct ManualClockState {
     }
 
     mutating func resumed(_ work: Work) {
+        runningJobs += 1
         executions[ObjectIdentifier(work)]?.runningTasks += 1
     }
 
     mutating func paused(_ work: Work) {
+        runningJobs -= 1
         executions[ObjectIdentifier(work)]?.runningTasks -= 1
     }
 
@@ -171,7 +176,8 @@ struct ManualClockState {
 
     /// The waiting `advance`, if every execution has reached its milestone as far as the clock sees.
     private var waiterAtGoal: Int? {
-        waiters.first { _, waiter in
+        guard runningJobs == 0 else { return nil }
+        return waiters.first { _, waiter in
             guard case .executions(let milestone) = waiter.goal else { return false }
             return executions.values.allSatisfy { isResting($0, milestone) }
         }?.key

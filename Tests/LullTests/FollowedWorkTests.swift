@@ -71,8 +71,9 @@ struct FollowedWorkTests {
 
     @Test("goes on where a handler does after it was suspended, also with `until: .started`", arguments: Place.allCases)
     func suspensions(place: Place) async {
+        let (clock, service) = (ManualClock(), Service())
         for _ in 0..<20 {
-            let (clock, seen, door, service) = (ManualClock(), Seen(), Door(), Service())
+            let (seen, door) = (Seen(), Door())
             let it = await debouncer(on: place.isolation, clock) {
                 await service.show("begun")
                 await MainActor.run { seen.add("on the main actor") }
@@ -91,6 +92,29 @@ struct FollowedWorkTests {
             await clock.advance(by: .zero, until: .started)
             #expect(seen.all.last == "ended")
         }
+    }
+
+    @Test("includes what a job does on an actor after its execution has ended: it goes on with what waits there")
+    func jobOfAnEndedExecution() async {
+        let (clock, seen) = (ManualClock(), Seen())
+        let (former, current) = (Work { "former" }, Work { "current" })
+        clock.began(former)
+        clock.entered(former, on: nil)
+        clock.resumed(former, isUnseen: false)
+        clock.ended(former)
+        clock.began(current)
+        clock.entered(current, on: nil)
+        let advance = Task {
+            await clock.advance(by: .zero, until: .started)
+            seen.add("the advance is over")
+        }
+        // Longer than it takes to find that nothing runs.
+        try? await Task.sleep(for: .milliseconds(20))
+        seen.add("the job is over")
+        clock.paused(former)
+        await advance.value
+        #expect(seen.all == ["the job is over", "the advance is over"])
+        clock.ended(current)
     }
 
     @Test("includes tasks that let each other go on, without leaving the main actor")

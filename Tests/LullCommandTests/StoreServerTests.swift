@@ -79,6 +79,7 @@ struct StoreServerTests {
         let table = try store.run("status").lines
         #expect(table.last?.hasPrefix("dead rows: ") == true, "\(table)")
         let metrics = try store.run("status --format openmetrics").output
+        _ = try OpenMetricsText(metrics)
         #expect(metrics.contains("\nlull_dead_rows "))
         #expect(metrics.contains("\nlull_oldest_transaction_seconds "))
     }
@@ -119,6 +120,7 @@ struct StoreServerTests {
         #expect(table.last?.hasPrefix("durability: memory; memory: ") == true, "\(table)")
         #expect(table.last?.hasSuffix(" MB; limit: none") == true, "\(table)")
         let metrics = try store.run("status --format openmetrics").output
+        _ = try OpenMetricsText(metrics)
         #expect(metrics.contains("\nlull_durability_info{name=\"memory\"} 1\n"))
         #expect(metrics.contains("\nlull_memory_bytes "))
         #expect(metrics.contains("\nlull_memory_limit_bytes 0\n"))

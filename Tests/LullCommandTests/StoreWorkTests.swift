@@ -26,6 +26,21 @@ struct StoreWorkTests {
         #expect(try store.status() == [:])
     }
 
+    /// Three descriptors for each command: this many do not run at once.
+    @Test func whatTheMachineCannotStartIsNeitherFailedNorLost() throws {
+        let keys = (1...20).map { "\($0)\n" }.joined()
+        _ = try store.run("filter --wait 1h --key-field 1", input: keys)
+        _ = try store.run("flush")
+        let arguments = ["work"] + store.option + ["--jobs", "16", "--max-attempts", "1", "--", "sleep", "0.1"]
+        let limited = ["-c", "ulimit -n 16; exec \"$0\" \"$@\"", ToolProcess.path] + arguments
+        let worker = try ToolProcess(limited, program: "/bin/sh")
+        try eventually("all is done") { (try? store.status()) == [:] }
+        worker.signal(SIGTERM)
+        let outcome = try worker.finish()
+        #expect(outcome.errors.contains("sleep was not started: "), "\(outcome.errors)")
+        #expect(outcome.errors.contains("goes back to the store"), "\(outcome.errors)")
+    }
+
     @Test func aReceiptDescribesTheSubmit() throws {
         #expect(
             try store.run("submit --wait 2s --json --token t lamp 1").lines == [

@@ -206,6 +206,41 @@ struct WorkerTests {
                 Rig.report(.some(1, attempt: 3), .failed("no", retry: nil))))
     }
 
+    // MARK: - Handlers that cannot be run
+
+    @Test("what this machine cannot run goes back to the store without an attempt, and claims pause longer each time")
+    func notStarted() throws {
+        var rig = Rig(maxConcurrent: 1)
+        _ = rig.woke()
+        var pauses: [CoreDuration] = []
+        for _ in 0..<8 {
+            _ = rig.claimed([.some(1)], next: .zero)
+            #expect(rig.handle(.notStarted(run: 1)) == [Rig.report(.some(1), .released)])
+            #expect(rig.answered(.some(1), .released) == [])
+            let since = rig.now
+            var actions: [WorkerStateMachine.Action] = []
+            while actions.isEmpty, rig.worker.alarm < .farFuture {
+                rig.pass(to: rig.worker.alarm)
+                actions = rig.woke()
+            }
+            #expect(actions == [Rig.claim(1)])
+            pauses.append(since.duration(to: rig.now))
+        }
+        #expect(pauses[0] <= .milliseconds(100) && pauses[7] > .seconds(4) && pauses[7] <= .seconds(10), "\(pauses)")
+    }
+
+    @Test("a handler that has run ends the pause")
+    func startedAgain() {
+        var rig = Rig()
+        _ = rig.woke()
+        _ = rig.claimed([.some(1), .some(2)], next: .zero)
+        #expect(rig.handle(.notStarted(run: 1)) == [Rig.report(.some(1), .released)])
+        #expect(
+            rig.handle(.handlerEnded(run: 2, error: nil)) == [
+                Rig.report(.some(2), .completed), Rig.claim(2, holding: [1, 2]),
+            ])
+    }
+
     @Test("an instant before the last event counts as that of the last event")
     func timeRunsBack() {
         var rig = Rig()

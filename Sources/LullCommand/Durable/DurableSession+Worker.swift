@@ -54,7 +54,7 @@ extension DurableSession {
             logFailure(in: report)
             calls.reports.append(report)
         case .start(let run):
-            return start(run)
+            return start(run, at: now)
         case .wait(let mark, let time):
             listenDeadline = now.advanced(by: time)
             nextStoreCheck = now.advanced(by: changeCheckInterval)
@@ -101,20 +101,32 @@ extension DurableSession {
     /// Starts a run.
     ///
     /// - Returns: Its end, if it has ended already.
-    private mutating func start(_ run: DurableRun) -> WorkerStateMachine.Event? {
+    private mutating func start(_ run: DurableRun, at now: CoreInstant) -> WorkerStateMachine.Event? {
         runs[run.id] = run
         // The handler has the values; messages need only the rest.
         runs[run.id]?.values = []
         awaited.started(run)
         switch handler.start(WorkItem(run, offset: offset, isCollecting: isCollecting), &streams) {
         case nil: return nil
-        case .returned:
+        case .returned?:
             // It ends when it has been written.
             unwritten.append(run.id)
             return nil
-        case .threw:
+        case let end?: return event(of: run.id, end, at: now)
+        }
+    }
+
+    /// Returns the event of a run that has ended, and logs if it goes back to the store.
+    mutating func event(of run: Int64, _ end: ExecutionEnd, at now: CoreInstant) -> WorkerStateMachine.Event {
+        switch end {
+        case .returned: return .handlerEnded(run: run, error: nil)
+        case .failed(let error):
             hasFailed = true
-            return .handlerEnded(run: run.id, error: "the command could not be started")
+            return .handlerEnded(run: run, error: error)
+        case .notStarted:
+            let message = "what cannot be started goes back to the store, and is claimed again after a pause"
+            streams.report(message, of: "commands not started, and tried again", at: now)
+            return .notStarted(run: run)
         }
     }
 

@@ -144,12 +144,11 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
             streams.fail(failure)
             stop(.immediate, at: now)
         }
-        if ended.contains(where: { $0.error != nil }) {
-            hasFailed = true
-            // First, or the worker would claim more in the place of what has ended.
-            if options.failsFast { stop(.drain, at: now) }
-        }
-        if !ended.isEmpty { drive(ended.map { .handlerEnded(run: $0.id, error: $0.error) }, at: now) }
+        guard !ended.isEmpty else { return }
+        let events = ended.map { event(of: $0.id, $0.end, at: now) }
+        // First, or the worker would claim more in the place of what has ended.
+        if hasFailed, options.failsFast { stop(.drain, at: now) }
+        drive(events, at: now)
     }
 
     private mutating func handleSignals(at now: CoreInstant) {

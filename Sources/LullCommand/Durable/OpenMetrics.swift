@@ -3,6 +3,8 @@ internal import LullCore
 internal import LullDurable
 
 /// The status of a store in the OpenMetrics text format, for programs that collect or scrape it.
+///
+/// It is valid in Prometheus' older text format too, which textfile collectors and `promtool` read.
 enum OpenMetrics {
     static func append(_ status: Status, to text: inout [UInt8]) {
         let all = status.namespaces
@@ -30,12 +32,12 @@ enum OpenMetrics {
             DecimalSeconds.append(CoreDuration(status.oldestDue ?? .zero).nanoseconds, to: &text)
             text.append("\n")
         }
-        begin("lull_attempts", "counter", "Attempts at runs that have started.", &text)
+        begin("lull_attempts_total", nil, "Attempts at runs that have started.", &text)
         for status in all {
             sample("lull_attempts_total", status, [], &text)
             text.append(string: "\(status.attempts)\n")
         }
-        begin("lull_lost_leases", "counter", "Runs that were taken from a worker whose lease had expired.", &text)
+        begin("lull_lost_leases_total", nil, "Runs that were taken from a worker whose lease had expired.", &text)
         for status in all {
             sample("lull_lost_leases_total", status, [], &text)
             text.append(string: "\(status.lostLeases)\n")
@@ -59,15 +61,19 @@ enum OpenMetrics {
             DecimalSeconds.append(CoreDuration(duration ?? .zero).nanoseconds, to: &text)
             text.append("\n")
         case .name(let value):
-            begin(name, "info", measure.help, &text)
+            begin(name + "_info", "gauge", measure.help, &text)
             text.append(string: "\(name)_info{name=\"\(escaped(value))\"} 1\n")
         }
     }
 
+    /// Begins a family.
+    ///
+    /// - Parameter type: Nil for a counter: OpenMetrics declares it without `_total`, the older format with it, and both take a
+    ///   family without a type.
     private static func begin(
-        _ family: String, _ type: String, _ help: String, unit: String? = nil, _ text: inout [UInt8]
+        _ family: String, _ type: String?, _ help: String, unit: String? = nil, _ text: inout [UInt8]
     ) {
-        text.append(string: "# TYPE \(family) \(type)\n")
+        if let type { text.append(string: "# TYPE \(family) \(type)\n") }
         if let unit { text.append(string: "# UNIT \(family) \(unit)\n") }
         text.append(string: "# HELP \(family) \(help)\n")
     }

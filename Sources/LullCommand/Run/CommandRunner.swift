@@ -81,17 +81,24 @@ struct CommandRunner: ExecutionHandler {
 
     // MARK: - Starting
 
-    mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> Ending? {
+    mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> ExecutionEnd? {
+        let (arguments, variables) = texts(of: item)
+        guard !(arguments + variables).contains(where: { $0.contains(0) }) else {
+            let why = notStarted("a NUL byte cannot be in an argument or in the environment; \(Self.hint)")
+            streams.log.report(subject(item.key) + why)
+            return .failed(why)
+        }
         do {
-            try spawn(item)
+            try spawn(item, arguments, variables)
             return nil
         } catch {
-            streams.log.report(subject(item.key) + error.message)
-            return .threw
+            streams.log.report(subject(item.key) + notStarted(error.message))
+            return .notStarted
         }
     }
 
-    private mutating func spawn(_ item: WorkItem) throws(Failure) {
+    /// Returns the arguments and variables of an execution's command.
+    private func texts(of item: WorkItem) -> (arguments: [[UInt8]], variables: [[UInt8]]) {
         let details: (CommandTemplate.Detail) -> [UInt8] = { [keyRule] detail in
             switch detail {
             case .key: keyRule.plain(item.key)
@@ -106,22 +113,16 @@ struct CommandRunner: ExecutionHandler {
             let numbers = [item.id, Int64(attempt), fence]
             variables += zip(Self.durableVariables, numbers).map { Array("\($0)\($1)".utf8) }
         }
-        guard !(arguments + variables).contains(where: { $0.contains(0) }) else {
-            throw notStarted("a NUL byte cannot be in an argument or in the environment; \(Self.hint)")
-        }
-        let input: Int32
-        let pipe: (reading: Int32, writing: Int32)
-        do {
-            input = try CommandInput.file(item.batch, terminator: terminator)
-        } catch {
-            throw notStarted(error.message)
-        }
+        return (arguments, variables)
+    }
+
+    /// - Throws: What this machine lacks.
+    private mutating func spawn(
+        _ item: WorkItem, _ arguments: [[UInt8]], _ variables: [[UInt8]]
+    ) throws(Failure) {
+        let input = try CommandInput.file(item.batch, terminator: terminator)
         defer { close(input) }
-        do {
-            pipe = try Pipe.make()
-        } catch {
-            throw notStarted(error.message)
-        }
+        let pipe = try Pipe.make()
         _ = lull_add_flags(pipe.reading, 0, O_NONBLOCK)
         lastCommand += 1
         supervisor.start(lastCommand, arguments, variables, input: input, errors: pipe.writing)
@@ -131,8 +132,11 @@ struct CommandRunner: ExecutionHandler {
 
     private static let hint = "let the command read the records from its standard input"
 
-    private func notStarted(_ why: String) -> Failure {
-        Failure(status: ExitStatus.commandFailed, message: "\(name) was not started: \(why)")
+    private func notStarted(_ why: String) -> String { "\(name) was not started: \(why)" }
+
+    /// Whether the error code of a command that was not started says that this machine lacks something.
+    private static func isObstacle(_ code: Int32) -> Bool {
+        [EAGAIN, EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
     }
 
     // MARK: - Standard error
@@ -209,8 +213,8 @@ struct CommandRunner: ExecutionHandler {
         }
     }
 
-    mutating func reap(_ streams: inout StandardStreams) -> [(id: Int64, error: String?)] {
-        var ended: [(id: Int64, error: String?)] = []
+    mutating func reap(_ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)] {
+        var ended: [(id: Int64, end: ExecutionEnd)] = []
         for end in supervisor.ended() {
             var child = children.removeValue(forKey: end.command)
             finish(&child, &streams)
@@ -223,21 +227,21 @@ struct CommandRunner: ExecutionHandler {
                     stopping[index].nextCheck = .farPast
                 }
             }
-            ended.append((child.id, failure(of: child, end, &streams)))
+            ended.append((child.id, self.end(of: child, end, &streams)))
         }
         return supervisor.isLost && failure == nil ? ended + failAll() : ended
     }
 
-    /// Returns how a command has failed, and logs it; nil if it has succeeded.
-    private func failure(of child: Child, _ end: Supervisor.Answer, _ streams: inout StandardStreams) -> String? {
+    /// Returns how a command has ended, and logs a failure.
+    private func end(of child: Child, _ end: Supervisor.Answer, _ streams: inout StandardStreams) -> ExecutionEnd {
         guard end.process != 0 else {
             let isTooLong = end.status == E2BIG
             let why = notStarted(isTooLong ? "the arguments are too long; \(Self.hint)" : Failure.reason(end.status))
-            streams.log.report(subject(child.key) + why.message)
-            return why.message
+            streams.log.report(subject(child.key) + why)
+            return Self.isObstacle(end.status) ? .notStarted : .failed(why)
         }
         let ending = lull_ending(end.status)
-        guard ending != 0 else { return nil }
+        guard ending != 0 else { return .returned }
         let how = ending > 0 ? "failed with status \(ending)" : "was terminated by signal \(-ending)"
         let lines = child.standardError.lines
         if !child.isStopping {
@@ -246,19 +250,21 @@ struct CommandRunner: ExecutionHandler {
             let last = shown.isEmpty ? "" : ": \(shown)"
             streams.log.report("\(subject(child.key))\(name) \(how)\(last)")
         }
-        return "\(name) \(how)" + (lines.isEmpty ? "" : ": \(lines.joined(separator: "\n"))")
+        return .failed("\(name) \(how)" + (lines.isEmpty ? "" : ": \(lines.joined(separator: "\n"))"))
     }
 
     /// How much of a command's standard error the message of its failure shows, in columns.
     private static let shownErrorColumns = 100
 
     /// Fails all running commands: the supervisor, which starts them and reports their ends, was killed.
-    private mutating func failAll() -> [(id: Int64, error: String?)] {
+    private mutating func failAll() -> [(id: Int64, end: ExecutionEnd)] {
         failure = Failure(
             status: ExitStatus.inputOutput,
             message: "the supervisor of the commands was killed; lull has killed the commands, and ends")
         Descendants.killAll(stopping.compactMap(\.group))
-        let ended = children.values.map { (id: $0.id, error: Optional("\(name) was killed with its supervisor")) }
+        let ended = children.values.map {
+            (id: $0.id, end: ExecutionEnd.failed("\(name) was killed with its supervisor"))
+        }
         for child in children.values {
             close(child.pipe.reading)
             close(child.pipe.writing)

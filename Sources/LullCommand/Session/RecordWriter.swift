@@ -13,7 +13,7 @@ struct RecordWriter: ExecutionHandler {
         keyRule = options.keyRule
     }
 
-    mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> Ending? {
+    mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> ExecutionEnd? {
         if format == .jsonl {
             var text: [UInt8] = []
             text.reserveCapacity(item.key.bytes.count + item.batch.value.count + 16)

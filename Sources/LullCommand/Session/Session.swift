@@ -85,9 +85,9 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             streams.fail(failure)
             drop(at: now)
         }
-        for (id, error) in ended {
+        for (id, end) in ended {
             guard let run = running.removeValue(forKey: id) else { continue }
-            perform(end(run, error == nil ? .returned : .threw, at: now), at: now)
+            perform(self.end(run, end.ending, at: now), at: now)
         }
     }
 
@@ -191,7 +191,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             _ = engine.cancel(execution.key, running: true, at: now)
             return .threw
         }
-        let ending = handler.start(WorkItem(execution, isCollecting: isCollecting), &streams)
+        let ending = handler.start(WorkItem(execution, isCollecting: isCollecting), &streams)?.ending
         if ending == nil { running[Int64(execution.run.serial)] = execution.run }
         return ending
     }

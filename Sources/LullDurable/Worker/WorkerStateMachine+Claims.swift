@@ -23,18 +23,18 @@ extension WorkerStateMachine {
         case waiting
     }
 
-    /// A series of failed calls of the store.
+    /// A series of failed calls of the store, or of handlers that could not be run.
     struct Outage: Hashable, Sendable {
         /// The number of failures in a row.
         var count: Int
-        /// When the store is called again.
+        /// When the next one is tried.
         var retryAt: CoreInstant
     }
 
     /// The longest single wait for the store's wake-up signal. Waking too early does no harm.
     static var longestWait: CoreDuration { .seconds(3600) }
 
-    /// The shortest and the longest pause after a failed call of the store.
+    /// The shortest and the longest pause after a failure.
     static var shortestPause: CoreDuration { .milliseconds(100) }
     static var longestPause: CoreDuration { .seconds(10) }
 
@@ -66,9 +66,10 @@ extension WorkerStateMachine {
         }
     }
 
-    /// Whether the worker can write to the store, and has no run whose lease may have ended (during sleep, for example): a claim
+    /// Whether the worker can write to the store and run handlers, and has no run whose lease may have ended (during sleep, for example): a claim
     /// would take that run over from the worker itself.
     private var mayClaim: Bool {
+        if let obstacle, now < obstacle.retryAt { return false }
         if let outage, now < outage.retryAt || runs.values.contains(where: \.hasFailedReport) { return false }
         return !runs.values.contains { $0.isRunning && $0.isLeased && $0.leaseEnd <= now }
     }
@@ -108,18 +109,22 @@ extension WorkerStateMachine {
         switch error {
         case .refused, .unknown:
             if outage == nil { actions.append(.storeFailed(error)) }
-            // Several calls that fail together count once.
-            guard outage.map({ $0.retryAt <= now }) ?? true else { return }
-            let count = (outage?.count ?? 0) + 1
-            let retryAt = now.advanced(by: pause(after: count))
-            outage = Outage(count: count, retryAt: retryAt)
-            wake(at: retryAt)
+            outage = lengthened(outage)
         case .unusable, .otherPolicy, .noPolicy, .tooLarge, .keyTooLong, .tokenOfOtherKey, .unencodable, .closed:
             stop(because: error)
         }
     }
 
-    /// Returns how long to leave the store alone after that many failures.
+    /// Returns the series with one more failure, which begins a longer pause. Failures that come together count once.
+    mutating func lengthened(_ outage: Outage?) -> Outage {
+        if let outage, now < outage.retryAt { return outage }
+        let count = (outage?.count ?? 0) + 1
+        let retryAt = now.advanced(by: pause(after: count))
+        wake(at: retryAt)
+        return Outage(count: count, retryAt: retryAt)
+    }
+
+    /// Returns how long to pause after that many failures.
     private mutating func pause(after failures: Int) -> CoreDuration {
         let longest = min(Self.longestPause, .nanoseconds(configuration.lease.nanoseconds / 3))
         let shortest = min(Self.shortestPause, longest)

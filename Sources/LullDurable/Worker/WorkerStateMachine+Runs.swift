@@ -124,22 +124,37 @@ extension WorkerStateMachine {
 
     /// Handles the end of a handler.
     mutating func handlerEnded(_ run: Int64, _ error: String?) {
-        guard let held = runs[run], held.isRunning else {
-            guard case .stopping = phase else { preconditionFailure("the end of a handler that does not run") }
-            // Its run was released when the deadline passed.
-            return
-        }
-        usedSlots -= 1
-        guard held.isLeased, failure == nil else {
-            runs[run] = nil
-            return
-        }
+        obstacle = nil
+        guard let held = freeSlot(of: run) else { return }
         if let error {
             // A handler that was cancelled and threw has not failed.
             report(held.isCancelled ? .released : failed(error, held.run), of: run)
         } else {
             report(.completed, of: run)
         }
+    }
+
+    /// Handles that a handler could not be run.
+    mutating func notStarted(_ run: Int64) {
+        obstacle = lengthened(obstacle)
+        if freeSlot(of: run) != nil { report(.released, of: run) }
+    }
+
+    /// Frees the slot of a handler that has ended.
+    ///
+    /// - Returns: Its run, unless nothing is to be reported of it.
+    private mutating func freeSlot(of run: Int64) -> HeldRun? {
+        guard let held = runs[run], held.isRunning else {
+            guard case .stopping = phase else { preconditionFailure("the end of a handler that does not run") }
+            // Its run was released when the deadline passed.
+            return nil
+        }
+        usedSlots -= 1
+        guard held.isLeased, failure == nil else {
+            runs[run] = nil
+            return nil
+        }
+        return held
     }
 
     private mutating func failed(_ error: String, _ run: DurableRun) -> DurableReport.Kind {

@@ -28,7 +28,7 @@ package import LullCore
 ///   | `claim` | `claimed`, with the store's answer or its error |
 ///   | `report` | `reported`, with the same report and the answer or error |
 ///   | `wait` | `waitEnded`, when the store's ``DurableStore/wait(in:after:atMost:)`` has returned |
-///   | `start` | `handlerEnded`, when the handler has; perhaps never |
+///   | `start` | `handlerEnded`, when the handler has; perhaps never; or `notStarted` |
 ///   | `cancel` | none: `handlerEnded` follows if the handler reacts |
 ///   | `leaseLost`, `died`, `storeFailed` | none: they are for logs |
 ///
@@ -47,6 +47,9 @@ package struct WorkerStateMachine: Sendable {
         case waitEnded(Result<Void, DurableError>)
         /// A handler has returned, or thrown an error with this text.
         case handlerEnded(run: Int64, error: String?)
+        /// This machine could not run a handler. The run goes back to the store without an attempt being spent, and the worker
+        /// claims nothing for a while.
+        case notStarted(run: Int64)
         /// A report was answered.
         case reported(DurableReport, Result<DurableReport.Answer, DurableError>)
         /// A call of the store that the worker did not ask for has failed.
@@ -101,6 +104,8 @@ package struct WorkerStateMachine: Sendable {
     var phase = Phase.working
     var claimState = ClaimState.needed
     var outage: Outage?
+    /// The handlers that this machine could not run, since the last one that it could.
+    var obstacle: Outage?
     /// The runs that the worker has, or had and whose handlers still run, by id.
     var runs: [Int64: HeldRun] = [:]
     /// The number of slots in use: by handlers that run, and by runs that will certainly be started.
@@ -149,6 +154,7 @@ package struct WorkerStateMachine: Sendable {
         case .claimed(let result): claimed(result)
         case .waitEnded(let result): waitEnded(result)
         case .handlerEnded(let run, let error): handlerEnded(run, error)
+        case .notStarted(let run): notStarted(run)
         case .reported(let report, let result): reported(report, result)
         case .storeFailed(let error): storeFailed(error)
         case .drain: drain()
@@ -168,7 +174,7 @@ package struct WorkerStateMachine: Sendable {
         alarm = runs.values.map { $0.alarm }.min() ?? .farFuture
         switch phase {
         case .working:
-            if let outage, outage.retryAt > now { wake(at: outage.retryAt) }
+            for pause in [outage, obstacle] { if let pause, pause.retryAt > now { wake(at: pause.retryAt) } }
         case .draining, .finished:
             break
         case .stopping(let deadlines):

@@ -1,4 +1,5 @@
-/// Parses the OpenMetrics text format, and refuses what its grammar does.
+/// Parses the OpenMetrics text format, and refuses what its grammar does; also what Prometheus' older text format has otherwise, and
+/// samples without help.
 struct OpenMetricsText {
     struct Fault: Error {
         let line: String
@@ -26,9 +27,9 @@ struct OpenMetricsText {
             guard line.hasPrefix("#") else {
                 let sample = try Self.sample(line, refuse)
                 guard let (family, type) = families.last else { throw refuse("a sample without a family") }
-                let suffix = ["counter": "_total", "info": "_info"][type] ?? ""
-                let isOfFamily = sample.name == family + suffix
-                guard isOfFamily else { throw refuse("a sample of another family than \(family)") }
+                guard sample.name == family else { throw refuse("a sample of another family than \(family)") }
+                guard metadata.contains("HELP") else { throw refuse("a sample without help") }
+                guard type == "unknown" || !family.hasSuffix("_total") else { throw refuse("a type for a counter") }
                 guard !samples.contains(where: { $0.name == sample.name && $0.labels == sample.labels }) else {
                     throw refuse("the sample comes twice")
                 }
@@ -49,8 +50,7 @@ struct OpenMetricsText {
             guard !hasSamples, metadata.insert(words[1]).inserted else { throw refuse("metadata too late, or twice") }
             switch words[1] {
             case "TYPE":
-                guard ["gauge", "counter", "info"].contains(words[3]) else { throw refuse("an unknown type") }
-                guard words[3] != "counter" || !name.hasSuffix("_total") else { throw refuse("a family named _total") }
+                guard words[3] == "gauge" else { throw refuse("a type that is not the same in both formats") }
                 families[families.count - 1].type = words[3]
             case "UNIT": guard name.hasSuffix("_" + words[3]) else { throw refuse("the unit is not in the name") }
             case "HELP": guard !words[3].isEmpty, !words[3].contains("\\") else { throw refuse("help to be escaped") }

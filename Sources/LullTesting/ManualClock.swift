@@ -102,7 +102,7 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     /// message.
     ///
     /// - Parameters:
-    ///   - duration: How far to advance; `.zero` waits for what is due already.
+    ///   - duration: How far to advance; `.zero`, or less, waits for what is due already.
     ///   - milestone: The milestone to wait for at each due instant: by default, that every execution has ended or sleeps on the
     ///     clock.
     public func advance(by duration: Duration, until milestone: Milestone = .ended) async {

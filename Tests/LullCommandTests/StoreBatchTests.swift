@@ -13,7 +13,7 @@ struct StoreBatchTests {
         let lines = (0..<1000).map { "key-\($0) \($0)" }
         let outcome = try store.run(
             "filter --wait 0 --key-field 1 --at-end wait", input: lines.joined(separator: "\n") + "\n")
-        #expect(outcome.ending == 0)
+        #expect(outcome.ending == 0, "\(outcome.errors)")
         #expect(outcome.lines.sorted() == lines.sorted())
         #expect(try store.status() == [:])
         // At most 256 in each; one more where a transaction comes before the rest of the input.

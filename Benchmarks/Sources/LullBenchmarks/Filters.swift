@@ -56,7 +56,7 @@ enum Filters {
     /// The rate at which the records of a file are submitted; they stay in the store.
     private static func rate(of records: Int, in file: URL, _ url: String) throws -> Double {
         let filter = try start(["--store", url, "--wait", "10h", "--key-field", "1"], FileHandle(forReadingFrom: file))
-        return try measure(records) { filter.process.waitUntilExit() }
+        return measure(records) { filter.process.waitUntilExit() }
     }
 
     static func backlog(in place: Place) -> @Sendable (Effort) -> [Line] {

@@ -105,8 +105,8 @@ struct KeyExecutions<Value> {
     /// - Returns: The run as it was; nil if its handler does not run.
     @inlinable
     mutating func end(_ serial: UInt64, telling steps: Int) -> Run? {
-        guard let ended = find(serial), ended.state != .telling else { return nil }
-        guard steps > 0 else { return remove(serial) }
+        guard let ended = steps == 0 ? remove(serial) : find(serial), ended.state != .telling else { return nil }
+        guard steps > 0 else { return ended }
         changeRuns { run in
             guard run.serial == serial else { return }
             run.phase = .telling(steps)

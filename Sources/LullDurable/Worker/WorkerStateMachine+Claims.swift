@@ -66,8 +66,8 @@ extension WorkerStateMachine {
         }
     }
 
-    /// Whether the worker can write to the store and run handlers, and has no run whose lease may have ended (during sleep, for example): a claim
-    /// would take that run over from the worker itself.
+    /// Whether the worker can write to the store and run handlers, and has no run whose lease may have ended (during sleep, for
+    /// example): a claim would take that run over from the worker itself.
     private var mayClaim: Bool {
         if let obstacle, now < obstacle.retryAt { return false }
         if let outage, now < outage.retryAt || runs.values.contains(where: \.hasFailedReport) { return false }

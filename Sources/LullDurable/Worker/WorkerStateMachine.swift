@@ -174,7 +174,7 @@ package struct WorkerStateMachine: Sendable {
         alarm = runs.values.map { $0.alarm }.min() ?? .farFuture
         switch phase {
         case .working:
-            for pause in [outage, obstacle] { if let pause, pause.retryAt > now { wake(at: pause.retryAt) } }
+            for case let pause? in [outage, obstacle] where pause.retryAt > now { wake(at: pause.retryAt) }
         case .draining, .finished:
             break
         case .stopping(let deadlines):

@@ -86,7 +86,7 @@ where Base.Element: Sendable {
             observer?.slept(work)
             task = launch(work, observer, on: nil) {
                 let ending = await stage.read()
-                await stage.finish(sequence.dropsAtEnd)
+                await stage.finish(sequence.dropsAtEnd || Task.isCancelled)
                 handover.end(ending)
                 observer?.ended(work)
             }
@@ -102,11 +102,11 @@ where Base.Element: Sendable {
         }
 
         /// Ends everything. When the consumer gets its nil, what was pending has been dropped, and submits are rejected. The task
-        /// comes last: it ends the handover, unless that is over.
+        /// is cancelled first: once nothing is pending, nothing else holds its reading up.
         private func abandon() {
+            task.cancel()
             stage.abandon()
             handover.abandon()
-            task.cancel()
         }
 
         deinit {

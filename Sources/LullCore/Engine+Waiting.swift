@@ -153,6 +153,7 @@ extension Engine {
         removeFromStartQueue(executions)
         if executions.pointee.waiting?.hasParts == true, let part = executions.pointee.waiting?.takePart() {
             waitingSubmits -= part.batch.size
+            for waiter in part.remaining { waiters[waiter.id, default: 0] += 1 }
             start(executions, part.batch, part.due, part.waiters, &actions)
             if !isBlocked(executions) { queueStart(entry.executions) }
             return

@@ -2,7 +2,7 @@
 /// sections 7 and 8).
 @usableFromInline
 struct WaitingBatch<Value> {
-    /// A caller that waits, and for how many values. It does not wait for what has started before, or came after them.
+    /// A caller that waits, and for how many values. It does not wait for what came after them.
     @usableFromInline
     struct Waiter {
         @usableFromInline let id: WaiterID
@@ -82,9 +82,10 @@ struct WaitingBatch<Value> {
 
     /// Removes the part that starts, where another one follows. In place: a copy would retain all other parts.
     ///
-    /// - Returns: The part, its share of what is due, and the callers that wait for no later part.
+    /// - Returns: The part, its share of what is due, and the callers that wait: for this part, and of those the ones that
+    ///   wait for a later part, too.
     @usableFromInline
-    mutating func takePart() -> (batch: Batch<Value>, due: Gate.Due, waiters: [WaiterID]) {
+    mutating func takePart() -> (batch: Batch<Value>, due: Gate.Due, waiters: [WaiterID], remaining: [Waiter]) {
         let part = batch
         // Proof: a part follows, and those from `firstPart` on have not been taken out.
         batch = parts[Int(firstPart)].take()!
@@ -98,11 +99,10 @@ struct WaitingBatch<Value> {
         var dueNow = due
         dueNow.count = part.size
         due.count -= part.size
+        let all = waiters.map { $0.id }
         for index in waiters.indices { waiters[index].values -= part.size }
-        var done: [WaiterID] = []
-        for waiter in waiters where waiter.values <= 0 { done.append(waiter.id) }
-        if !done.isEmpty { waiters.removeAll { $0.values <= 0 } }
-        return (part, dueNow, done)
+        waiters.removeAll { $0.values <= 0 }
+        return (part, dueNow, all, waiters)
     }
 
     /// All values, when none of them is executed.

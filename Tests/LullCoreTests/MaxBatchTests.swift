@@ -94,7 +94,7 @@ struct MaxBatchTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a caller of a flush waits for the part with its last submit, and for no later one")
+    @Test("a caller of a flush waits for every part that has its submits, and for no later one")
     func waiter() throws {
         let rig = try rig(2)
         submit(1..<4, rig)
@@ -105,6 +105,35 @@ struct MaxBatchTests {
         rig.end("2")
         #expect(rig.resumed == [])
         rig.end("4")
+        #expect(rig.resumed == [7])
+        #expect(rig.broken == [])
+    }
+
+    @Test("a caller of a flush waits for the part that runs when a cancel drops the rest", arguments: [false, true])
+    func waiterOfADroppedRest(_ waitsForAll: Bool) throws {
+        let rig = try rig(2)
+        submit(1..<6, rig)
+        rig.flush("k", at: 1)
+        #expect(waitsForAll ? rig.wait(7) : rig.wait(7, "k"))
+        rig.end("2")
+        rig.cancel("k", at: 2)
+        #expect(rig.resumed == [])
+        rig.end("4")
+        #expect(rig.resumed == [7])
+        #expect(rig.fates("4", "5") == [.executed, .cancelled])
+        #expect(rig.broken == [])
+    }
+
+    @Test("a caller of a flush waits for parts that run at once, in whichever order they end")
+    func waiterOfConcurrentParts() throws {
+        let rig = try rig(1, .concurrent)
+        submit(1..<4, rig)
+        rig.flush("k", at: 1)
+        #expect(rig.wait(7, "k"))
+        rig.end("3")
+        rig.end("1")
+        #expect(rig.resumed == [])
+        rig.end("2")
         #expect(rig.resumed == [7])
         #expect(rig.broken == [])
     }

@@ -68,10 +68,10 @@ extension ReferenceModel {
         keys[index].running.append(Run(number: execution.run, values: values))
         for waiter in waiters.indices {
             guard let last = waiters[waiter].keys[key] else { continue }
+            waiters[waiter].runs.append(execution.run)
             // Where only one value is kept, this one may have replaced the one that the caller waits for.
             if setup.combination == .collect, rest.contains(last) { continue }
             waiters[waiter].keys[key] = nil
-            waiters[waiter].runs.append(execution.run)
         }
         guard !rest.isEmpty else { return }
         waiting.values = rest

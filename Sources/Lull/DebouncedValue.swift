@@ -11,8 +11,9 @@ public import Observation
 /// ```
 ///
 /// It is isolated to the main actor and `Observable`. Setting the value costs a few microseconds, mostly for
-/// observation. Observers are called when a change is complete, and may set the value and flush it, too. When it is
-/// released, a value that has not settled is dropped.
+/// observation. Observers are called when a change is complete, and may set the value and flush it, too. One that
+/// observes again at once is called for each property that a change concerns. When the object is released, a value that
+/// has not settled is dropped.
 @MainActor
 @Observable
 public final class DebouncedValue<Value: Sendable> {

@@ -25,6 +25,31 @@ struct ConnectionTests {
         return store
     }
 
+    @Test("to a database that is read-only refuse a submit, and say so")
+    func readOnly() async throws {
+        let url = try place.url()
+        let writable = try await PostgresStore(url: url)
+        try await writable.open("n", DurableRules(.debounce(for: .seconds(3600))))
+        let store = try await PostgresStore(
+            url: url + "&options=-c%20default_transaction_read_only%3Don", timeLimit: .seconds(1))
+        var refusal: String?
+        while refusal == nil {
+            do {
+                _ = try await submit(1, to: store)
+                refusal = "none: it was recorded"
+            } catch DurableError.refused(let why) {
+                refusal = why
+            } catch DurableError.unknown {
+                // The time was up just when it was being tried once more.
+            }
+        }
+        #expect(
+            refusal?.hasPrefix("the database is read-only: it is a replica, or is set so") == true,
+            "\(String(describing: refusal))")
+        #expect(try await store.status().first?.pending == 0)
+        #expect(try count() == 0)
+    }
+
     @Test("that lose answers leave no submit unknown, and none is recorded twice")
     func lostAnswers() async throws {
         _ = try place.url()

@@ -21,6 +21,8 @@ final class Link {
         var isRepeatable: Bool
         /// Whether it may have been executed.
         var wasSent = false
+        /// What the server has answered last, if that was a reason to connect again.
+        var refusal: ServerError?
         var answer: (Answer) -> Void
     }
 
@@ -195,6 +197,9 @@ final class Link {
             case .again: jobs[0].wasSent = false
             case .reconnect:
                 jobs[0].wasSent = false
+                jobs[0].refusal = error
+                // Others may be allowed where this one is not: what only reads.
+                jobs.append(jobs.removeFirst())
                 fail(error.message, at: now)
             case .locked, .none: jobs.removeFirst().answer(.error(error))
             }
@@ -212,6 +217,14 @@ final class Link {
         }
         let expired = jobs.filter { $0.deadline <= now }
         jobs.removeAll { $0.deadline <= now }
-        for job in expired { job.answer(job.wasSent ? .lost(trouble) : .unreached(trouble)) }
+        for job in expired {
+            if job.wasSent {
+                job.answer(.lost(trouble))
+            } else if let refusal = job.refusal {
+                job.answer(.error(refusal))
+            } else {
+                job.answer(.unreached(trouble))
+            }
+        }
     }
 }

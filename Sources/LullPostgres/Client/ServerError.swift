@@ -42,6 +42,7 @@ struct ServerError: Error, Sendable {
         case "42501":
             .unusable("the role may not do this: `SELECT lull.allow(role, part)` gives it the rights (\(message))")
         case "55P03": .refused("another transaction has locked the key for too long")
+        case "25006": .refused("the database is read-only: it is a replica, or is set so (\(message))")
         default: .refused("the server says: \(message) (\(code))")
         }
     }

@@ -101,8 +101,13 @@ extension Help {
           --json                 print a JSON object for each namespace, one a line
           --format openmetrics   print metrics in the OpenMetrics text format
           --watch                print the status every second; on a terminal, in place
+          --fail-if LIMITS       exit with status 1 if a namespace exceeds one of these
+                                 limits, such as 'oldest>60s,dead>0': any columns of
+                                 the table, with a comma between them
 
-        Example:
+        Examples:
+          lull status --store sqlite:hooks.db --fail-if 'oldest>60s,dead>0'
+
           cd /var/lib/node_exporter
           lull status --store sqlite:/srv/hooks.db --format openmetrics > lull.new &&
             mv lull.new lull.prom

@@ -36,6 +36,34 @@ struct StoreLookTests {
                 #"{"namespace":"b","interval":3600,"pending":1,"#))
     }
 
+    @Test func aNamespaceThatExceedsALimitFailsTheCommand() throws {
+        _ = try store.run("submit --namespace a --wait 1h k 1")
+        _ = try store.run("submit --namespace b --wait 0 k 1")
+        let quiet = try store.run("status --fail-if oldest>1h,dead>0,pending>1")
+        #expect(quiet.ending == 0 && quiet.errors.isEmpty && quiet.lines.count == 3)
+        let loud = try store.run("status", ["--fail-if", "oldest > 0, pending>0"])
+        #expect(loud.ending == 1)
+        #expect(loud.lines.count == 3)
+        let messages = loud.errors.split(separator: "\n")
+        #expect(messages.count == 2)
+        #expect(messages.first == "lull: the namespace a: pending is 1, more than 0")
+        #expect(messages.last?.hasPrefix("lull: the namespace b: oldest is ") == true)
+        #expect(try store.run("status --namespace b --fail-if ready>0").ending == 1)
+        #expect(try store.run("status --namespace b --fail-if ready>1").ending == 0)
+    }
+
+    @Test(arguments: [
+        ("oldest", "\"oldest\" has no >: write a limit such as oldest>60s or dead>0"),
+        ("age>1", "there is no figure \"age\": it can be pending, ready, running, retrying, dead or oldest"),
+        ("dead>1s", "dead is compared with a whole number, not with \"1s\""),
+        ("oldest>60", "\"60\" has no unit"),
+    ])
+    func aLimitThatIsNoneIsRefused(_ limit: String, _ message: String) throws {
+        let outcome = try store.run("status --fail-if", [limit])
+        #expect(outcome.ending == 64)
+        #expect(outcome.errors.contains("--fail-if: " + message), "\(outcome.errors)")
+    }
+
     // MARK: - list
 
     @Test func keysAreListedWithTheirStates() throws {

@@ -10,12 +10,16 @@ enum StatusCommand {
         if options.watches, options.format == .openmetrics {
             throw .usage("--watch shows a table, or objects with --json; not --format openmetrics", .status)
         }
+        if options.watches, options.limits != nil {
+            throw .usage("--watch and --fail-if exclude each other", .status)
+        }
         let store = try options.storeURL(for: .status).openReadOnly(.status)
         var output = OutputBuffer(STDOUT_FILENO)
         guard options.watches else {
-            append(try status(of: store, options), options, to: &output.bytes)
+            let status = try status(of: store, options)
+            append(status, options, to: &output.bytes)
             _ = try output.drain()
-            return ExitStatus.success
+            return report(status.namespaces.flatMap { options.limits?.exceeded(by: $0) ?? [] })
         }
         return try watch(store, options, &output)
     }
@@ -38,6 +42,14 @@ enum StatusCommand {
             Table.append([DurableStatus.columns] + all.map(\.cells), width: Terminal.tableWidth, to: &text)
             if let health = status.health { text.append(string: health.line + "\n") }
         }
+    }
+
+    /// Reports the limits that are exceeded, and returns the exit status.
+    private static func report(_ exceeded: [String]) -> Int32 {
+        var log = OutputBuffer(STDERR_FILENO)
+        for line in exceeded { log.report(line) }
+        _ = try? log.drain()
+        return exceeded.isEmpty ? ExitStatus.success : ExitStatus.commandFailed
     }
 
     // MARK: - Watching

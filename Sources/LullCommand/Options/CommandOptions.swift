@@ -78,6 +78,8 @@ struct CommandOptions {
     var token: String?
     /// Whether `lull status` repeats.
     var watches = false
+    /// What fails `lull status`.
+    var limits: StatusLimits?
     /// Whether `lull dead` retries or discards all runs.
     var takesAll = false
     /// Whether `lull schema` changes the database.

@@ -9,7 +9,7 @@ enum Option: Int32, CaseIterable {
     case waits, targetSaving, targetDelay, byKey
     case svg, diagram
     case record, recordValues, hashKeys
-    case store, namespace, changePolicy, lease, maxAttempts, after, token, json, watch, all, apply
+    case store, namespace, changePolicy, lease, maxAttempts, after, token, json, watch, failIf, all, apply
 
     /// The name without the dashes.
     var name: StaticString {
@@ -57,6 +57,7 @@ enum Option: Int32, CaseIterable {
         case .token: "token"
         case .json: "json"
         case .watch: "watch"
+        case .failIf: "fail-if"
         case .all: "all"
         case .apply: "apply"
         }
@@ -94,7 +95,7 @@ enum Option: Int32, CaseIterable {
         case .lease, .maxAttempts: [.filter, .run, .work].contains(subcommand)
         case .after, .token: subcommand == .submit
         case .json: [.submit, .status, .list, .flush, .cancel, .dead].contains(subcommand)
-        case .watch: subcommand == .status
+        case .watch, .failIf: subcommand == .status
         case .all: subcommand == .dead
         case .apply: subcommand == .schema
         }

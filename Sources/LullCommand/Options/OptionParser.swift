@@ -149,6 +149,7 @@ struct Invocation {
         case .token: options.token = try name(option, argument)
         case .json: options.format = .json
         case .watch: options.watches = true
+        case .failIf: options.limits = try limits(text)
         case .all: options.takesAll = true
         case .apply: options.applies = true
         }
@@ -189,6 +190,14 @@ struct Invocation {
             return try WaitSeries.parse(text)
         } catch {
             throw .usage("--waits: \(error.explanation)", subcommand)
+        }
+    }
+
+    private func limits(_ text: String) throws(Failure) -> StatusLimits {
+        do {
+            return try StatusLimits(text)
+        } catch {
+            throw .usage("--fail-if: \(error.explanation)", subcommand)
         }
     }
 

@@ -18,6 +18,8 @@ struct Failure: Error, Equatable {
     let status: Int32
     /// The message, without the program's name in front.
     let message: String
+    /// Whether its cause is a store that may be usable again after a while.
+    var mayPass = false
 
     /// Wrong usage; the message ends with the help page to read.
     static func usage(_ message: String, _ subcommand: Subcommand? = nil) -> Failure {

@@ -48,35 +48,31 @@ package final class SQLiteFile {
         self.path = path
         self.options = options
         nextCheckpoint = options.longLog
-        do throws(DurableError) {
-            try Self.inspect(path, creates: options.creates, options)
-            let connection = try Self.connect(path, creates: options.creates, options)
-            files = try OpenFiles(path, connection)
-            let writerLock = try WriterLock(besides: connection.file)
-            self.writerLock = writerLock
-            try writerLock.acquire(within: options.patience)
-            defer { writerLock.release() }
-            // It lets space be given back in small steps, and can be set only while a file is empty.
-            if try connection.kind() == .empty { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
-            guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
-                throw .unusable("\(path) cannot have a write-ahead log")
-            }
-            // The process that left the log may have been killed, or a sync may have failed: then the log may be in the
-            // system's cache only, and another sync need not change that. It must be on the disk before it is added to, or
-            // copied into the file.
-            if connection.hasLog { try connection.rewriteLog() }
-            let reading = options.clock.read()
-            try connection.migrate { connection throws(DurableError) in try Meta.create(in: connection, at: reading) }
-            // When other processes use the file, they keep the log.
-            if connection.hasLog {
-                _ = try connection.checkpoint(truncates: true, within: .milliseconds(100))
-            }
-            state = .open(connection)
-            // The first process after a boot ties the file's time to it, before anything can set the wall clock.
-            _ = transact { _ in }
-        } catch .refused(let why) {
-            throw .unusable(why)
+        try Self.inspect(path, creates: options.creates, options)
+        let connection = try Self.connect(path, creates: options.creates, options)
+        files = try OpenFiles(path, connection)
+        let writerLock = try WriterLock(besides: connection.file)
+        self.writerLock = writerLock
+        try writerLock.acquire(within: options.patience)
+        defer { writerLock.release() }
+        // It lets space be given back in small steps, and can be set only while a file is empty.
+        if try connection.kind() == .empty { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
+        guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
+            throw .unusable("\(path) cannot have a write-ahead log")
         }
+        // The process that left the log may have been killed, or a sync may have failed: then the log may be in the
+        // system's cache only, and another sync need not change that. It must be on the disk before it is added to, or
+        // copied into the file.
+        if connection.hasLog { try connection.rewriteLog() }
+        let reading = options.clock.read()
+        try connection.migrate { connection throws(DurableError) in try Meta.create(in: connection, at: reading) }
+        // When other processes use the file, they keep the log.
+        if connection.hasLog {
+            _ = try connection.checkpoint(truncates: true, within: .milliseconds(100))
+        }
+        state = .open(connection)
+        // The first process after a boot ties the file's time to it, before anything can set the wall clock.
+        _ = transact { _ in }
     }
 
     var connection: Connection? { state.connection }

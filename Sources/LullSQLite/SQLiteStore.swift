@@ -36,8 +36,9 @@ public final class SQLiteStore: DurableStore {
     ///   - limits: The size of a value, and how long ends and tokens are stored.
     ///   - allowsNetwork: Whether a file on a network file system is accepted. Its locks cannot be relied on: make sure
     ///     that only one process uses the file at a time.
-    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the file is not one of Lull's, newer than this version,
-    ///   damaged, locked, or cannot be written. It has not been changed then.
+    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the file is not one of Lull's, newer than this version, damaged, or
+    ///   may not be written; ``/LullDurable/DurableError/refused(_:)`` if the disk is full or fails, or another program locks the
+    ///   file for too long. It has not been changed then.
     public convenience init(
         path: String, limits: DurableLimits = DurableLimits(), allowsNetwork: Bool = false
     ) async throws(DurableError) {

@@ -79,6 +79,25 @@ struct StoreWorkTests {
         #expect(try store.object("status --json")["wait"] as? Double == 0.05)
     }
 
+    @Test func aWorkerWaitsForAStoreThatCannotBeOpenedYet() throws {
+        _ = try store.run("submit --wait 0 lamp on")
+        // SQLite needs the file of this name, also after a disk was full.
+        let memory = store.path + "/store.db-shm"
+        try FileManager.default.removeItem(atPath: memory)
+        try FileManager.default.createDirectory(atPath: memory, withIntermediateDirectories: false)
+        let worker = try store.start("work", ["--", "cat"])
+        let impatient = try store.start("work", ["--", "cat"])
+        for worker in [worker, impatient] {
+            #expect(try worker.errorLine().hasPrefix("lull: the store cannot be used yet and is asked again: "))
+        }
+        impatient.signal(SIGTERM)
+        #expect(try impatient.finish().ending == -SIGTERM)
+        try FileManager.default.removeItem(atPath: memory)
+        #expect(try worker.line() == "on")
+        worker.signal(SIGTERM)
+        #expect(try worker.finish().ending == -SIGTERM)
+    }
+
     // MARK: - Values from standard input
 
     @Test func aValueFromStandardInputIsTakenUnchanged() throws {

@@ -57,7 +57,8 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     init(_ options: CommandOptions, _ subcommand: Subcommand, _ handler: Handler) throws(Failure) {
         try options.checkRecords(for: subcommand)
         try options.checkDurable(subcommand)
-        let opened = try OpenedNamespace(options, subcommand)
+        let opened =
+            try subcommand == .work ? OpenedNamespace.awaited(options) : OpenedNamespace(options, subcommand)
         let signals = try Signals()
         let clock = MonotonicClock()
         let alarm = try Alarm(clock)

@@ -1,3 +1,4 @@
+internal import CLullCommand
 internal import Lull
 internal import LullCore
 internal import LullDurable
@@ -75,6 +76,29 @@ struct NamespacePolicy: Sendable {
 struct OpenedNamespace {
     let store: any CommandStore
     let rules: DurableRules
+
+    /// Opens the store for a worker, which waits for a store that cannot be used for now, as it does later on.
+    static func awaited(_ options: CommandOptions) throws(Failure) -> OpenedNamespace {
+        var reported: String?
+        var pause: UInt32 = 100_000
+        while true {
+            do throws(Failure) {
+                return try OpenedNamespace(options, .work)
+            } catch {
+                guard error.mayPass else { throw error }
+                // Until the session handles them, signals end the program.
+                Signals.unblock()
+                if error.message != reported {
+                    var log = OutputBuffer(STDERR_FILENO)
+                    log.report("the store cannot be used yet and is asked again: \(error.message)")
+                    _ = try? log.drain()
+                    reported = error.message
+                }
+                usleep(pause)
+                pause = min(pause * 2, 1_000_000)
+            }
+        }
+    }
 
     /// Opens the store. A file is created if the options give enough of a policy.
     init(_ options: CommandOptions, _ subcommand: Subcommand) throws(Failure) {

@@ -32,6 +32,13 @@ struct Signals {
         #endif
     }
 
+    /// Lets all signals through: the parent process may have blocked some.
+    static func unblock() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        sigprocmask(SIG_SETMASK, &none, nil)
+    }
+
     /// Installs the handlers.
     init() throws(Failure) {
         let (reading, writing) = try Pipe.make()
@@ -55,9 +62,7 @@ struct Signals {
                 lull_set_errno(code)
             }
         }
-        var none = sigset_t()
-        sigemptyset(&none)
-        sigprocmask(SIG_SETMASK, &none, nil)
+        Self.unblock()
     }
 
     /// Returns the numbers of the signals received since the last call, in order.

@@ -22,7 +22,7 @@ final class ServerCommandStore: CommandStore {
         let opened = Self.blocking { () async -> Result<any ServerStore, DurableError> in
             do throws(DurableError) { return .success(try await open()) } catch { return .failure(error) }
         }
-        do throws(DurableError) { store = try opened.get() } catch { throw error.ofQuestion }
+        store = try opened.get()
         do throws(Failure) {
             (changesDescriptor, changesWriter) = try Pipe.make()
         } catch {
@@ -209,7 +209,7 @@ final class ServerCommandStore: CommandStore {
 
 extension DurableError {
     /// The error of a call that records nothing, so that nothing was refused or is unknown.
-    fileprivate var ofQuestion: DurableError {
+    var ofQuestion: DurableError {
         switch self {
         case .refused(let why), .unknown(let why): .unusable(why)
         default: self

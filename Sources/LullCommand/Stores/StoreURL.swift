@@ -76,7 +76,7 @@ enum StoreURL {
         do throws(DurableError) {
             return try SQLiteFile(path, options)
         } catch {
-            throw creates ? Failure(error, subcommand) : failure(error, path, subcommand)
+            throw creates ? Failure(opening: error, subcommand) : failure(error, path, subcommand)
         }
     }
 
@@ -85,7 +85,7 @@ enum StoreURL {
         do throws(DurableError) {
             return try ServerCommandStore { () async throws(DurableError) in try await url.server() }
         } catch {
-            throw Failure(error, subcommand)
+            throw Failure(opening: error, subcommand)
         }
     }
 
@@ -106,7 +106,7 @@ enum StoreURL {
 
     /// Returns the failure of a command that creates no store; if the file is missing, the message names the commands that do.
     private static func failure(_ error: DurableError, _ path: String, _ subcommand: Subcommand) -> Failure {
-        guard access(path, F_OK) != 0, lull_errno() == ENOENT else { return Failure(error, subcommand) }
+        guard access(path, F_OK) != 0, lull_errno() == ENOENT else { return Failure(opening: error, subcommand) }
         return Failure(
             status: ExitStatus.inputOutput,
             message: "\(error): lull submit, run, filter or work creates it, with a policy such as --wait 5s")
@@ -120,8 +120,15 @@ extension Failure {
         case .otherPolicy, .noPolicy: self = .usage("\(error)", subcommand)
         case .tooLarge, .keyTooLong, .tokenOfOtherKey, .unencodable:
             self.init(status: ExitStatus.badData, message: "\(error)")
-        case .refused, .unknown, .unusable, .closed: self.init(status: ExitStatus.inputOutput, message: "\(error)")
+        case .refused, .unknown: self.init(status: ExitStatus.inputOutput, message: "\(error)", mayPass: true)
+        case .unusable, .closed: self.init(status: ExitStatus.inputOutput, message: "\(error)")
         }
+    }
+
+    /// Creates the failure for a store that cannot be opened: nothing was to be recorded yet.
+    init(opening error: DurableError, _ subcommand: Subcommand) {
+        self.init(error.ofQuestion, subcommand)
+        if case .refused = error { mayPass = true }
     }
 
     /// Creates the failure for an error of a store; for an unknown namespace, the message lists the known ones.

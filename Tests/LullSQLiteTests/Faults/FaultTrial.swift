@@ -135,7 +135,7 @@ final class FaultTrial {
     @discardableResult
     private func note(_ error: DurableError) -> FaultLedger.Answer {
         log("    ! \(error)")
-        // A file that cannot be opened is unusable for now, for the reason that the disk gives.
+        // A file that does not exist yet is unusable, if the disk keeps it from being made.
         if case .unusable(let why) = error, !why.contains("damaged"), !why.contains("not a database") {
             return .refused
         }

@@ -26,8 +26,10 @@ import Testing
             _ = try SQLiteFile(place.path, options)
             return nil
         } catch {
-            guard case .unusable(let why) = error else { return "another error: \(error)" }
-            return why
+            return switch error {
+            case .unusable(let why), .refused(let why): why
+            default: "another error: \(error)"
+            }
         }
     }
 

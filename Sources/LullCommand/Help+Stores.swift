@@ -6,6 +6,8 @@ extension Help {
                                  where lull schema has prepared the database; or
                                  redis://HOST/DATABASE
           --namespace NAME       which of its namespaces (default: default)
+          --patience D           how long a call waits for other writers of a file
+                                 (default 5s), or for a server (default 30s)
 
         """
 
@@ -54,6 +56,8 @@ extension Help {
                                  postgres://USER@HOST/DATABASE, prepared by lull
                                  schema; or redis://HOST/DATABASE
           --namespace NAME       the namespace to work on (default: default)
+          --patience D           how long a call waits for other writers of a file
+                                 (default 5s), or for a server (default 30s)
           --jobs N               run at most N commands at once (default: one per core)
           --lease D              another process takes over the runs of this one after D
                                  without a heartbeat (default 30s)
@@ -98,6 +102,8 @@ extension Help {
         is open that keeps vacuum from removing them; of a Redis server its durability,
         and how much memory its data takes. Changes nothing.
 
+          --patience D           how long a call waits for other writers of a file
+                                 (default 5s), or for a server (default 30s)
           --json                 print a JSON object for each namespace, one a line
           --format openmetrics   print metrics in the OpenMetrics text format
           --watch                print the status every second; on a terminal, in place
@@ -167,6 +173,8 @@ extension Help {
         or if --all found none.
 
           --all                  retry or discard all dead runs of the namespace
+          --patience D           how long a call waits for other writers of a file
+                                 (default 5s), or for a server (default 30s)
 
         """
 
@@ -181,6 +189,8 @@ extension Help {
         A file from before such small steps were possible is rewritten once. That needs
         as much space again, and no other process can write meanwhile: about a second
         for each 100 MB in use.
+
+          --patience D           how long it waits for other writers (default 5s)
 
         Example:
           lull compact --store sqlite:hooks.db

@@ -5,17 +5,15 @@ internal import LullDurable
 ///
 /// It consists of two locks, on files beside the one that they guard. A writer takes *want*, then *write*, then releases *want*. So
 /// a writer that commits without pause does not get *write* again while another one, which holds *want*, waits for it.
-/// SQLite's own lock has no such order.
+/// SQLite's own lock has no such order. All others wait for *want* in a ``WriterQueue``: each gets its turn, however many they are.
 final class WriterLock {
-    private let want: Int32
+    /// Nil if the lock file cannot be opened.
+    private let want: WriterQueue?
     private let write: Int32
     private let path: String
     /// The lock files as they were opened.
     private let marks: [(path: String, identity: FileMark.Identity)]
     private(set) var isHeld = false
-    /// When it was released, if this process had to wait for another one before.
-    private var released: ContinuousClock.Instant?
-    private var hadToWait = false
     /// The longest pause between two attempts, in nanoseconds.
     private static let longestPause: Int64 = 250_000
 
@@ -24,13 +22,14 @@ final class WriterLock {
     init(besides path: String) throws(DurableError) {
         self.path = path
         let names = (want: path + "-want", write: path + "-write")
-        want = lull_lock_open(names.want, path)
+        let opened = lull_lock_open(names.want, path)
+        want = opened < 0 ? nil : WriterQueue(opened)
         write = lull_lock_open(names.write, path)
         marks = [
-            (names.want, FileMark(open: want).identity), (names.write, FileMark(open: write).identity),
+            (names.want, FileMark(open: opened).identity), (names.write, FileMark(open: write).identity),
         ]
         // When this throws, `deinit` closes what was opened.
-        for (name, descriptor) in [(names.want, want), (names.write, write)] where descriptor < 0 {
+        for (name, descriptor) in [(names.want, opened), (names.write, write)] where descriptor < 0 {
             switch -descriptor {
             case EPERM:
                 throw .unusable(
@@ -48,7 +47,7 @@ final class WriterLock {
     }
 
     deinit {
-        for descriptor in [want, write] where descriptor >= 0 { close(descriptor) }
+        if write >= 0 { close(write) }
     }
 
     /// Acquires the lock.
@@ -56,41 +55,37 @@ final class WriterLock {
     /// - Parameter patience: How long to wait.
     func acquire(within patience: Duration) throws(DurableError) {
         precondition(!isHeld, "the writer lock is held already")
-        let now = ContinuousClock.now
-        let end = now.advanced(by: patience)
-        // A process that comes back at once would overtake all those that try at intervals: lets them go first.
-        if let released, patience > .zero, now - released < .nanoseconds(Self.longestPause) {
-            lull_pause(Self.longestPause)
+        guard let want else { preconditionFailure("a lock without its files was not created") }
+        let end = ContinuousClock.now.advanced(by: patience)
+        switch want.enter(until: end) {
+        case .inside: break
+        case .tooLate: throw tooLate
+        case .failed(let code): throw failure(code)
         }
-        released = nil
-        let hasWaited = try take(want, until: end)
-        defer { lull_lock_release(want) }
-        hadToWait = try take(write, until: end) || hasWaited
+        defer { want.leave() }
+        try takeWrite(until: end)
         isHeld = true
     }
 
     func release() {
         lull_lock_release(write)
         isHeld = false
-        released = hadToWait ? .now : nil
     }
 
-    /// Takes a lock by trying at intervals: a call that waits in the kernel has no timeout.
-    ///
-    /// - Returns: Whether it had to wait.
-    private func take(_ lock: Int32, until end: ContinuousClock.Instant) throws(DurableError) -> Bool {
+    /// Takes the second lock by trying at intervals: only the process that holds the first one does so.
+    private func takeWrite(until end: ContinuousClock.Instant) throws(DurableError) {
         var pause: Int64 = 50_000
         while true {
-            let code = lull_lock_try(lock)
-            if code == 0 { return pause > 50_000 }
-            guard lull_lock_is_busy(code) != 0 else {
-                throw .refused("\(path) cannot be locked (error \(code))")
-            }
-            guard ContinuousClock.now < end else {
-                throw .refused("\(path) is locked by another process for too long")
-            }
+            let code = lull_lock_try(write)
+            if code == 0 { return }
+            guard lull_lock_is_busy(code) != 0 else { throw failure(code) }
+            guard ContinuousClock.now < end else { throw tooLate }
             lull_pause(pause)
             pause = min(2 * pause, Self.longestPause)
         }
     }
+
+    private var tooLate: DurableError { .refused("\(path) is locked by another process for too long") }
+
+    private func failure(_ code: Int32) -> DurableError { .refused("\(path) cannot be locked (error \(code))") }
 }

@@ -71,6 +71,85 @@ import Testing
         #expect(most <= 10)
     }
 
+    /// Returns when another lock of the file waits, so that the next one comes after it.
+    private func waitForWaiters(_ count: Int) throws {
+        let inode = try #require(
+            FileManager.default.attributesOfItem(atPath: place.path + "-want")[.systemFileNumber] as? Int)
+        let end = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < end {
+            // Such as "1: -> FLOCK  ADVISORY  WRITE 5256 00:19:1234 0 EOF".
+            let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+            if locks.count(where: { $0.contains("->") && $0.contains(":\(inode) ") }) >= count { return }
+            usleep(500)
+        }
+        Issue.record("nobody waits")
+    }
+
+    /// Starts a thread that acquires the lock, notes its number and releases the lock.
+    private func startWriter(_ number: Int, _ order: Guarded<[Int]>, _ ended: DispatchSemaphore) {
+        let path = place.path
+        Thread.detachNewThread {
+            defer { ended.signal() }
+            guard let lock = try? WriterLock(besides: path), (try? lock.acquire(within: .seconds(60))) != nil else {
+                return
+            }
+            order.change { $0.append(number) }
+            lock.release()
+        }
+    }
+
+    #if os(Linux)
+        @Test func waitersGetTheLockInTheOrderInWhichTheyCame() throws {
+            let holder = try WriterLock(besides: place.path)
+            try holder.acquire(within: .zero)
+            let order = Guarded<[Int]>([])
+            let ended = DispatchSemaphore(value: 0)
+            for number in 0..<20 {
+                startWriter(number, order, ended)
+                // The first one waits for the holder, and the others for the first one's lock.
+                if number > 0 { try waitForWaiters(number) } else { usleep(50_000) }
+            }
+            holder.release()
+            for _ in 0..<20 { ended.wait() }
+            #expect(order.value == Array(0..<20))
+        }
+
+        @Test func aWaiterThatGaveUpKeepsItsPlaceAndHoldsUpNobody() throws {
+            let holder = try WriterLock(besides: place.path)
+            try holder.acquire(within: .zero)
+            let order = Guarded<[Int]>([])
+            let ended = DispatchSemaphore(value: 0)
+            startWriter(0, order, ended)
+            usleep(50_000)
+            let impatient = try WriterLock(besides: place.path)
+            for _ in 0..<3 {
+                #expect(throws: DurableError.self) { try impatient.acquire(within: .milliseconds(5)) }
+                try waitForWaiters(1)
+            }
+            startWriter(2, order, ended)
+            try waitForWaiters(2)
+            holder.release()
+            // It came back in time, and goes before the one that came later.
+            try impatient.acquire(within: .seconds(60))
+            order.change { $0.append(1) }
+            impatient.release()
+            for _ in 0..<2 { ended.wait() }
+            #expect(order.value == [0, 1, 2])
+
+            try holder.acquire(within: .seconds(60))
+            startWriter(3, order, ended)
+            usleep(50_000)
+            #expect(throws: DurableError.self) { try impatient.acquire(within: .milliseconds(5)) }
+            startWriter(4, order, ended)
+            try waitForWaiters(2)
+            holder.release()
+            for _ in 0..<2 { ended.wait() }
+            #expect(order.value == [0, 1, 2, 3, 4])
+            try impatient.acquire(within: .seconds(60))
+            impatient.release()
+        }
+    #endif
+
     @Test func aFileThatCannotBeLockedIsAnError() {
         #expect(throws: DurableError.self) { try WriterLock(besides: place.directory + "/none/x") }
     }

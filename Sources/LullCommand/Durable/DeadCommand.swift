@@ -24,7 +24,7 @@ enum DeadCommand {
             if options.takesAll { throw .usage("--all is only for retry and discard", .dead) }
             return try list(Array(operands.dropFirst()), options)
         }
-        let store = try options.storeURL(for: .dead).open(creates: false, .dead)
+        let store = try options.storeURL(for: .dead).open(creates: false, patience: options.patience, .dead)
         var runs: [Int64] = []
         for operand in operands.dropFirst() {
             guard let run = Int64(String(cString: operand)) else {
@@ -44,7 +44,7 @@ enum DeadCommand {
     private static func list(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .dead)
         let namespace = options.namespace
-        let store = try options.storeURL(for: .dead).openReadOnly(.dead)
+        let store = try options.storeURL(for: .dead).openReadOnly(patience: options.patience, .dead)
         let dead = try store.ask(for: .dead) { () throws(DurableError) in
             try store.dead(in: namespace, limit: most)
         }

@@ -6,7 +6,7 @@ enum KeysCommand {
     static func run(
         _ subcommand: Subcommand, _ operands: [Argument], _ options: CommandOptions
     ) throws(Failure) -> Int32 {
-        let store = try options.storeURL(for: subcommand).open(creates: false, subcommand)
+        let store = try options.storeURL(for: subcommand).open(creates: false, patience: options.patience, subcommand)
         let namespace = options.namespace
         let flushes = subcommand == .flush
         let keys: [[UInt8]?] = operands.isEmpty ? [nil] : operands.map { Invocation.bytes($0) }

@@ -10,7 +10,7 @@ enum ListCommand {
 
     static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .list)
-        let store = try options.storeURL(for: .list).openReadOnly(.list)
+        let store = try options.storeURL(for: .list).openReadOnly(patience: options.patience, .list)
         let namespace = options.namespace
         var output = OutputBuffer(STDOUT_FILENO)
         var start: [UInt8] = []

@@ -117,7 +117,7 @@ struct OpenedNamespace {
             throw .usage(
                 "there is no file \(missing) yet: its first use must give the policy, such as --wait 5s", subcommand)
         }
-        let store = try url.open(creates: new != nil, subcommand)
+        let store = try url.open(creates: new != nil, patience: options.patience, subcommand)
         self.store = store
         rules = try store.ask(for: subcommand) { () throws(DurableError) in
             try store.open(options.namespace, policy)

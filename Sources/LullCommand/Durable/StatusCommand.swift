@@ -13,7 +13,7 @@ enum StatusCommand {
         if options.watches, options.limits != nil {
             throw .usage("--watch and --fail-if exclude each other", .status)
         }
-        let store = try options.storeURL(for: .status).openReadOnly(.status)
+        let store = try options.storeURL(for: .status).openReadOnly(patience: options.patience, .status)
         var output = OutputBuffer(STDOUT_FILENO)
         guard options.watches else {
             let status = try status(of: store, options)

@@ -67,6 +67,8 @@ struct CommandOptions {
     var store: String?
     var givenNamespace: String?
     var namespace: String { givenNamespace ?? "default" }
+    /// How long a call waits for the store; nil for the store's own time.
+    var patience: CoreDuration?
     /// The given options that have a meaning only with a store.
     var storeOptions: [Option] = []
     /// Whether a policy that differs from the namespace's replaces it.

@@ -9,7 +9,7 @@ enum Option: Int32, CaseIterable {
     case waits, targetSaving, targetDelay, byKey
     case svg, diagram
     case record, recordValues, hashKeys
-    case store, namespace, changePolicy, lease, maxAttempts, after, token, json, watch, failIf, all, apply
+    case store, namespace, patience, changePolicy, lease, maxAttempts, after, token, json, watch, failIf, all, apply
 
     /// The name without the dashes.
     var name: StaticString {
@@ -50,6 +50,7 @@ enum Option: Int32, CaseIterable {
         case .hashKeys: "hash-keys"
         case .store: "store"
         case .namespace: "namespace"
+        case .patience: "patience"
         case .changePolicy: "change-policy"
         case .lease: "lease"
         case .maxAttempts: "max-attempts"
@@ -91,6 +92,7 @@ enum Option: Int32, CaseIterable {
         case .svg, .diagram: subcommand == .simulate || subcommand == .tune
         case .store: ![.simulate, .tune].contains(subcommand)
         case .namespace: ![.simulate, .tune, .compact, .schema, .adopt].contains(subcommand)
+        case .patience: ![.simulate, .tune, .schema, .adopt].contains(subcommand)
         case .changePolicy: [.filter, .run, .submit, .work].contains(subcommand)
         case .lease, .maxAttempts: [.filter, .run, .work].contains(subcommand)
         case .after, .token: subcommand == .submit
@@ -107,7 +109,7 @@ enum Option: Int32, CaseIterable {
     /// Whether it has a meaning only with a store.
     var needsStore: Bool {
         switch self {
-        case .namespace, .changePolicy, .lease, .maxAttempts: true
+        case .namespace, .patience, .changePolicy, .lease, .maxAttempts: true
         default: false
         }
     }

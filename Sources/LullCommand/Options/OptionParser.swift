@@ -142,6 +142,7 @@ struct Invocation {
         case .hashKeys: options.hashesKeys = true
         case .store: options.store = try unchanged(option, argument)
         case .namespace: options.givenNamespace = try name(option, argument)
+        case .patience: options.patience = try duration(option, text)
         case .changePolicy: options.changesPolicy = true
         case .lease: options.lease = try lease(option, text)
         case .maxAttempts: options.maxAttempts = try number(option, text)

@@ -47,32 +47,44 @@ enum StoreURL {
 
     /// Opens the store.
     ///
-    /// - Parameter creates: Whether a missing file is created.
-    func open(creates: Bool, _ subcommand: Subcommand) throws(Failure) -> any CommandStore {
+    /// - Parameters:
+    ///   - creates: Whether a missing file is created.
+    ///   - patience: How long a call waits for the store; nil for the store's own time.
+    func open(
+        creates: Bool, patience: CoreDuration?, _ subcommand: Subcommand
+    ) throws(Failure) -> any CommandStore {
         switch self {
-        case .file(let path): SQLiteCommandStore(file: try Self.file(path, creates: creates, subcommand))
-        case .postgres, .redis: try connect(subcommand)
+        case .file(let path): SQLiteCommandStore(file: try Self.file(path, creates: creates, patience, subcommand))
+        case .postgres, .redis: try connect(patience, subcommand)
         }
     }
 
     /// Opens the store for reading only, which needs no right to write and changes nothing.
-    func openReadOnly(_ subcommand: Subcommand) throws(Failure) -> any CommandReader {
+    func openReadOnly(patience: CoreDuration?, _ subcommand: Subcommand) throws(Failure) -> any CommandReader {
         switch self {
         case .file(let path):
             do throws(DurableError) {
-                return SQLiteCommandReader(file: try SQLiteReader(path))
+                return SQLiteCommandReader(file: try SQLiteReader(path, Self.options(patience)))
             } catch {
                 throw Self.failure(error, path, subcommand)
             }
-        case .postgres, .redis: return try connect(subcommand)
+        case .postgres, .redis: return try connect(patience, subcommand)
         }
     }
 
-    static func file(_ path: String, creates: Bool, _ subcommand: Subcommand) throws(Failure) -> SQLiteFile {
+    private static func options(_ patience: CoreDuration?) -> SQLiteFile.Options {
         var options = SQLiteFile.Options()
-        options.creates = creates
+        if let patience { options.patience = .nanoseconds(patience.nanoseconds) }
         // A value can be as long as a record.
         options.limits.largestValue = RecordReader.longest
+        return options
+    }
+
+    static func file(
+        _ path: String, creates: Bool, _ patience: CoreDuration?, _ subcommand: Subcommand
+    ) throws(Failure) -> SQLiteFile {
+        var options = options(patience)
+        options.creates = creates
         do throws(DurableError) {
             return try SQLiteFile(path, options)
         } catch {
@@ -80,26 +92,29 @@ enum StoreURL {
         }
     }
 
-    private func connect(_ subcommand: Subcommand) throws(Failure) -> ServerCommandStore {
+    private func connect(_ patience: CoreDuration?, _ subcommand: Subcommand) throws(Failure) -> ServerCommandStore {
         let url = self
         do throws(DurableError) {
-            return try ServerCommandStore { () async throws(DurableError) in try await url.server() }
+            return try ServerCommandStore { () async throws(DurableError) in try await url.server(patience) }
         } catch {
             throw Failure(opening: error, subcommand)
         }
     }
 
     /// Opens the store on a server. A value can be as long as a record.
-    private func server() async throws(DurableError) -> any ServerStore {
+    private func server(_ patience: CoreDuration?) async throws(DurableError) -> any ServerStore {
+        let timeLimit = patience.map { max(Duration.nanoseconds($0.nanoseconds), .seconds(1)) }
         switch self {
         case .file(let path): throw .unusable("\(path) is on no server")
         case .postgres(let url):
             var options = PostgresStore.Options()
             options.limits.largestValue = RecordReader.longest
+            if let timeLimit { options.timeLimit = timeLimit }
             return try await PostgresStore(url, options)
         case .redis(let url):
             var options = RedisStore.Options()
             options.limits.largestValue = RecordReader.longest
+            if let timeLimit { options.timeLimit = timeLimit }
             return try await RedisStore(url, options)
         }
     }

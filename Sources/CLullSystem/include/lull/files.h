@@ -154,6 +154,16 @@ static inline int lull_lock_open(const char *path, const char *guarded) {
 /// Returns 0 or the code of an error.
 static inline int lull_lock_try(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno; }
 
+/// Waits for the lock in the kernel, which gives it to those that wait in the order in which they came.
+///
+/// Returns 0 or the code of an error.
+static inline int lull_lock_wait(int descriptor) {
+    int code;
+    do code = flock(descriptor, LOCK_EX) == 0 ? 0 : errno;
+    while (code == EINTR);
+    return code;
+}
+
 static inline void lull_lock_release(int descriptor) { flock(descriptor, LOCK_UN); }
 
 /// Returns whether `lull_lock_try` can succeed later.

@@ -9,7 +9,7 @@ enum Query: Int, CaseIterable {
     case readCounters, addToCounters
     case pendingByKey, rowByID, insertRow, insertPending, deleteRow, runValue
     case insertValue, values, generationOfValue, deleteValues, insertSpent, spent, deleteSpent
-    case earliestRows, nextWake, rowsOfWorker, allKeys, keysOfSubmitter, rows, listedRows
+    case earliestRows, nextWake, rowsOfWorker, allRows, rowOfNamespace, keysOfSubmitter, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead, deadCount
     case firstEnd, oldEnds, keepEnds, forgetEnds
@@ -73,7 +73,8 @@ enum Query: Int, CaseIterable {
         case .nextWake: "SELECT min(wake) FROM work WHERE namespace = :namespace"
         case .rowsOfWorker:
             "SELECT \(Self.row) FROM work WHERE claimed_by = :worker AND +namespace = :namespace ORDER BY id"
-        case .allKeys: "SELECT key FROM work WHERE namespace = :namespace ORDER BY id"
+        case .allRows: "SELECT id FROM work WHERE namespace = :namespace ORDER BY id"
+        case .rowOfNamespace: "SELECT \(Self.row) FROM work WHERE id = :id AND namespace = :namespace"
         case .keysOfSubmitter:
             """
             SELECT key FROM work

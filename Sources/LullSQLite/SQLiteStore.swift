@@ -116,13 +116,25 @@ public final class SQLiteStore: DurableStore {
     /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.
     @discardableResult
     public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await call { .flush(key, in: namespace, $0) }
+        try await change(.flush, key, in: namespace)
     }
 
     /// Cancels a key or all: see ``/LullDurable/DurableStore/cancel(_:in:)``.
     @discardableResult
     public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await call { .cancel(key, in: namespace, $0) }
+        try await change(.cancel, key, in: namespace)
+    }
+
+    private func change(
+        _ change: DurableChange, _ key: [UInt8]?, in namespace: String
+    ) async throws(DurableError) -> Int {
+        if let key { return try await call { .change(change, key, in: namespace, $0) } }
+        var sweep = try await call { .sweep(of: namespace, $0) }
+        while !sweep.isComplete {
+            let rest = sweep
+            sweep = try await call { .step(change, rest, in: namespace, $0) }
+        }
+        return sweep.count
     }
 
     /// Flushes what only one submitter has submitted: see ``/LullDurable/DurableStore/flush(submittedBy:in:)``.

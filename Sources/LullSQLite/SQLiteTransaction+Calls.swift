@@ -22,14 +22,11 @@ extension SQLiteTransaction {
         return try submit(submission, in: namespace, at: now)
     }
 
-    /// See ``DurableStore/flush(_:in:)``.
-    package mutating func flush(_ key: [UInt8]?, in name: String) throws(DurableError) -> Int {
-        try flush(key, in: try namespace(name), at: now)
-    }
-
-    /// See ``DurableStore/cancel(_:in:)``.
-    package mutating func cancel(_ key: [UInt8]?, in name: String) throws(DurableError) -> Int {
-        try cancel(key, in: try namespace(name), at: now)
+    /// Flushes or cancels a key: see ``DurableStore/flush(_:in:)`` and ``DurableStore/cancel(_:in:)``.
+    package mutating func change(
+        _ change: DurableChange, _ key: [UInt8], in name: String
+    ) throws(DurableError) -> Int {
+        try self.change(change, key, in: try namespace(name), at: now)
     }
 
     /// See ``DurableStore/flush(submittedBy:in:)``.

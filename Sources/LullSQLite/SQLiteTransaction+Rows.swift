@@ -151,20 +151,31 @@ extension SQLiteTransaction {
         return try entries(statement)
     }
 
-    package mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
-        try keys(try connection[.allKeys], in: namespace)
+    package mutating func handles(in namespace: DurableNamespace) throws(DurableError) -> [Int64] {
+        let statement = try connection[.allRows]
+        defer { statement.reset() }
+        statement.bind(":namespace", namespace.id)
+        var handles: [Int64] = []
+        while try statement.next() { handles.append(statement.integer(0)) }
+        return handles
+    }
+
+    package mutating func entry(
+        of handle: Int64, in namespace: DurableNamespace
+    ) throws(DurableError) -> DurableEntry? {
+        let statement = try connection[.rowOfNamespace]
+        defer { statement.reset() }
+        statement.bind(":id", handle)
+        statement.bind(":namespace", namespace.id)
+        return try statement.next() ? try statement.entry() : nil
     }
 
     package mutating func keys(
         submittedBy submitter: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> [[UInt8]] {
         let statement = try connection[.keysOfSubmitter]
-        statement.bind(":submitter", submitter)
-        return try keys(statement, in: namespace)
-    }
-
-    private func keys(_ statement: Statement, in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]] {
         defer { statement.reset() }
+        statement.bind(":submitter", submitter)
         statement.bind(":namespace", namespace.id)
         var keys: [[UInt8]] = []
         while try statement.next() { keys.append(statement.blob(0)) }

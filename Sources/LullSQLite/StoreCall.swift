@@ -8,8 +8,10 @@ typealias EarliestWakes = [String: CoreInstant]
 enum StoreCall: Sendable {
     case open(String, DurableRules?, Caller<DurableRules>)
     case submit(DurableSubmission, Caller<DurableReceipt>)
-    case flush([UInt8]?, in: String, Caller<Int>)
-    case cancel([UInt8]?, in: String, Caller<Int>)
+    case change(DurableChange, [UInt8], in: String, Caller<Int>)
+    /// Begins a change of all keys, of which each ``step(_:_:in:_:)`` makes some.
+    case sweep(of: String, Caller<DurableSweep>)
+    case step(DurableChange, DurableSweep, in: String, Caller<DurableSweep>)
     case flushSubmitter(Int64, in: String, Caller<(flushed: [(key: [UInt8], generation: Int64)], mixed: Int)>)
     case cancelSubmitter(Int64, in: String, Caller<(cancelled: Int, mixed: Int)>)
     case exchange([DurableReport], DurableClaim?, Caller<SQLiteTransaction.Exchange>)
@@ -31,9 +33,9 @@ enum StoreCall: Sendable {
     /// Whether the call needs a writing transaction.
     var writes: Bool {
         switch self {
-        case .open, .submit, .flush, .cancel, .flushSubmitter, .cancelSubmitter, .exchange, .report, .retry, .discard:
+        case .open, .submit, .change, .step, .flushSubmitter, .cancelSubmitter, .exchange, .report, .retry, .discard:
             true
-        case .state, .status, .list, .dead: false
+        case .sweep, .state, .status, .list, .dead: false
         }
     }
 
@@ -51,8 +53,11 @@ enum StoreCall: Sendable {
         switch self {
         case .open(let name, let rules, let caller): Answer(try transaction.open(name, rules), caller)
         case .submit(let submission, let caller): Answer(try transaction.submit(submission), caller)
-        case .flush(let key, let name, let caller): Answer(try transaction.flush(key, in: name), caller)
-        case .cancel(let key, let name, let caller): Answer(try transaction.cancel(key, in: name), caller)
+        case .change(let change, let key, let name, let caller):
+            Answer(try transaction.change(change, key, in: name), caller)
+        case .sweep(let name, let caller): Answer(try transaction.sweep(of: name), caller)
+        case .step(let change, let sweep, let name, let caller):
+            Answer(try transaction.change(change, sweep, in: name), caller)
         case .flushSubmitter(let submitter, let name, let caller):
             Answer(try transaction.flush(submittedBy: submitter, in: name), caller)
         case .cancelSubmitter(let submitter, let name, let caller):
@@ -74,7 +79,8 @@ enum StoreCall: Sendable {
         switch self {
         case .open(_, _, let caller): caller.refuse(error)
         case .submit(_, let caller): caller.refuse(error)
-        case .flush(_, _, let caller), .cancel(_, _, let caller): caller.refuse(error)
+        case .change(_, _, _, let caller): caller.refuse(error)
+        case .sweep(_, let caller), .step(_, _, _, let caller): caller.refuse(error)
         case .flushSubmitter(_, _, let caller): caller.refuse(error)
         case .cancelSubmitter(_, _, let caller): caller.refuse(error)
         case .exchange(_, _, let caller): caller.refuse(error)

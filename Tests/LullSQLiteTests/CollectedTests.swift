@@ -138,7 +138,7 @@ import Testing
         machine.pass(2)
         try submit(20, "pending")
         #expect(try values == 60)
-        _ = try file.write { transaction throws(DurableError) in try transaction.cancel(nil, in: "n") }
+        _ = try file.change(.cancel, allIn: "n")
         #expect(try values == 20)
         #expect(try file.write { transaction throws(DurableError) in try transaction.discard(run.id, in: "n") })
         #expect(try values == 0)

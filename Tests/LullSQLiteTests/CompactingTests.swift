@@ -37,7 +37,7 @@ import Testing
         }
         file.write(calls)
         let cancels = (0..<count).filter { !$0.isMultiple(of: 20) }.map { number in
-            StoreCall.cancel(bytes("key \(number)"), in: "n", .expectingSuccess)
+            StoreCall.change(.cancel, bytes("key \(number)"), in: "n", .expectingSuccess)
         }
         file.write(cancels)
         file.cleanUp()
@@ -114,7 +114,7 @@ import Testing
         #expect(try place.number("PRAGMA auto_vacuum") == 2)
         #expect(size() < before / 4)
         for number in 0..<50 { try other.submit(submission("other \(number)", String(repeating: "v", count: 9000))) }
-        #expect(try other.cancel(nil) > 0)
+        #expect(try other.change(.cancel, allIn: "n") > 0)
         _ = try other.compact()
         #expect(try file.status()?.pending == 0)
         #expect(try place.number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'") == 0)
@@ -138,11 +138,5 @@ import Testing
                 "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'")
             #expect(faults == 0)
         }
-    }
-}
-
-extension SQLiteFile {
-    fileprivate func cancel(_ key: [UInt8]?) throws(DurableError) -> Int {
-        try write { transaction throws(DurableError) in try transaction.cancel(key, in: "n") }
     }
 }

@@ -59,9 +59,7 @@ import Testing
             for run in try file.claim(claim(100, maxAttempts: 2)) { try file.report(report(run)) }
         }
         attempt { () throws(DurableError) in
-            _ = try file.write { transaction throws(DurableError) in
-                try transaction.flush(nil, in: "n") + transaction.cancel(nil, in: "n")
-            }
+            _ = try file.change(.flush, allIn: "n") + file.change(.cancel, allIn: "n")
         }
         if let failure { throw failure }
     }

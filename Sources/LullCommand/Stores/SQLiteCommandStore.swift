@@ -33,7 +33,7 @@ struct SQLiteCommandReader: CommandReader {
     func health() -> ServerHealth? { nil }
 }
 
-/// A store in a file. What belongs together is one transaction.
+/// A store in a file. What belongs together is one transaction, but for a change of all keys.
 struct SQLiteCommandStore: CommandStore {
     let file: SQLiteFile
 
@@ -93,17 +93,20 @@ struct SQLiteCommandStore: CommandStore {
     }
 
     func flush(_ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int] {
-        try file.write { transaction throws(DurableError) in
-            var counts: [Int] = []
-            for key in keys { counts.append(try transaction.flush(key, in: namespace)) }
-            return counts
-        }
+        try change(.flush, keys, in: namespace)
     }
 
     func cancel(_ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int] {
-        try file.write { transaction throws(DurableError) in
+        try change(.cancel, keys, in: namespace)
+    }
+
+    private func change(
+        _ change: DurableChange, _ keys: [[UInt8]?], in namespace: String
+    ) throws(DurableError) -> [Int] {
+        if keys == [nil] { return [try file.change(change, allIn: namespace)] }
+        return try file.write { transaction throws(DurableError) in
             var counts: [Int] = []
-            for key in keys { counts.append(try transaction.cancel(key, in: namespace)) }
+            for case let key? in keys { counts.append(try transaction.change(change, key, in: namespace)) }
             return counts
         }
     }

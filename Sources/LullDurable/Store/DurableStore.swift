@@ -29,13 +29,14 @@ public protocol DurableStore: Sendable {
     func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt
 
     /// Makes what is pending or between two attempts ready now, and the gate idle: for one key, or for all, in the order
-    /// of their first submits.
+    /// of their first submits. All keys are those that are there when the call begins; they may change in several steps.
     ///
     /// - Returns: The number of keys that had anything to flush.
     @discardableResult
     func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int
 
-    /// Drops what no worker has, for one key or for all.
+    /// Drops what no worker has, for one key or for all: those that are there when the call begins. They may change in several
+    /// steps.
     ///
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult

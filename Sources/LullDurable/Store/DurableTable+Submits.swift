@@ -26,24 +26,6 @@ extension DurableTable {
         return receipt
     }
 
-    /// Makes a key, or all of them, executable now: the step of ``DurableStore/flush(_:in:)``.
-    public mutating func flush(
-        _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant
-    ) throws(DurableError) -> Int {
-        try change(key, in: namespace, at: now) { row, endings in
-            row.flush(at: now, by: namespace.rules, &endings) ? 1 : 0
-        }
-    }
-
-    /// Drops what no worker has begun, of a key or of all: the step of ``DurableStore/cancel(_:in:)``.
-    public mutating func cancel(
-        _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant
-    ) throws(DurableError) -> Int {
-        try change(key, in: namespace, at: now) { row, endings in
-            row.cancel(at: now, by: namespace.rules, &endings)
-        }
-    }
-
     /// Makes ready what is pending and comes from one submitter alone, and the gate idle, in the order of the keys' first
     /// submits.
     ///
@@ -101,23 +83,6 @@ extension DurableTable {
             }
         }
         return mixed
-    }
-
-    /// Changes the row of a key, or of all keys, and returns the sum of the counts.
-    private mutating func change(
-        _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant,
-        _ body: (inout DurableRow, inout [DurableEnding]) -> Int
-    ) throws(DurableError) -> Int {
-        var count = 0
-        let keys = if let key { [key] } else { try keys(in: namespace) }
-        for key in keys {
-            guard let old = try find(key, in: namespace) else { continue }
-            var row = old.row
-            var endings: [DurableEnding] = []
-            count += body(&row, &endings)
-            try write(row, of: key, from: old, isWorkers: false, endings, at: now, in: namespace)
-        }
-        return count
     }
 
     /// Returns the state of a submit: the step of ``DurableStore/state(of:)``.

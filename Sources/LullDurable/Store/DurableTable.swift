@@ -33,8 +33,10 @@ public protocol DurableTable {
     mutating func nextWake(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant?
     /// Returns the rows whose runs are leased to a worker.
     mutating func held(by owner: Int64, in namespace: DurableNamespace) throws(DurableError) -> [DurableEntry]
-    /// Returns the keys of all rows, in the order of their insertion.
-    mutating func keys(in namespace: DurableNamespace) throws(DurableError) -> [[UInt8]]
+    /// Returns the handles of all rows, in the order of their insertion.
+    mutating func handles(in namespace: DurableNamespace) throws(DurableError) -> [Int64]
+    /// Returns the row with a handle, or nil if there is none any more.
+    mutating func entry(of handle: Int64, in namespace: DurableNamespace) throws(DurableError) -> DurableEntry?
     /// Returns the keys of the rows whose pending value comes from this submitter alone or from several, in the order of
     /// their insertion.
     mutating func keys(

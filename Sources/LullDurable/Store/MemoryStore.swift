@@ -91,14 +91,14 @@ public final class MemoryStore: DurableStore {
     /// Flushes one key or all: see ``DurableStore/flush(_:in:)``.
     public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try step(in: namespace) { (state, namespace, now) throws(DurableError) in
-            try state.table.flush(key, in: namespace, at: now)
+            try state.table.change(.flush, key, in: namespace, at: now)
         }
     }
 
     /// Cancels one key or all: see ``DurableStore/cancel(_:in:)``.
     public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try step(in: namespace) { (state, namespace, now) throws(DurableError) in
-            try state.table.cancel(key, in: namespace, at: now)
+            try state.table.change(.cancel, key, in: namespace, at: now)
         }
     }
 

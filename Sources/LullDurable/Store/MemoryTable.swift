@@ -5,6 +5,7 @@ struct MemoryTable: DurableTable {
     var sequence: Int64 = 0
     var base: Int64 = 0
     private var latestHandle: Int64 = 0
+    private var keysByHandle: [Int64: (namespace: Int64, key: [UInt8])] = [:]
     private var contents: [Int64: Contents] = [:]
     /// The earliest `wake` that was written in each namespace since `takeEarliestWakes`.
     private var earliestWakes: [String: CoreInstant] = [:]
@@ -56,6 +57,7 @@ struct MemoryTable: DurableTable {
 
     mutating func insert(_ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace) {
         latestHandle += 1
+        keysByHandle[latestHandle] = (namespace.id, key)
         self[namespace].rows[key] = DurableEntry(handle: latestHandle, key: key, row: row, wake: wake)
         noteWake(wake, in: namespace)
     }
@@ -77,6 +79,7 @@ struct MemoryTable: DurableTable {
 
     mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) {
         self[namespace].rows[entry.key] = nil
+        keysByHandle[entry.handle] = nil
     }
 
     mutating func earliest(in namespace: DurableNamespace, through now: CoreInstant, limit: Int) -> [DurableEntry] {
@@ -94,8 +97,13 @@ struct MemoryTable: DurableTable {
         }
     }
 
-    mutating func keys(in namespace: DurableNamespace) -> [[UInt8]] {
-        self[namespace].entries { _ in true }.map(\.key)
+    mutating func handles(in namespace: DurableNamespace) -> [Int64] {
+        keysByHandle.keys.filter { keysByHandle[$0]?.namespace == namespace.id }.sorted()
+    }
+
+    mutating func entry(of handle: Int64, in namespace: DurableNamespace) -> DurableEntry? {
+        guard let place = keysByHandle[handle], place.namespace == namespace.id else { return nil }
+        return self[namespace].rows[place.key]
     }
 
     mutating func keys(submittedBy submitter: Int64, in namespace: DurableNamespace) -> [[UInt8]] {

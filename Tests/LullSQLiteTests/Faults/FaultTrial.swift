@@ -228,7 +228,8 @@ final class FaultTrial {
         do throws(DurableError) {
             _ = try file.write { transaction throws(DurableError) in
                 cancels
-                    ? try transaction.cancel(bytes(key), in: "n") : try transaction.flush(bytes(key), in: "n")
+                    ? try transaction.change(.cancel, bytes(key), in: "n")
+                    : try transaction.change(.flush, bytes(key), in: "n")
             }
             if cancels { ledger.cancel(key, isCertain: true) }
         } catch {

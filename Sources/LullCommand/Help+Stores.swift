@@ -128,6 +128,9 @@ extension Help {
         are behind it, and the number of the attempt. Changes nothing.
 
         \(storeOptions)
+          --limit N              list the first N keys only
+          --watch                print the first keys every second; on a terminal, in
+                                 place, as many as it has lines for, elsewhere 20
           --json                 print a JSON object for each key, one a line
 
         """

@@ -11,10 +11,20 @@ extension Schema {
 }
 
 extension SQLiteTransaction {
-    package func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError) {
+    package mutating func count(
+        attempts: Int, lostLeases: Int, in namespace: DurableNamespace
+    ) throws(DurableError) {
+        try addToCounters(of: namespace, attempts: attempts, lostLeases: lostLeases)
+    }
+
+    /// Adds to the counters of a namespace, and to the number of its dead runs.
+    func addToCounters(
+        of namespace: DurableNamespace, attempts: Int = 0, lostLeases: Int = 0, dead: Int = 0
+    ) throws(DurableError) {
         let statement = try connection[.addToCounters]
         statement.bind(":attempts", Int64(attempts))
         statement.bind(":lost_leases", Int64(lostLeases))
+        statement.bind(":dead", Int64(dead))
         statement.bind(":namespace", namespace.id)
         try statement.run()
     }
@@ -26,5 +36,6 @@ extension SQLiteTransaction {
         guard try statement.next() else { return }
         status.attempts = Int(try statement.number(0))
         status.lostLeases = Int(try statement.number(1))
+        status.dead = Int(try statement.number(2))
     }
 }

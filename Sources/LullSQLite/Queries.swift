@@ -7,11 +7,12 @@ enum Query: Int, CaseIterable {
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace
     case readCounters, addToCounters
+    case tallies, addToTally, deleteEmptyTally, oldestReady, wokenRows
     case pendingByKey, rowByID, insertRow, insertPending, deleteRow, runValue
     case insertValue, values, generationOfValue, deleteValues, insertSpent, spent, deleteSpent
     case earliestRows, nextWake, rowsOfWorker, allRows, rowOfNamespace, keysOfSubmitter, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
-    case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead, deadCount
+    case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead
     case firstEnd, oldEnds, keepEnds, forgetEnds
     case firstToken, answerToToken, insertToken, forgetTokens
     case dataVersion
@@ -57,9 +58,33 @@ enum Query: Int, CaseIterable {
         case .updateNamespace:
             "UPDATE namespaces SET \(Self.rules.map { "\($0) = :\($0)" }.joined(separator: ", ")) WHERE name = :name"
 
-        case .readCounters: "SELECT attempts, lost_leases FROM namespaces WHERE id = :namespace"
+        case .readCounters: "SELECT attempts, lost_leases, dead FROM namespaces WHERE id = :namespace"
         case .addToCounters:
-            "UPDATE namespaces SET attempts = attempts + :attempts, lost_leases = lost_leases + :lost_leases WHERE id = :namespace"
+            """
+            UPDATE namespaces
+            SET attempts = attempts + :attempts, lost_leases = lost_leases + :lost_leases, dead = dead + :dead
+            WHERE id = :namespace
+            """
+
+        case .tallies: "SELECT period, \(Tally.names.joined(separator: ", ")) FROM tally WHERE namespace = :namespace"
+        case .addToTally:
+            """
+            INSERT INTO tally VALUES (:namespace, :period, \(Tally.names.map { ":" + $0 }.joined(separator: ", ")))
+            ON CONFLICT DO UPDATE SET \(Tally.names.map { "\($0) = \($0) + excluded.\($0)" }.joined(separator: ", "))
+            """
+        case .deleteEmptyTally:
+            """
+            DELETE FROM tally WHERE namespace = :namespace AND period = :period AND pending + ready + running + retrying = 0
+            """
+        case .wokenRows:
+            """
+            SELECT \(Self.row) FROM work WHERE namespace = :namespace AND wake BETWEEN :from AND :now
+            ORDER BY wake, id LIMIT :limit
+            """
+        case .oldestReady:
+            """
+            SELECT ready_due FROM work WHERE namespace = :namespace AND ready_due IS NOT NULL ORDER BY ready_due LIMIT 1
+            """
 
         case .pendingByKey: "SELECT \(Self.pending) FROM work WHERE namespace = :namespace AND key = :key"
         case .rowByID: "SELECT \(Self.row) FROM work WHERE id = :id"
@@ -130,7 +155,6 @@ enum Query: Int, CaseIterable {
         case .deadRuns:
             "SELECT \(DeadColumn.list) FROM dead WHERE namespace = :namespace ORDER BY at, run LIMIT :limit"
         case .deleteDead: "DELETE FROM dead WHERE run = :run AND namespace = :namespace"
-        case .deadCount: "SELECT count(*) FROM dead WHERE namespace = :namespace"
 
         case .firstEnd: "SELECT recorded FROM ended ORDER BY id LIMIT 1"
         case .oldEnds:

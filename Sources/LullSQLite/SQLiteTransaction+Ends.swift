@@ -77,6 +77,7 @@ extension SQLiteTransaction {
         statement.bind(":now", now)
         statement.bind(":id", entry.handle)
         try statement.run()
+        try addToCounters(of: namespace, dead: 1)
     }
 
     // MARK: - Queries
@@ -160,7 +161,9 @@ extension SQLiteTransaction {
         statement.bind(":namespace", namespace.id)
         let before = connection.rowsWritten
         try statement.run()
-        return connection.rowsWritten != before
+        guard connection.rowsWritten != before else { return false }
+        try addToCounters(of: namespace, dead: -1)
+        return true
     }
 
     /// Reads a dead run from the current row.

@@ -4,16 +4,9 @@ internal import LullDurable
 // Status, listings and dead runs. Of values, only those of dead runs are read.
 
 extension SQLiteTransaction {
-    func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {
+    mutating func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
-        let rows = try connection[.rows]
-        defer { rows.reset() }
-        rows.bind(":namespace", namespace.id)
-        while try rows.next() { status.add(try rows.entry(key: []).row, at: now) }
-        let dead = try connection[.deadCount]
-        defer { dead.reset() }
-        dead.bind(":namespace", namespace.id)
-        if try dead.next() { status.dead = Int(dead.integer(0)) }
+        try countWork(of: namespace, &status)
         try readCounters(of: namespace, to: &status)
         return status
     }

@@ -35,6 +35,9 @@ extension SQLiteTransaction {
         statement.bind(.key, blob: key)
         try statement.run()
         setSubmitMark(row, connection.lastInsertedRow, isSubmit: true)
+        note(
+            DurableEntry(handle: connection.lastInsertedRow, key: key, row: row, wake: wake), insteadOf: nil,
+            in: namespace)
         if namespace.collects { for batch in batches { try insertValues(batch, of: key, in: namespace) } }
         recordWake(wake, in: namespace)
     }
@@ -76,6 +79,7 @@ extension SQLiteTransaction {
         statement.bind(.id, new.handle)
         try statement.run()
         setSubmitMark(row, old.handle, isSubmit: row.generation != before.generation)
+        note(new, insteadOf: old, in: namespace)
         if change.groups.contains(.wake) { recordWake(new.wake, in: namespace) }
     }
 
@@ -84,6 +88,7 @@ extension SQLiteTransaction {
         statement.bind(":id", entry.handle)
         try statement.run()
         submitMark = nil
+        note(nil, insteadOf: entry, in: namespace)
     }
 
     // MARK: - Values

@@ -18,6 +18,8 @@ package struct SQLiteTransaction: DurableTable {
     var submitMark: CommitMark?
     /// The earliest `wake` that was written in each namespace.
     private var earliestWakes: EarliestWakes = [:]
+    /// What this transaction has changed in the counts, and not written yet.
+    var tallies: [TallyPlace: Tally] = [:]
     /// The namespace of the latest call: most transactions have one only.
     private var latestNamespace: DurableNamespace?
     /// Whether old entries were deleted in this transaction.

@@ -7,7 +7,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4C75_6C6C
 
     /// The steps from each version to the next; an empty file has version 0. A step never changes once it has been released.
-    static let migrations = [version1, version2 + counters]
+    static let migrations = [version1, version2 + counters, tally]
 
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and stores a large value on
     // pages of its own.

@@ -102,6 +102,31 @@ struct StoreLookTests {
         #expect(listed == keys.sorted())
     }
 
+    @Test func aListCanBeLimited() throws {
+        let keys = (0..<1500).map { "k\($0)" }
+        _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())
+        for limit in [1, 1000, 1200, 2000] {
+            let listed = try store.run("list --json --limit \(limit)").lines
+            #expect(listed.count == min(limit, 1500))
+        }
+        #expect(try store.run("list --limit 1").lines.count == 2)
+        #expect(try store.run("list --limit 0").ending == 64)
+    }
+
+    @Test func theFirstKeysAreWatchedUntilASignal() throws {
+        let keys = (10..<40).map { "k\($0)" }
+        _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())
+        let watch = try store.start("list --watch --limit 3")
+        for _ in 0..<2 {
+            #expect(try watch.line().hasPrefix("key  state"))
+            for key in keys.prefix(3) { #expect(try watch.line().hasPrefix("\(key)  pending")) }
+        }
+        _ = try store.run("cancel k11")
+        while try !watch.line().hasPrefix("k13  ") {}
+        watch.signal(SIGINT)
+        #expect(try watch.finish().ending == -SIGINT)
+    }
+
     @Test(arguments: [40, 80])
     func aListOfManyKeysIsOneTableOnATerminal(_ width: Int) throws {
         let keys = (0..<1500).map { $0 < 1000 ? "k\($0 + 1000)" : "long-key-that-comes-late-\($0)" }

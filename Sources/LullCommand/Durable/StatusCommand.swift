@@ -21,7 +21,9 @@ enum StatusCommand {
             _ = try output.drain()
             return report(status.namespaces.flatMap { options.limits?.exceeded(by: $0) ?? [] })
         }
-        return try watch(store, options, &output)
+        return try Watch.run(&output) { text throws(Failure) in
+            append(try status(of: store, options), options, to: &text)
+        }
     }
 
     private static func status(of store: any CommandReader, _ options: CommandOptions) throws(Failure) -> Status {
@@ -50,29 +52,6 @@ enum StatusCommand {
         for line in exceeded { log.report(line) }
         _ = try? log.drain()
         return exceeded.isEmpty ? ExitStatus.success : ExitStatus.commandFailed
-    }
-
-    // MARK: - Watching
-
-    /// Shows the status every second until a signal comes: on a terminal in place, elsewhere one after the other.
-    private static func watch(
-        _ store: any CommandReader, _ options: CommandOptions, _ output: inout OutputBuffer
-    ) throws(Failure) -> Int32 {
-        let signals = try Signals()
-        let isTerminal = isatty(STDOUT_FILENO) != 0
-        while true {
-            // Go to the upper left corner and clear the screen.
-            if isTerminal { output.bytes.append(string: "\u{1B}[H\u{1B}[J") }
-            append(try status(of: store, options), options, to: &output.bytes)
-            if case .closed = try output.drain() { return ExitStatus.success }
-            var interests = [
-                pollfd(descriptor: signals.descriptor, Int32(POLLIN)), pollfd(descriptor: STDOUT_FILENO, 0),
-            ]
-            if poll(&interests, 2, 1000) > 0 {
-                if Int32(interests[1].revents) & Int32(POLLERR | POLLHUP) != 0 { return ExitStatus.success }
-                if let number = signals.received().first(where: Signals.isEnding) { Signals.end(by: number) }
-            }
-        }
     }
 }
 

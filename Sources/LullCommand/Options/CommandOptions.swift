@@ -78,10 +78,12 @@ struct CommandOptions {
     /// For `lull submit`.
     var after: CoreDuration?
     var token: String?
-    /// Whether `lull status` repeats.
+    /// Whether `lull status` or `lull list` repeats.
     var watches = false
     /// What fails `lull status`.
     var limits: StatusLimits?
+    /// The most keys that `lull list` shows.
+    var limit: Int?
     /// Whether `lull dead` retries or discards all runs.
     var takesAll = false
     /// Whether `lull schema` changes the database.

@@ -9,7 +9,7 @@ enum Option: Int32, CaseIterable {
     case waits, targetSaving, targetDelay, byKey
     case svg, diagram
     case record, recordValues, hashKeys
-    case store, namespace, patience, changePolicy, lease, maxAttempts, after, token, json, watch, failIf, all, apply
+    case store, namespace, patience, changePolicy, lease, maxAttempts, after, token, json, watch, failIf, limit, all, apply
 
     /// The name without the dashes.
     var name: StaticString {
@@ -59,6 +59,7 @@ enum Option: Int32, CaseIterable {
         case .json: "json"
         case .watch: "watch"
         case .failIf: "fail-if"
+        case .limit: "limit"
         case .all: "all"
         case .apply: "apply"
         }
@@ -97,7 +98,9 @@ enum Option: Int32, CaseIterable {
         case .lease, .maxAttempts: [.filter, .run, .work].contains(subcommand)
         case .after, .token: subcommand == .submit
         case .json: [.submit, .status, .list, .flush, .cancel, .dead].contains(subcommand)
-        case .watch, .failIf: subcommand == .status
+        case .failIf: subcommand == .status
+        case .watch: subcommand == .status || subcommand == .list
+        case .limit: subcommand == .list
         case .all: subcommand == .dead
         case .apply: subcommand == .schema
         }

@@ -151,6 +151,7 @@ struct Invocation {
         case .json: options.format = .json
         case .watch: options.watches = true
         case .failIf: options.limits = try limits(text)
+        case .limit: options.limit = try number(option, text)
         case .all: options.takesAll = true
         case .apply: options.applies = true
         }

@@ -75,7 +75,8 @@ public struct DurableStatus: Hashable, Sendable {
         }
     }
 
-    private mutating func noteWaiting(since instant: CoreInstant, at now: CoreInstant) {
+    /// Notes that something has waited for a worker since an instant, unless that is still to come.
+    mutating func noteWaiting(since instant: CoreInstant, at now: CoreInstant) {
         if instant <= now { oldestDue = max(oldestDue ?? .zero, DurableNamespace.time(from: instant, to: now)) }
     }
 }

@@ -21,6 +21,7 @@ extension SQLiteFile {
                     }
                 }
             }
+            broken += try transaction.wrongCounts().map { "\($0) is counted in one way only" }
             broken += try transaction.generationsBeyondBase().map { "\($0) may be used again" }
             broken += try transaction.strayValues().map { "\($0) is a value in no range" }
             return broken
@@ -64,6 +65,23 @@ extension SQLiteTransaction {
         defer { statement.reset() }
         var found: [String] = []
         while try statement.next() { found.append("\(statement.text(0)) #\(statement.integer(1))") }
+        return found
+    }
+
+    /// Returns the counts that the file keeps and that differ from those of its rows.
+    fileprivate func wrongCounts() throws(DurableError) -> [String] {
+        let counted = "SELECT * FROM (\(Schema.countedTally)) WHERE pending + ready + running + retrying > 0"
+        let statement = try connection.prepare(
+            """
+            SELECT namespace || ' ' || period || ' ' || pending || ' ' || ready || ' ' || running || ' ' || retrying || ' ' || due
+                || ' ' || replaced
+            FROM (SELECT * FROM (SELECT * FROM tally EXCEPT \(counted)) UNION ALL SELECT * FROM (\(counted) EXCEPT SELECT * FROM tally))
+            UNION ALL SELECT 'dead of ' || name || ': ' || dead FROM namespaces
+            WHERE dead <> (SELECT count(*) FROM dead WHERE dead.namespace = namespaces.id)
+            """)
+        defer { statement.reset() }
+        var found: [String] = []
+        while try statement.next() { found.append(statement.text(0)) }
         return found
     }
 

@@ -10,6 +10,12 @@ static inline int lull_columns(int descriptor) {
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+/// Returns the number of lines of the terminal at a descriptor; 0 if it is no terminal.
+static inline int lull_lines(int descriptor) {
+    struct winsize size;
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 /// Detaches this process, and what it starts later, from its controlling terminal.
 ///
 /// A new session would do that as well, but on Linux each session is scheduled by itself: the effect of `nice` would be lost, and

@@ -1,0 +1,118 @@
+internal import LullCore
+internal import LullDurable
+
+// The counts that the file keeps: see `Tally`.
+
+/// The place of a tally: rows of a namespace that wake within the same four seconds.
+struct TallyPlace: Hashable {
+    let namespace: Int64
+    let period: Int64
+
+    init(_ namespace: DurableNamespace, _ wake: CoreInstant) {
+        self.namespace = namespace.id
+        period = wake.nanoseconds >> Self.shift
+    }
+
+    /// When the period began.
+    var start: CoreInstant { CoreInstant(nanoseconds: period << Self.shift) }
+
+    /// Nanoseconds are shifted by this.
+    static let shift: Int64 = 32
+}
+
+extension Schema {
+    /// Adds the table `tally`, the number of dead runs to `namespaces`, and an index for the oldest value that waits for a worker.
+    static let tally = """
+        CREATE TABLE tally (
+            namespace INTEGER NOT NULL, period INTEGER NOT NULL,
+            \(Tally.names.map { "\($0) INTEGER NOT NULL" }.joined(separator: ", ")),
+            PRIMARY KEY (namespace, period)
+        ) WITHOUT ROWID;
+        INSERT INTO tally SELECT * FROM (\(countedTally)) WHERE pending + ready + running + retrying > 0;
+        ALTER TABLE namespaces ADD COLUMN dead INTEGER NOT NULL DEFAULT 0;
+        UPDATE namespaces SET dead = (SELECT count(*) FROM dead WHERE dead.namespace = namespaces.id);
+        CREATE INDEX work_by_ready ON work (namespace, ready_due) WHERE ready_due IS NOT NULL;
+        """
+
+    /// Counts all rows.
+    static let countedTally = """
+        SELECT namespace, wake >> \(TallyPlace.shift) AS period,
+            sum(pending_count > 0) AS pending, sum(ready_from IS NOT NULL) AS ready,
+            sum(run_id IS NOT NULL AND claimed_by IS NOT NULL) AS running,
+            sum(run_id IS NOT NULL AND claimed_by IS NULL) AS retrying,
+            sum(pending_count > 0 AND ready_from IS NULL) AS due,
+            sum(pending_count > 0 AND run_id IS NOT NULL AND claimed_by IS NULL AND error IS NOT NULL) AS replaced
+        FROM work GROUP BY namespace, wake >> \(TallyPlace.shift)
+        """
+}
+
+extension SQLiteTransaction {
+    /// Notes that a row has changed.
+    mutating func note(_ new: DurableEntry?, insteadOf old: DurableEntry?, in namespace: DurableNamespace) {
+        let (before, after) = (old.map { Tally($0.row) }, new.map { Tally($0.row) })
+        let (from, to) = (old.map { TallyPlace(namespace, $0.wake) }, new.map { TallyPlace(namespace, $0.wake) })
+        // Most submits change neither.
+        if before == after, from == to { return }
+        if let before, let from, !before.isZero { tallies[from, default: Tally()] -= before }
+        if let after, let to, !after.isZero { tallies[to, default: Tally()] += after }
+    }
+
+    /// Writes what has changed in the counts.
+    mutating func writeTallies() throws(DurableError) {
+        if tallies.isEmpty { return }
+        defer { tallies = [:] }
+        for (place, tally) in tallies where !tally.isZero {
+            let adding = try connection[.addToTally]
+            adding.bind(":namespace", place.namespace)
+            adding.bind(":period", place.period)
+            adding.bind(":pending", tally.pending)
+            adding.bind(":ready", tally.ready)
+            adding.bind(":running", tally.running)
+            adding.bind(":retrying", tally.retrying)
+            adding.bind(":due", tally.due)
+            adding.bind(":replaced", tally.replaced)
+            try adding.run()
+            // Each row that is counted is counted by at least one of these.
+            guard min(tally.pending, tally.ready, tally.running, tally.retrying) < 0 else { continue }
+            let deleting = try connection[.deleteEmptyTally]
+            deleting.bind(":namespace", place.namespace)
+            deleting.bind(":period", place.period)
+            try deleting.run()
+        }
+    }
+
+    /// Counts the work of a namespace.
+    mutating func countWork(
+        of namespace: DurableNamespace, _ status: inout DurableStatus
+    ) throws(DurableError) {
+        try writeTallies()
+        let present = TallyPlace(namespace, now)
+        let ready = try connection[.oldestReady]
+        defer { ready.reset() }
+        ready.bind(":namespace", namespace.id)
+        let oldestReady = try ready.next() ? ready.instant(0) : nil
+        var tallies: [(period: Int64, tally: Tally)] = []
+        let statement = try connection[.tallies]
+        defer { statement.reset() }
+        statement.bind(":namespace", namespace.id)
+        while try statement.next() {
+            tallies.append((statement.integer(0), Tally((1...6).map { Int(statement.integer($0)) })))
+        }
+        let first = try rows(of: namespace, wokenFrom: .farPast)
+        let woken = try WokenRows(first) { () throws(DurableError) in
+            try rows(of: namespace, wokenFrom: present.start)
+        }
+        status.add(tallies, present: present.period, woken, oldestReady: oldestReady, at: now)
+    }
+
+    private func rows(
+        of namespace: DurableNamespace, wokenFrom start: CoreInstant
+    ) throws(DurableError) -> [DurableRow] {
+        let statement = try connection[.wokenRows]
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":from", start)
+        statement.bind(":now", now)
+        statement.bind(":limit", WokenRows.most)
+        return try entries(statement).map(\.row)
+    }
+}

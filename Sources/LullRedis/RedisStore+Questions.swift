@@ -22,8 +22,8 @@ extension RedisStore {
         var arguments = Command([])
         if let key { arguments.add(key) }
         let reply = try await run(.look, in: namespace, shard, arguments)
-        if let version = reply[1].number, version > Scripts.version {
-            throw .unusable("the namespace \(namespace) was made by a newer version of Lull")
+        if let version = reply[1].number, version != Scripts.version {
+            throw .unusable(DurableError.otherVersion(version, of: namespace))
         }
         let numbers = Packed(reply[4].bytes) ?? .none
         return Look(
@@ -75,18 +75,40 @@ extension RedisStore {
         for name in names.sorted() {
             let shards: Int
             do throws(DurableError) { shards = try await self.shards(of: name) } catch .noPolicy { continue }
-            var looks: [Look] = []
-            for shard in 0..<shards { looks.append(try await look(at: name, shard)) }
-            var status = DurableStatus(namespace: name, rules: looks[0].rules)
-            for look in looks {
-                status.dead += look.dead
-                status.attempts += look.attempts
-                status.lostLeases += look.lostLeases
+            var status: DurableStatus?
+            for shard in 0..<shards {
+                let look = try await look(at: name, shard)
+                var sum = status ?? DurableStatus(namespace: name, rules: look.rules)
+                sum.dead += look.dead
+                sum.attempts += look.attempts
+                sum.lostLeases += look.lostLeases
+                try await count(name, shard, &sum)
+                status = sum
             }
-            try await scan(name) { _, stored, shard in status.add(stored.row, at: looks[shard].now) }
-            statuses.append(status)
+            if let status { statuses.append(status) }
         }
         return statuses
+    }
+
+    /// Adds the counts of a shard.
+    private func count(
+        _ namespace: String, _ shard: Int, _ status: inout DurableStatus
+    ) async throws(DurableError) {
+        let reply = try await run(.count, in: namespace, shard, Command("\(WokenRows.most)"))
+        func rows(_ reply: Reply) -> [DurableRow] { (reply.list ?? []).compactMap { StoredRow($0.bytes)?.row } }
+        var tallies: [Int64: Tally] = [:]
+        let counts = reply[1].list ?? []
+        for index in stride(from: 0, to: counts.count - 1, by: 2) {
+            // The sentinel has no such name.
+            let place = (counts[index].text ?? "").split(separator: ":")
+            guard place.count == 2, let period = Int64(place[0]) else { continue }
+            tallies[period, default: Tally()][String(place[1])] = Int(counts[index + 1].number ?? 0)
+        }
+        let woken = try WokenRows(rows(reply[2])) { () throws(DurableError) in rows(reply[4]) }
+        status.add(
+            tallies.map { ($0.key, $0.value) }, present: reply[5].number ?? 0, woken,
+            oldestReady: reply[3].number.map { CoreInstant(stored: $0) },
+            at: CoreInstant(stored: reply[0].number ?? 0))
     }
 
     /// Returns keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
@@ -101,14 +123,69 @@ extension RedisStore {
         in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
         let look = try await look(at: namespace, 0)
-        var found: [(key: [UInt8], row: DurableRow)] = []
-        try await scan(namespace) { key, stored, _ in
-            guard key.starts(with: prefix), !key.lexicographicallyPrecedes(start) else { return }
-            if stored.row.isListed(at: look.now, by: look.rules) { found.append((key, stored.row)) }
+        let first = start.isEmpty ? prefix : start
+        var listings: [DurableListing<[UInt8]>] = []
+        var pages: [Page] = []
+        for shard in 0..<look.shards { pages.append(Page(shard: shard, from: first)) }
+        // A little more than the share of a shard: one page is enough of most.
+        let size = min(1000, max(0, limit) / look.shards + 20)
+        while listings.count < limit {
+            for index in pages.indices where pages[index].needsMore {
+                try await read(&pages[index], prefix, size, in: namespace)
+            }
+            // All keys are in order; the shards are merged.
+            let heads = pages.indices.compactMap { index in pages[index].rows.first.map { (index, key: $0.key) } }
+            let next = heads.min { $0.key.lexicographicallyPrecedes($1.key) }?.0
+            guard let next, let (key, row) = pages[next].rows.popFirst() else { break }
+            if row.isListed(at: look.now, by: look.rules) {
+                listings.append(DurableListing(key: key, row: row, rules: look.rules, at: look.now))
+            }
         }
-        return found.sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(max(0, limit)).map {
-            DurableListing(key: $0.key, row: $0.row, rules: look.rules, at: look.now)
+        return listings
+    }
+
+    /// A page of the keys of a shard.
+    private struct Page {
+        let shard: Int
+        /// The first key of the next page; nil if there is none.
+        var from: [UInt8]?
+        var rows: ArraySlice<(key: [UInt8], row: DurableRow)> = []
+
+        init(shard: Int, from start: [UInt8]) {
+            self.shard = shard
+            from = start
         }
+
+        var needsMore: Bool { rows.isEmpty && from != nil }
+    }
+
+    /// Reads the next page of a shard that has any rows.
+    private func read(
+        _ page: inout Page, _ prefix: [UInt8], _ size: Int, in namespace: String
+    ) async throws(DurableError) {
+        while page.rows.isEmpty, let start = page.from {
+            var arguments = Command([])
+            arguments.add(Array("[".utf8) + start)
+            arguments.add(Self.end(of: prefix))
+            arguments.add("\(size)")
+            let reply = try await run(.page, in: namespace, page.shard, arguments)
+            let keys = reply[0].list ?? []
+            page.from = keys.count < size ? nil : (keys.last?.bytes).map { $0 + [0] }
+            // The sentinel has no row.
+            page.rows =
+                zip(keys, reply[1].list ?? []).compactMap { key, row in
+                    guard let key = key.bytes, let row = StoredRow(row.bytes)?.row else { return nil }
+                    return (key, row)
+                }[...]
+        }
+    }
+
+    /// Returns the end of the keys with a prefix, as the server takes it.
+    private static func end(of prefix: [UInt8]) -> [UInt8] {
+        var end = prefix[...]
+        while end.last == 0xFF { end.removeLast() }
+        guard let last = end.popLast() else { return Array("+".utf8) }
+        return Array("(".utf8) + end + [last + 1]
     }
 
     /// Returns the server's time.

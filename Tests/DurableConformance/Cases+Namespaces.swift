@@ -44,6 +44,44 @@ extension ConformanceCase {
             }
             #expect(try await fixture.open(nil) == rules)
         },
+        ConformanceCase("a long backlog is counted as what it is by now") { fixture in
+            try await fixture.open(.debounce(10_000))
+            for number in 0..<600 { try await fixture.submit("a", "key \(number)") }
+            fixture.pass(20_000)
+            try await fixture.submit("b", "late")
+            let runs = try await fixture.claim()
+            #expect(runs.count == 100)
+            try await fixture.fail(runs[0], retry: 60_000)
+            for _ in 0..<2 {
+                let status = try await fixture.store.status()
+                #expect(status.map(\.pending) == [1])
+                #expect(status.map(\.ready) == [500])
+                #expect(status.map(\.running) == [99])
+                #expect(status.map(\.retrying) == [1])
+                #expect(status.map(\.oldestDue) == [.seconds(10)])
+                // What is kept has been summed up since.
+                try await fixture.submit("c", "late")
+            }
+            #expect(try await fixture.cancel(nil) == 504)
+            #expect(try await fixture.store.status().map(\.ready) == [0])
+        },
+        ConformanceCase("a list has the keys with a prefix in the order of their bytes") { fixture in
+            try await fixture.open(.debounce(10))
+            let keys: [[UInt8]] = [[1], [1, 0], [1, 255], [1, 255, 3], [2], [255], [255, 255, 7], [7, 7]]
+            for key in keys.reversed() {
+                _ = try await fixture.store.submit(
+                    DurableSubmission(namespace: StoreFixture.namespace, key: key, value: []))
+            }
+            let prefixes: [[UInt8]] = [[], [1], [1, 255], [255], [255, 255], [3], [7]]
+            for prefix in prefixes {
+                let expected = keys.filter { $0.starts(with: prefix) }.sorted { $0.lexicographicallyPrecedes($1) }
+                for limit in [0, 1, 2, 100] {
+                    let listed = try await fixture.store.list(
+                        in: StoreFixture.namespace, prefix: prefix, limit: limit)
+                    #expect(listed.map(\.key) == Array(expected.prefix(limit)))
+                }
+            }
+        },
         ConformanceCase("changed durations hold from the next submit on") { fixture in
             try await fixture.open(.debounce(10, maxWait: 20))
             let before = try await fixture.submit("a", "old")

@@ -67,12 +67,28 @@ struct ScriptFaultTests {
         let store = try await RedisStore(url: server.url(database))
         try await store.open("n", DurableRules(.debounce(for: .zero)))
         let answers = try [1024, 1025].map { length in
-            let script = ["EVAL", Script.submit.text, "9"] + Scripts.keys("n", 0)
+            let script = ["EVAL", Script.submit.text, "\(Scripts.structures.count)"] + Scripts.keys("n", 0)
             let submit = ["", "", "", String(repeating: "k", count: length), "v", "", "", ""]
             return try server(["-n", "\(database)"] + script + submit)
         }
         #expect(!answers[0].contains("ERR"))
         #expect(answers[1].contains("ERR a key has at most 1024 bytes"))
+        await store.close()
+    }
+
+    @Test("say that a namespace was made by an older version, and change nothing")
+    func olderVersion() async throws {
+        let (store, calls) = try await prepared()
+        try server("-n", "\(database)", "HSET", Scripts.prefix("n", 0) + "meta", "version", "1")
+        let before = try content(without: "")
+        var all = calls
+        all.append(("open", { try await store.open("n", DurableRules(.debounce(for: .zero), combination: .collect)) }))
+        all.append(("status", { _ = try await store.status() }))
+        for (name, call) in all {
+            let error = await #expect(throws: DurableError.self, "\(name)") { try await call() }
+            #expect("\(String(describing: error))".contains("made by an older version of Lull"), "\(name)")
+        }
+        #expect(try content(without: "") == before)
         await store.close()
     }
 

@@ -33,6 +33,12 @@ package struct Tally: Equatable, Sendable {
         for (count, place) in zip(counts, Self.places) { self[keyPath: place.count] = count }
     }
 
+    /// The count of a name; other names are ignored.
+    package subscript(name: String) -> Int {
+        get { Self.places.first { $0.name == name }.map { self[keyPath: $0.count] } ?? 0 }
+        set { if let place = Self.places.first(where: { $0.name == name }) { self[keyPath: place.count] = newValue } }
+    }
+
     /// Counts a row.
     package init(_ row: DurableRow) {
         if row.pending != nil { pending = 1 }

@@ -263,10 +263,19 @@ extension Job.Answer {
 }
 
 extension DurableError {
+    /// Why a namespace cannot be used whose structures have another version.
+    static func otherVersion(_ version: Int64, of namespace: String) -> String {
+        if version > Scripts.version { return "the namespace \(namespace) was made by a newer version of Lull" }
+        return
+            "the namespace \(namespace) was made by an older version of Lull: let that version finish what it holds, and then delete "
+            + "its keys, which begin with {lull:\(namespace):"
+    }
+
     /// Creates the error for what a server answers with.
     init(_ error: String, in namespace: String) {
         switch error.prefix(while: { $0 != " " }) {
         case "NOPOLICY": self = .noPolicy(namespace: namespace)
+        case "VERSION": self = .unusable(Self.otherVersion(Int64(error.dropFirst(8)) ?? 0, of: namespace))
         case "WRONGPASS", "NOAUTH", "NOPERM": self = .unusable("the server says: \(error)")
         case "WRONGTYPE": self = .unusable("the keys of Lull in the database hold something else: \(error)")
         case "OOM": self = .refused("the memory of the server is full (maxmemory)")

@@ -2,7 +2,7 @@
 extension Scripts {
     static let shard = #"""
         -- KEYS: the structures of a shard, in this order. ARGV[1]: the instant in place of the server's, for tests; or ''.
-        local META, ROWS, VALUES, DUE, HELD, PAST, ENDED, ANSWERED, DEAD = unpack(KEYS)
+        local META, ROWS, VALUES, DUE, HELD, PAST, ENDED, ANSWERED, DEAD, NAMES, READY, TALLY = unpack(KEYS)
         local call, pack, unpacked = redis.call, cmsgpack.pack, cmsgpack.unpack
         local min, max = math.min, math.max
 
@@ -22,10 +22,11 @@ extension Scripts {
         end
 
         -- The rules of the namespace, and the numbers of the shard.
-        local rules, numbers, place = unpack(call('HMGET', META, 'rules', 'numbers', 'place'))
+        local rules, numbers, place, version = unpack(call('HMGET', META, 'rules', 'numbers', 'place', 'version'))
         if not rules then
             return redis.error_reply('NOPOLICY the namespace has never been opened with a policy')
         end
+        if version ~= '\#(version)' then return redis.error_reply('VERSION ' .. version) end
         local n = {}
         n.throttles, n.wait, n.max_wait, n.leading, n.trailing, n.extends, n.max_count, n.combination, n.max_batch, n.spacing =
             unpack(unpacked(rules))
@@ -50,6 +51,9 @@ extension Scripts {
         call('ZCARD', ENDED)
         call('ZCARD', ANSWERED)
         call('ZCARD', DEAD)
+        call('ZCARD', NAMES)
+        call('ZCARD', READY)
+        call('HLEN', TALLY)
 
         local function next_fence()
             fence = max(fence + shards, now - now % shards + shard)
@@ -82,6 +86,25 @@ extension Scripts {
             for i = index, index + (n.collect and count or 1) - 1 do add(dropped, field(i, r.key)) end
         end
 
+        -- Counts, so that nobody has to read all rows: how many keys are pending, ready, running and retrying; `due` are those that are
+        -- pending with nothing ready, `replaced` those that are pending beside a failed run. A row is counted as it is stored, in the
+        -- period in which it wakes, for nothing is written when time passes.
+
+        local PERIOD = 4194304
+
+        local function kinds(r)
+            local found = ''
+            if r.pending then found = r.ready and 'pending ' or 'pending due ' end
+            if r.ready then found = found .. 'ready ' end
+            if not r.run then return found end
+            if r.run.claimed then return found .. 'running ' end
+            return found .. (r.pending and r.run.error and 'retrying replaced ' or 'retrying ')
+        end
+
+        local function period(wake)
+            return digits(math.floor(wake / PERIOD))
+        end
+
         -- Rows.
 
         local rows, order = {}, {}
@@ -91,6 +114,7 @@ extension Scripts {
             r.born, r.generation, r.taken, r.phase, r.quiet, r.latest, r.span, r.spacing, r.wake, r.next_value, r.pending, r.ready, r.run =
                 unpack(unpacked(packed))
             r.packed, r.was_held = packed, r.run and r.run.claimed and r.run.owner
+            r.was_ready, r.were, r.was_in = r.ready and r.ready.due, kinds(r), period(r.wake)
             return r
         end
 
@@ -203,28 +227,57 @@ extension Scripts {
 
         -- Writes everything. Only workers move the instant at which a row is found later.
         local function save(is_worker)
-            local written, waking, holding, released = {}, {}, {}, {}
+            local written, waking, holding, released, named, readied, unreadied = {}, {}, {}, {}, {}, {}, {}
+            local changes = {}
+            local function count(names, where, sign)
+                for name in string.gmatch(names, '%a+') do
+                    local field = where .. ':' .. name
+                    changes[field] = (changes[field] or 0) + sign
+                end
+            end
             for _, key in ipairs(order) do
                 local r = rows[key]
+                local is, into = '', false
                 if r.phase == IDLE and not (r.pending or r.ready or r.run) then
                     base = max(base, r.generation)
                     if r.packed then add(removed, key) end
                     rows[key] = false
                 else
+                    if not r.packed then add(named, '0', key) end
                     local wake = first_change(r)
                     if r.wake and not is_worker then wake = min(wake, r.wake) end
                     if wake ~= r.wake then add(waking, digits(wake), key) end
                     r.wake = wake
+                    is, into = kinds(r), period(wake)
                     local packed = pack({
                         r.born, r.generation, r.taken, r.phase, r.quiet, r.latest, r.span, r.spacing, r.wake, r.next_value, r.pending,
                         r.ready, r.run
                     })
                     if packed ~= r.packed then add(written, key, packed) end
                 end
+                if is ~= (r.were or '') or r.were and into and into ~= r.was_in then
+                    if r.were then count(r.were, r.was_in, -1) end
+                    if into then count(is, into, 1) end
+                end
+                local ready = r.ready and r.ready.due
+                if ready ~= (r.was_ready or false) then
+                    if ready then add(readied, digits(ready), key) else add(unreadied, key) end
+                end
                 local holds = r.run and r.run.claimed and r.run.owner
                 if holds ~= (r.was_held or false) then
                     if r.was_held then add(released, r.was_held .. ':' .. key) end
                     if holds then add(holding, '0', holds .. ':' .. key) end
+                end
+            end
+            local counts, counted, uncounted = {}, {}, {}
+            for field, difference in pairs(changes) do
+                if difference ~= 0 then add(counts, field) end
+            end
+            for start = 1, #counts, 1000 do
+                local some = { unpack(counts, start, min(start + 999, #counts)) }
+                for i, number in ipairs(call('HMGET', TALLY, unpack(some))) do
+                    local sum = (tonumber(number or '0') or 0) + changes[some[i]]
+                    if sum == 0 then add(uncounted, some[i]) else add(counted, some[i], digits(sum)) end
                 end
             end
             for key, list in pairs(ends) do
@@ -255,6 +308,12 @@ extension Scripts {
             change('ZADD', ANSWERED, answered)
             change('ZREM', DEAD, revived)
             change('ZADD', DEAD, died)
+            change('ZREM', NAMES, removed)
+            change('ZADD', NAMES, named)
+            change('ZREM', READY, unreadied)
+            change('ZADD', READY, readied)
+            change('HDEL', TALLY, uncounted)
+            change('HSET', TALLY, counted)
             call('HSET', META, 'numbers', pack({ base, fence, now, attempts, lost_leases }))
         end
         """#

@@ -16,8 +16,9 @@ extension Scripts {
             ARGV[3] == 'throttle', number(ARGV[4]), number(ARGV[5]), ARGV[6] == '1', ARGV[7] == '1', ARGV[8] == '1', number(ARGV[9]),
             ARGV[10], number(ARGV[11]), number(ARGV[12])
         }
-        local packed, place = unpack(redis.call('HMGET', META, 'rules', 'place'))
+        local packed, place, version = unpack(redis.call('HMGET', META, 'rules', 'place', 'version'))
         if packed then
+            if version ~= '\#(version)' then return redis.error_reply('VERSION ' .. version) end
             local rules = cmsgpack.unpack(packed)
             for _, i in ipairs({ 1, 4, 5, 8 }) do
                 if rules[i] ~= given[i] then return { cmsgpack.unpack(place)[2], packed } end
@@ -25,15 +26,17 @@ extension Scripts {
         else
             place = cmsgpack.pack({ tonumber(ARGV[1]), tonumber(ARGV[2]) })
         end
-        for _, i in ipairs({ 2, 3, 6 }) do redis.call('HLEN', KEYS[i]) end
-        for _, i in ipairs({ 4, 5, 7, 8, 9 }) do redis.call('ZCARD', KEYS[i]) end
-        for _, i in ipairs({ 2, 3, 6 }) do redis.call('HSET', KEYS[i], '\255lull', '') end
+        for _, i in ipairs({ 2, 3, 6, 12 }) do redis.call('HLEN', KEYS[i]) end
+        for _, i in ipairs({ 4, 5, 7, 8, 9, 10, 11 }) do redis.call('ZCARD', KEYS[i]) end
+        for _, i in ipairs({ 2, 3, 6, 12 }) do redis.call('HSET', KEYS[i], '\255lull', '') end
         redis.call('ZADD', KEYS[4], '+inf', '\255lull')
         redis.call('ZADD', KEYS[5], '0', '\255lull')
-        for _, i in ipairs({ 7, 8, 9 }) do redis.call('ZADD', KEYS[i], '+inf', '\255lull') end
+        for _, i in ipairs({ 7, 8, 9, 11 }) do redis.call('ZADD', KEYS[i], '+inf', '\255lull') end
+        -- All keys have this score, and are in the order of their bytes.
+        redis.call('ZADD', KEYS[10], '0', '\255lull')
         packed = cmsgpack.pack(given)
         redis.call('HSETNX', META, 'numbers', cmsgpack.pack({ 0, tonumber(ARGV[1]), 0, 0, 0 }))
-        redis.call('HSET', META, 'version', '1', 'rules', packed, 'place', place)
+        redis.call('HSET', META, 'version', '\#(version)', 'rules', packed, 'place', place)
         return { cmsgpack.unpack(place)[2], packed }
         """#
 
@@ -54,6 +57,39 @@ extension Scripts {
         return {
             string.format('%.0f', now), found[1], found[2], found[3], found[4], redis.call('ZCARD', KEYS[9]), row, ends
         }
+        """#
+
+    static let count = #"""
+        -- Answers with what is needed to count the keys of a shard. ARGV[2]: the most rows that it looks at.
+        --
+        -- The instant; the counts, each with the period and its name before it; the rows that have woken; if there are more, those that
+        -- have woken in the present period, which is the last answer; before it, the oldest instant at which a ready value fell due.
+        local numbers = redis.call('HGET', KEYS[1], 'numbers')
+        if not numbers then
+            return redis.error_reply('NOPOLICY the namespace has never been opened with a policy')
+        end
+        local time = redis.call('TIME')
+        local now = ARGV[1] ~= '' and tonumber(ARGV[1]) or time[1] * 1000000 + time[2]
+        now = math.max(now, cmsgpack.unpack(numbers)[3])
+        local limit, period = tonumber(ARGV[2]), math.floor(now / 4194304)
+        local function woken(from)
+            local keys = redis.call('ZRANGEBYSCORE', KEYS[4], from, string.format('%.0f', now), 'LIMIT', 0, limit)
+            return #keys > 0 and redis.call('HMGET', KEYS[2], unpack(keys)) or {}
+        end
+        local first = woken('-inf')
+        local recent = #first >= limit and woken(string.format('%.0f', period * 4194304)) or false
+        local oldest = redis.call('ZRANGE', KEYS[11], 0, 0, 'WITHSCORES')
+        return {
+            string.format('%.0f', now), redis.call('HGETALL', KEYS[12]), first, oldest[2] ~= 'inf' and oldest[2], recent,
+            string.format('%.0f', period)
+        }
+        """#
+
+    static let page = #"""
+        -- Answers with some keys in the order of their bytes, and their rows. ARGV[2], ARGV[3]: the first and the last, as ZRANGEBYLEX takes
+        -- them; ARGV[4]: the most.
+        local keys = redis.call('ZRANGEBYLEX', KEYS[10], ARGV[2], ARGV[3], 'LIMIT', 0, tonumber(ARGV[4]))
+        return { keys, #keys > 0 and redis.call('HMGET', KEYS[2], unpack(keys)) or {} }
         """#
 
     static let forget = #"""

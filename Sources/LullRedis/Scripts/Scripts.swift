@@ -3,10 +3,12 @@
 /// A script is one atomic step on one shard of a namespace. It reads all it needs, computes, and then writes what cannot fail any more.
 enum Scripts {
     /// The version of the structures and of the scripts.
-    static let version = 1
+    static let version = 2
 
     /// The structures of a shard: the name of each is a prefix with the namespace and the shard in braces, and one of these.
-    static let structures = ["meta", "rows", "values", "due", "held", "past", "ended", "answered", "dead"]
+    static let structures = [
+        "meta", "rows", "values", "due", "held", "past", "ended", "answered", "dead", "keys", "ready", "tally",
+    ]
 
     /// Returns the prefix of a shard's keys. All of a shard is in one slot of a cluster.
     static func prefix(_ namespace: String, _ shard: Int) -> String { "{lull:\(namespace):\(shard)}" }
@@ -28,6 +30,8 @@ enum Script: String, CaseIterable, Sendable {
     case dead
     case open
     case look
+    case count
+    case page
     case forget
 
     /// The text. What workers need is allowed when the memory of the server is full: otherwise a full queue could not drain.
@@ -39,6 +43,8 @@ enum Script: String, CaseIterable, Sendable {
         case .dead: Self.join(flags: " flags=allow-oom", Scripts.shard, Scripts.gate, Scripts.dead)
         case .open: Self.join(flags: "", Scripts.open)
         case .look: Self.join(flags: " flags=no-writes", Scripts.look)
+        case .count: Self.join(flags: " flags=no-writes", Scripts.count)
+        case .page: Self.join(flags: " flags=no-writes", Scripts.page)
         case .forget: Self.join(flags: " flags=allow-oom", Scripts.shard, Scripts.gate, Scripts.forget)
         }
     }

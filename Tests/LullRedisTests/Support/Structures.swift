@@ -28,6 +28,9 @@ private struct Structures {
     private var ended: Set<[UInt8]> = []
     private var answered: Set<[UInt8]> = []
     private var dead: Set<[UInt8]> = []
+    private var names: Set<[UInt8]> = []
+    private var ready: [[UInt8]: Int64] = [:]
+    private var tally: [String: Int64] = [:]
     private var withoutSentinel: [String] = []
 
     init(_ store: RedisStore, _ namespace: String, _ shard: Int) async throws {
@@ -53,6 +56,13 @@ private struct Structures {
         due = try await pairs("due", "ZRANGE", "0", "-1", "WITHSCORES").mapValues {
             Int64(String(decoding: $0, as: UTF8.self)) ?? -1
         }
+        ready = try await pairs("ready", "ZRANGE", "0", "-1", "WITHSCORES").mapValues {
+            Int64(String(decoding: $0, as: UTF8.self)) ?? -1
+        }
+        for (name, count) in try await pairs("tally", "HGETALL") {
+            tally[String(decoding: name, as: UTF8.self)] = Int64(String(decoding: count, as: UTF8.self))
+        }
+        names = Set(try await members("keys", "ZRANGE", "0", "-1"))
         values = Set(try await members("values", "HKEYS"))
         held = Set(try await members("held", "ZRANGE", "0", "-1"))
         ended = Set(try await members("ended", "ZRANGE", "0", "-1"))
@@ -60,7 +70,7 @@ private struct Structures {
         dead = Set(try await members("dead", "ZRANGE", "0", "-1"))
         for (name, has) in [
             ("values", values.remove(sentinel)), ("held", held.remove(sentinel)), ("ended", ended.remove(sentinel)),
-            ("answered", answered.remove(sentinel)), ("dead", dead.remove(sentinel)),
+            ("answered", answered.remove(sentinel)), ("dead", dead.remove(sentinel)), ("keys", names.remove(sentinel)),
         ] where has == nil { missing.append(name) }
         withoutSentinel = missing
     }
@@ -77,6 +87,9 @@ private struct Structures {
     var brokenRules: [String] {
         var broken = withoutSentinel.map { "\($0) has no sentinel" }
         if Set(rows.keys) != Set(due.keys) { broken.append("other keys have rows than instants to wake") }
+        if Set(rows.keys) != names { broken.append("other keys have rows than names") }
+        var counted: [String: Int64] = [:]
+        var waiting: [[UInt8]: Int64] = [:]
         var needed: [[UInt8]] = []
         var holders: Set<[UInt8]> = []
         for (key, bytes) in rows {
@@ -86,6 +99,11 @@ private struct Structures {
             }
             let row = stored.row
             let wake = Packed(bytes)?[8].number ?? -1
+            let kept = Tally(row)
+            for name in Tally.names where kept[name] > 0 {
+                counted["\(wake / 4_194_304):\(name)", default: 0] += Int64(kept[name])
+            }
+            waiting[key] = row.ready.map { $0.due.nanoseconds / 1000 }
             if due[key] != wake { broken.append("\(text(key)): wakes at \(due[key] ?? -1), not at \(wake)") }
             let latest = min(row.wake(by: rules).nanoseconds / 1000, .never)
             if wake > latest { broken.append("\(text(key)): wakes at \(wake), later than at \(latest)") }
@@ -101,6 +119,8 @@ private struct Structures {
                 holders.insert(Array("\(row.run?.owner ?? 0):".utf8) + key)
             }
         }
+        if counted != tally { broken.append("counts \(tally), not \(counted)") }
+        if waiting != ready { broken.append("other values are ready than their instants") }
         if holders != held { broken.append("other runs are held than claimed: \(held.count), \(holders.count)") }
         var kinds: [UInt8: Set<[UInt8]>] = [:]
         for (name, bytes) in past {

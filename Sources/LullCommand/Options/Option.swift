@@ -9,7 +9,8 @@ enum Option: Int32, CaseIterable {
     case waits, targetSaving, targetDelay, byKey
     case svg, diagram
     case record, recordValues, hashKeys
-    case store, namespace, patience, changePolicy, lease, maxAttempts, after, token, json, watch, failIf, limit, all, apply
+    case store, namespace, patience, changePolicy, lease, maxAttempts, after, token, json, watch, failIf, limit, all,
+        apply
 
     /// The name without the dashes.
     var name: StaticString {

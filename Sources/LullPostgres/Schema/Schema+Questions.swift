@@ -47,34 +47,66 @@ extension Schema {
 
         -- All namespaces, with the number of keys in each state. `oldest_due` is how long the oldest work has waited for a
         -- worker.
+        --
+        -- Keys count by the kept numbers, and rows that have woken since they were written are looked at, 500 of them. If there are more,
+        -- what was pending in past periods counts as ready, and those rows of the present period are looked at.
         CREATE OR REPLACE FUNCTION status(at bigint DEFAULT NULL) RETURNS TABLE (
             namespace namespaces, pending bigint, ready bigint, running bigint, retrying bigint, dead bigint, oldest_due bigint,
             attempts bigint, lost_leases bigint
         ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
         BEGIN ATOMIC
             SELECT
-                n, coalesce(c.pending, 0), coalesce(c.ready, 0), coalesce(c.running, 0), coalesce(c.retrying, 0),
-                (SELECT count(*) FROM dead d WHERE d.namespace = n.id), c.oldest_due,
-                coalesce(s.attempts, 0), coalesce(s.lost_leases, 0)
+                n, c.pending + f.pending, c.ready + f.ready, c.running, c.retrying - f.replaced, c.dead,
+                greatest(f.oldest_due, t.now - r.ready_due), coalesce(s.attempts, 0), coalesce(s.lost_leases, 0)
             FROM namespaces n
             CROSS JOIN LATERAL (SELECT coalesce(status.at, present()) AS now OFFSET 0) t
             CROSS JOIN LATERAL (
+                SELECT count(*) >= 500 AS are_many
+                FROM (SELECT FROM work w WHERE w.namespace + 0 = n.id AND w.wake <= t.now ORDER BY w.wake LIMIT 500) w
+            ) m
+            CROSS JOIN LATERAL (
                 SELECT
-                    count(*) FILTER (WHERE w.pending_count > 0 AND NOT f.falls) AS pending,
-                    count(*) FILTER (WHERE w.ready_to IS NOT NULL OR f.falls) AS ready,
-                    count(*) FILTER (WHERE w.claimed_by IS NOT NULL) AS running,
-                    count(*) FILTER (WHERE w.run_id IS NOT NULL AND w.claimed_by IS NULL AND NOT f.replaces) AS retrying,
-                    max(nullif(greatest(
-                        t.now - coalesce(w.ready_due, CASE WHEN f.falls THEN f.due END),
-                        CASE WHEN w.run_until <= t.now AND NOT f.replaces THEN t.now - w.run_until END), NULL)) AS oldest_due
-                FROM work w
-                CROSS JOIN LATERAL (SELECT next_change(w, n) AS due) d
-                CROSS JOIN LATERAL (SELECT w.pending_count > 0 AND d.due <= t.now AS falls, d.due) e
-                CROSS JOIN LATERAL (
-                    SELECT e.falls, e.due,
-                        e.falls AND n.combination = 'latest' AND w.claimed_by IS NULL AND w.error IS NOT NULL AS replaces) f
-                WHERE w.namespace = n.id
+                    coalesce(sum(CASE WHEN p.is_past THEN 0 ELSE c.pending END), 0)::bigint AS pending,
+                    coalesce(sum(CASE WHEN p.is_past THEN c.ready + c.due ELSE c.ready END), 0)::bigint AS ready,
+                    coalesce(sum(c.running), 0)::bigint AS running,
+                    coalesce(sum(CASE WHEN p.is_past AND n.combination = 'latest' THEN c.retrying - c.replaced ELSE c.retrying END), 0)
+                        ::bigint AS retrying,
+                    coalesce(sum(c.dead), 0)::bigint AS dead
+                FROM (
+                    SELECT * FROM tallies x WHERE x.namespace = n.id
+                    UNION ALL
+                    SELECT * FROM changes x WHERE x.namespace = n.id
+                ) c
+                CROSS JOIN LATERAL (SELECT m.are_many AND c.period < t.now >> 22 AS is_past) p
             ) c
+            -- What has fallen due in the rows that are looked at.
+            CROSS JOIN LATERAL (
+                SELECT
+                    -count(*) FILTER (WHERE w.counts AND e.falls) AS pending,
+                    count(*) FILTER (WHERE w.counts AND e.falls AND w.ready_to IS NULL) AS ready,
+                    count(*) FILTER (WHERE w.counts AND f.replaces) AS replaced,
+                    max(greatest(
+                        CASE WHEN e.falls THEN t.now - d.due END,
+                        CASE WHEN w.run_until <= t.now AND NOT f.replaces THEN t.now - w.run_until END)) AS oldest_due
+                FROM (
+                    (SELECT w AS stored, w.*, NOT m.are_many AS counts
+                    FROM work w WHERE w.namespace + 0 = n.id AND w.wake <= t.now ORDER BY w.wake LIMIT 500)
+                    UNION ALL
+                    (SELECT w AS stored, w.*, true
+                    FROM work w
+                    WHERE m.are_many AND w.namespace + 0 = n.id AND w.wake BETWEEN (t.now >> 22) << 22 AND t.now
+                    ORDER BY w.wake LIMIT 500)
+                ) w
+                CROSS JOIN LATERAL (SELECT next_change(w.stored, n) AS due) d
+                CROSS JOIN LATERAL (SELECT w.pending_count > 0 AND d.due <= t.now AS falls) e
+                CROSS JOIN LATERAL (
+                    SELECT e.falls AND n.combination = 'latest' AND w.run_id IS NOT NULL AND w.claimed_by IS NULL
+                        AND w.error IS NOT NULL AS replaces
+                ) f
+            ) f
+            LEFT JOIN LATERAL (
+                SELECT w.ready_due FROM work w WHERE w.namespace + 0 = n.id AND w.ready_due IS NOT NULL ORDER BY w.ready_due LIMIT 1
+            ) r ON true
             CROSS JOIN LATERAL (
                 SELECT sum(o.attempts)::bigint AS attempts, sum(o.lost_leases)::bigint AS lost_leases
                 FROM workers o WHERE o.namespace = n.id
@@ -93,14 +125,24 @@ extension Schema {
         DECLARE
             n namespaces := named(namespace);
             now bigint := coalesce(at, present());
+            -- After all keys with the prefix, and after all keys if there is none.
+            stop bytea := prefix;
         BEGIN
+            WHILE length(stop) > 0 AND get_byte(stop, length(stop) - 1) = 255 LOOP
+                stop := substring(stop FOR length(stop) - 1);
+            END LOOP;
+            IF length(stop) > 0 THEN
+                stop := set_byte(stop, length(stop) - 1, get_byte(stop, length(stop) - 1) + 1);
+            ELSE
+                stop := decode(repeat('ff', 1025), 'hex');
+            END IF;
             RETURN QUERY
             SELECT
                 s.key, s.pending_count, CASE WHEN s.pending_count > 0 THEN greatest(next_change(s, n) - now, 0) END,
                 coalesce(s.ready_count, 0), s.run_id, s.attempt, s.claimed_by IS NOT NULL, s.error, s.run_count,
                 CASE WHEN s.claimed_by IS NULL THEN greatest(s.run_until - now, 0) END
             FROM work w, LATERAL settled(w, n, now) s
-            WHERE w.namespace = n.id AND w.key >= greatest(prefix, start) AND substring(w.key FOR length(prefix)) = prefix
+            WHERE w.namespace = n.id AND w.key >= greatest(prefix, start) AND w.key < stop
                 AND (s.pending_count > 0 OR s.ready_to IS NOT NULL OR s.run_id IS NOT NULL OR s.phase >= 'open')
             ORDER BY w.key LIMIT size;
         END $$;

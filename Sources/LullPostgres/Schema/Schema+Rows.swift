@@ -36,9 +36,9 @@ extension Schema {
         CREATE OR REPLACE FUNCTION wake_up(n namespaces) RETURNS void LANGUAGE sql VOLATILE
         RETURN pg_notify(current_schema(), n.name);
 
-        -- The number of the lock for the first row of a key.
+        -- The number of the lock for the first row of a key: another one in each schema, which share the locks of the database.
         CREATE OR REPLACE FUNCTION key_number(namespace int, key bytea) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
-        RETURN hashtextextended(encode(key, 'hex'), namespace);
+        RETURN hashtextextended(encode(key, 'hex'), namespace + ('work'::regclass::oid::bigint << 32));
 
         -- Locks a key for its first row until the end of the transaction, which may be a long one of the caller's: it shows others that they
         -- would have to wait for the insertion. A transaction gets at most 64 of these locks: the server's table of locks is sized for as

@@ -67,7 +67,7 @@ extension Schema {
             RETURN true;
         END $$;
 
-        -- Deletes ends and tokens that are older than these durations, or more than `most`, and what clients and workers that
+        -- Sums up the changes of counts, and deletes ends and tokens that are older than these durations, or more than `most`, and what clients and workers that
         -- are gone have
         -- left: at most `size` of each. The ends of a key stay while it has a run or a dead run, whose fate depends on them.
         --
@@ -101,7 +101,7 @@ extension Schema {
             -- A client repeats a batch within minutes, or never.
             DELETE FROM batches b WHERE b.at < now - 86400000000;
             next := coalesce(ids[size], 0);
-            has_more := next > 0 OR tokens = size;
+            has_more := sum_changes(20 * size) OR next > 0 OR tokens = size;
         END $$;
 
         -- Where these tables are: the server's data directory, the database in it, and a table in that. A copy has another place, whether

@@ -8,9 +8,9 @@ enum Schema {
     /// The changes of the tables from each version to the next; version 0 is an empty schema. A change never changes once it has
     /// been released. A change of functions alone is a new version, too. It drops those whose
     /// results have another type, and gives back the rights to them.
-    static let migrations = [tables]
+    static let migrations = [tables, counts]
 
-    private static let functions = [gate, rows, batches, submits, keys, runs, questions, upkeep]
+    private static let functions = [gate, rows, batches, submits, keys, runs, questions, summing, upkeep]
 
     /// The settings under which functions run. A plan must not depend on statistics: a queue may be empty when a session makes the plan, and
     /// have a million rows when the session uses it again.

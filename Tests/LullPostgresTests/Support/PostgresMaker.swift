@@ -39,14 +39,40 @@ final class PostgresMaker: StoreMaker {
         return try await PostgresStore(server.url(schema), options)
     }
 
-    func brokenRules(of store: any DurableStore, isComplete: Bool) async throws -> [String] { [] }
+    /// Compares the counts that are kept with those of all rows, which agree at any time.
+    func brokenRules(of store: any DurableStore, isComplete: Bool) async throws -> [String] {
+        let sql = try SQL(try TestServer.shared.get())
+        return try Self.state.change { $0.used.values.map(\.schema) }.flatMap { schema in
+            try sql("SET search_path TO \(schema); \(Self.wrongCounts)").map { row in
+                "\(schema): \(row.map { $0 ?? "NULL" }) are counted too many"
+            }
+        }
+    }
+
+    static let wrongCounts = """
+        SELECT c.namespace, c.period, sum(c.pending), sum(c.ready), sum(c.running), sum(c.retrying), sum(c.due), sum(c.replaced),
+            sum(c.dead)
+        FROM (
+            SELECT * FROM tallies UNION ALL SELECT * FROM changes
+            UNION ALL
+            SELECT namespace, wake >> 22, -(pending_count > 0)::int, -(ready_to IS NOT NULL)::int, -(claimed_by IS NOT NULL)::int,
+                -(run_id IS NOT NULL AND claimed_by IS NULL)::int, -(pending_count > 0 AND ready_to IS NULL)::int,
+                -(pending_count > 0 AND run_id IS NOT NULL AND claimed_by IS NULL AND error IS NOT NULL)::int, 0
+            FROM work
+            UNION ALL
+            SELECT namespace, 0, 0, 0, 0, 0, 0, 0, -1 FROM dead
+        ) c
+        GROUP BY c.namespace, c.period
+        HAVING sum(c.pending) <> 0 OR sum(c.ready) <> 0 OR sum(c.running) <> 0 OR sum(c.retrying) <> 0 OR sum(c.due) <> 0
+            OR sum(c.replaced) <> 0 OR sum(c.dead) <> 0
+        """
 
     func remove(_ place: String) throws {
         guard let schema = Self.state.change({ $0.used.removeValue(forKey: place)?.schema }) else { return }
         try SQL(try TestServer.shared.get())(
             """
             SET search_path TO \(schema);
-            TRUNCATE namespaces, work, collected, ended, dead, tokens, batches, workers
+            TRUNCATE namespaces, work, collected, ended, dead, tokens, batches, workers, changes, tallies
             """)
         Self.state.change { $0.free.append(schema) }
     }

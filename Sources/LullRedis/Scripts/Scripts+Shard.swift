@@ -92,17 +92,23 @@ extension Scripts {
 
         local PERIOD = 4194304
 
+        -- What a row has, as a sum: 1 something pending, 2 ready, 4 a run, 8 one that waits for another attempt, 16 one that has failed.
         local function kinds(r)
-            local found = ''
-            if r.pending then found = r.ready and 'pending ' or 'pending due ' end
-            if r.ready then found = found .. 'ready ' end
-            if not r.run then return found end
-            if r.run.claimed then return found .. 'running ' end
-            return found .. (r.pending and r.run.error and 'retrying replaced ' or 'retrying ')
+            local run = r.run
+            return (r.pending and 1 or 0) + (r.ready and 2 or 0) + (run and (run.claimed and 4 or run.error and 16 or 8) or 0)
+        end
+
+        local function names_of(kinds)
+            local is_pending, is_ready = kinds % 2 == 1, kinds % 4 >= 2
+            local is_failed = kinds >= 16
+            return {
+                pending = is_pending, ready = is_ready, running = kinds % 8 >= 4, retrying = kinds >= 8, due = is_pending and not is_ready,
+                replaced = is_pending and is_failed
+            }
         end
 
         local function period(wake)
-            return digits(math.floor(wake / PERIOD))
+            return math.floor(wake / PERIOD)
         end
 
         -- Rows.
@@ -229,15 +235,17 @@ extension Scripts {
         local function save(is_worker)
             local written, waking, holding, released, named, readied, unreadied = {}, {}, {}, {}, {}, {}, {}
             local changes = {}
-            local function count(names, where, sign)
-                for name in string.gmatch(names, '%a+') do
-                    local field = where .. ':' .. name
-                    changes[field] = (changes[field] or 0) + sign
+            local function count(kinds, where, sign)
+                local there = changes[where]
+                if not there then
+                    there = {}
+                    changes[where] = there
                 end
+                there[kinds] = (there[kinds] or 0) + sign
             end
             for _, key in ipairs(order) do
                 local r = rows[key]
-                local is, into = '', false
+                local is, into = 0, false
                 if r.phase == IDLE and not (r.pending or r.ready or r.run) then
                     base = max(base, r.generation)
                     if r.packed then add(removed, key) end
@@ -255,7 +263,7 @@ extension Scripts {
                     })
                     if packed ~= r.packed then add(written, key, packed) end
                 end
-                if is ~= (r.were or '') or r.were and into and into ~= r.was_in then
+                if is ~= (r.were or 0) or r.were and into and into ~= r.was_in then
                     if r.were then count(r.were, r.was_in, -1) end
                     if into then count(is, into, 1) end
                 end
@@ -269,14 +277,24 @@ extension Scripts {
                     if holds then add(holding, '0', holds .. ':' .. key) end
                 end
             end
-            local counts, counted, uncounted = {}, {}, {}
-            for field, difference in pairs(changes) do
+            local counts, counted, uncounted, differences = {}, {}, {}, {}
+            for where, there in pairs(changes) do
+                for kinds, difference in pairs(there) do
+                    for name, is in pairs(difference ~= 0 and names_of(kinds) or {}) do
+                        if is then
+                            local field = digits(where) .. ':' .. name
+                            differences[field] = (differences[field] or 0) + difference
+                        end
+                    end
+                end
+            end
+            for field, difference in pairs(differences) do
                 if difference ~= 0 then add(counts, field) end
             end
             for start = 1, #counts, 1000 do
                 local some = { unpack(counts, start, min(start + 999, #counts)) }
                 for i, number in ipairs(call('HMGET', TALLY, unpack(some))) do
-                    local sum = (tonumber(number or '0') or 0) + changes[some[i]]
+                    local sum = (tonumber(number or '0') or 0) + differences[some[i]]
                     if sum == 0 then add(uncounted, some[i]) else add(counted, some[i], digits(sum)) end
                 end
             end

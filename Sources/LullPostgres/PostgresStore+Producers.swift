@@ -123,6 +123,8 @@ extension PostgresStore {
         for start in stride(from: 0, to: keys.count, by: 500) {
             let some = Array(keys[start..<min(start + 500, keys.count)])
             busy += try await self.change(change, some, of: submitter, in: namespace, patience: 0, &sum)
+            // Each key that changes by itself adds a row to be summed up.
+            if start % 50_000 == 49_500 || start > 0 && start + 500 >= keys.count { await forgetSome(now: true) }
         }
         for key in busy {
             let patience = Int32(clamping: options.timeLimit.components.seconds * 1000 / 2)

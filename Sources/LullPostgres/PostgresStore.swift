@@ -160,10 +160,10 @@ public final class PostgresStore: DurableStore {
         }
     }
 
-    /// Forgets a little of what is old, if that is due. Callers do not wait for it, except in tests.
-    func forgetSome() async {
+    /// Sums up counts, and forgets a little of what is old, if that is due. Callers do not wait for it, except in tests.
+    func forgetSome(now isDue: Bool = false) async {
         let after = Self.withState(state) { state -> Int64? in
-            guard options.now != nil || ContinuousClock.now - state.forgetting.at > Self.forgetInterval else {
+            guard isDue || options.now != nil || ContinuousClock.now - state.forgetting.at > Self.forgetInterval else {
                 return nil
             }
             state.forgetting.at = .now

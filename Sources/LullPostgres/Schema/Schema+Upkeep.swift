@@ -101,7 +101,7 @@ extension Schema {
             -- A client repeats a batch within minutes, or never.
             DELETE FROM batches b WHERE b.at < now - 86400000000;
             next := coalesce(ids[size], 0);
-            has_more := sum_changes(20 * size) OR next > 0 OR tokens = size;
+            has_more := sum_changes(100 * size) OR next > 0 OR tokens = size;
         END $$;
 
         -- Where these tables are: the server's data directory, the database in it, and a table in that. A copy has another place, whether

@@ -99,7 +99,7 @@ extension RedisStore {
         var tallies: [Int64: Tally] = [:]
         let counts = reply[1].list ?? []
         for index in stride(from: 0, to: counts.count - 1, by: 2) {
-            // The sentinel has no such name.
+            // Other fields have no such names.
             let place = (counts[index].text ?? "").split(separator: ":")
             guard place.count == 2, let period = Int64(place[0]) else { continue }
             tallies[period, default: Tally()][String(place[1])] = Int(counts[index + 1].number ?? 0)

@@ -2,7 +2,7 @@
 extension Scripts {
     static let shard = #"""
         -- KEYS: the structures of a shard, in this order. ARGV[1]: the instant in place of the server's, for tests; or ''.
-        local META, ROWS, VALUES, DUE, HELD, PAST, ENDED, ANSWERED, DEAD, NAMES, READY, TALLY = unpack(KEYS)
+        local META, ROWS, VALUES, DUE, HELD, PAST, ENDED, ANSWERED, DEAD, NAMES, READY = unpack(KEYS)
         local call, pack, unpacked = redis.call, cmsgpack.pack, cmsgpack.unpack
         local min, max = math.min, math.max
 
@@ -53,7 +53,6 @@ extension Scripts {
         call('ZCARD', DEAD)
         call('ZCARD', NAMES)
         call('ZCARD', READY)
-        call('HLEN', TALLY)
 
         local function next_fence()
             fence = max(fence + shards, now - now % shards + shard)
@@ -293,7 +292,7 @@ extension Scripts {
             end
             for start = 1, #counts, 1000 do
                 local some = { unpack(counts, start, min(start + 999, #counts)) }
-                for i, number in ipairs(call('HMGET', TALLY, unpack(some))) do
+                for i, number in ipairs(call('HMGET', META, unpack(some))) do
                     local sum = (tonumber(number or '0') or 0) + differences[some[i]]
                     if sum == 0 then add(uncounted, some[i]) else add(counted, some[i], digits(sum)) end
                 end
@@ -330,9 +329,9 @@ extension Scripts {
             change('ZADD', NAMES, named)
             change('ZREM', READY, unreadied)
             change('ZADD', READY, readied)
-            change('HDEL', TALLY, uncounted)
-            change('HSET', TALLY, counted)
-            call('HSET', META, 'numbers', pack({ base, fence, now, attempts, lost_leases }))
+            change('HDEL', META, uncounted)
+            add(counted, 'numbers', pack({ base, fence, now, attempts, lost_leases }))
+            change('HSET', META, counted)
         end
         """#
 }

@@ -26,9 +26,9 @@ extension Scripts {
         else
             place = cmsgpack.pack({ tonumber(ARGV[1]), tonumber(ARGV[2]) })
         end
-        for _, i in ipairs({ 2, 3, 6, 12 }) do redis.call('HLEN', KEYS[i]) end
+        for _, i in ipairs({ 2, 3, 6 }) do redis.call('HLEN', KEYS[i]) end
         for _, i in ipairs({ 4, 5, 7, 8, 9, 10, 11 }) do redis.call('ZCARD', KEYS[i]) end
-        for _, i in ipairs({ 2, 3, 6, 12 }) do redis.call('HSET', KEYS[i], '\255lull', '') end
+        for _, i in ipairs({ 2, 3, 6 }) do redis.call('HSET', KEYS[i], '\255lull', '') end
         redis.call('ZADD', KEYS[4], '+inf', '\255lull')
         redis.call('ZADD', KEYS[5], '0', '\255lull')
         for _, i in ipairs({ 7, 8, 9, 11 }) do redis.call('ZADD', KEYS[i], '+inf', '\255lull') end
@@ -80,7 +80,7 @@ extension Scripts {
         local recent = #first >= limit and woken(string.format('%.0f', period * 4194304)) or false
         local oldest = redis.call('ZRANGE', KEYS[11], 0, 0, 'WITHSCORES')
         return {
-            string.format('%.0f', now), redis.call('HGETALL', KEYS[12]), first, oldest[2] ~= 'inf' and oldest[2], recent,
+            string.format('%.0f', now), redis.call('HGETALL', KEYS[1]), first, oldest[2] ~= 'inf' and oldest[2], recent,
             string.format('%.0f', period)
         }
         """#

@@ -7,7 +7,7 @@ enum Scripts {
 
     /// The structures of a shard: the name of each is a prefix with the namespace and the shard in braces, and one of these.
     static let structures = [
-        "meta", "rows", "values", "due", "held", "past", "ended", "answered", "dead", "keys", "ready", "tally",
+        "meta", "rows", "values", "due", "held", "past", "ended", "answered", "dead", "keys", "ready",
     ]
 
     /// Returns the prefix of a shard's keys. All of a shard is in one slot of a cluster.

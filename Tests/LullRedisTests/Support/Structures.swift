@@ -59,8 +59,10 @@ private struct Structures {
         ready = try await pairs("ready", "ZRANGE", "0", "-1", "WITHSCORES").mapValues {
             Int64(String(decoding: $0, as: UTF8.self)) ?? -1
         }
-        for (name, count) in try await pairs("tally", "HGETALL") {
-            tally[String(decoding: name, as: UTF8.self)] = Int64(String(decoding: count, as: UTF8.self))
+        let meta = (try await store.ask(Command("HGETALL", prefix + "meta")).list ?? []).map { $0.bytes ?? [] }
+        for index in stride(from: 0, to: meta.count - 1, by: 2) where meta[index].contains(UInt8(ascii: ":")) {
+            let name = String(decoding: meta[index], as: UTF8.self)
+            tally[name] = Int64(String(decoding: meta[index + 1], as: UTF8.self))
         }
         names = Set(try await members("keys", "ZRANGE", "0", "-1"))
         values = Set(try await members("values", "HKEYS"))

@@ -36,9 +36,8 @@ dist: ## Pack the command for machines without a toolchain, and try it in an emp
 test: ## Run the tests.
 	@swift test --no-parallel --scratch-path $(SCRATCH) $(FLAGS)
 
-test-servers: ## Run all tests of the stores in PostgreSQL and Redis, in their long form; installs the servers' programs if missing.
-	@scripts/install-missing servers
-	@LULL_SERVERS=1 swift test --no-parallel --scratch-path $(SCRATCH) $(FLAGS) --filter 'LullPostgresTests|LullRedisTests|StoreServerTests'
+test-servers: ## Run the tests of the stores in PostgreSQL and Redis, in their long form, on several versions of the servers, which are installed if missing.
+	@scripts/test-servers
 
 modes: ## Compile and run the code of the documentation's pages in every language mode that users may have.
 	@swift test --no-parallel --package-path Tests/LanguageModes --scratch-path $(SCRATCH)/modes $(FLAGS)

@@ -61,7 +61,12 @@ extension DurableTable {
 
     /// Goes on with a change of all keys.
     ///
-    /// - Parameter limit: The most rows that are changed in this step.
+    /// - Parameters:
+    ///   - change: What is done, the same in each step.
+    ///   - sweep: The rows that are left, and the count so far.
+    ///   - limit: The most rows that are changed in this step.
+    ///   - namespace: The namespace with which the change began.
+    ///   - now: The instant of this step.
     public mutating func change(
         _ change: DurableChange, _ sweep: inout DurableSweep, atMost limit: Int, in namespace: DurableNamespace,
         at now: CoreInstant

@@ -1,13 +1,17 @@
 // The pages of the commands that only work on a store.
 
 extension Help {
+    static let patience = """
+          --patience D           how long a call waits for other writers of a file
+                                 (default 5s), or for a server (default 30s)
+        """
+
     private static let storeOptions = """
           --store URL            sqlite:PATH, a file; postgres://USER@HOST/DATABASE,
                                  where lull schema has prepared the database; or
                                  redis://HOST/DATABASE
           --namespace NAME       which of its namespaces (default: default)
-          --patience D           how long a call waits for other writers of a file
-                                 (default 5s), or for a server (default 30s)
+        \(patience)
 
         """
 
@@ -56,8 +60,7 @@ extension Help {
                                  postgres://USER@HOST/DATABASE, prepared by lull
                                  schema; or redis://HOST/DATABASE
           --namespace NAME       the namespace to work on (default: default)
-          --patience D           how long a call waits for other writers of a file
-                                 (default 5s), or for a server (default 30s)
+        \(patience)
           --jobs N               run at most N commands at once (default: one per core)
           --lease D              another process takes over the runs of this one after D
                                  without a heartbeat (default 30s)
@@ -102,8 +105,7 @@ extension Help {
         is open that keeps vacuum from removing them; of a Redis server its durability,
         and how much memory its data takes. Changes nothing.
 
-          --patience D           how long a call waits for other writers of a file
-                                 (default 5s), or for a server (default 30s)
+        \(patience)
           --json                 print a JSON object for each namespace, one a line
           --format openmetrics   print metrics in the OpenMetrics text format
           --watch                print the status every second; on a terminal, in place
@@ -176,8 +178,7 @@ extension Help {
         or if --all found none.
 
           --all                  retry or discard all dead runs of the namespace
-          --patience D           how long a call waits for other writers of a file
-                                 (default 5s), or for a server (default 30s)
+        \(patience)
 
         """
 

@@ -144,8 +144,7 @@ enum Help {
                                  postgres://USER@HOST/DATABASE; or in Redis or Valkey,
                                  redis://HOST/DATABASE
           --namespace NAME       the namespace of the keys (default: default)
-          --patience D           how long a call waits for other writers of a file
-                                 (default 5s), or for a server (default 30s)
+        \(patience)
           --change-policy        change the policy of the namespace for all its users.
                                  Without this option, a policy that differs from it is
                                  an error

@@ -92,9 +92,7 @@ enum Tool {
     }
 
     private static func end(with failure: Failure) -> Int32 {
-        var log = OutputBuffer(STDERR_FILENO)
-        log.report(failure.message)
-        _ = try? log.drain()
+        OutputBuffer.report([failure.message])
         return failure.status
     }
 }

@@ -24,7 +24,7 @@ enum DeadCommand {
             if options.takesAll { throw .usage("--all is only for retry and discard", .dead) }
             return try list(Array(operands.dropFirst()), options)
         }
-        let store = try options.storeURL(for: .dead).open(creates: false, patience: options.patience, .dead)
+        let store = try options.openStore(for: .dead)
         var runs: [Int64] = []
         for operand in operands.dropFirst() {
             guard let run = Int64(String(cString: operand)) else {
@@ -44,7 +44,7 @@ enum DeadCommand {
     private static func list(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .dead)
         let namespace = options.namespace
-        let store = try options.storeURL(for: .dead).openReadOnly(patience: options.patience, .dead)
+        let store = try options.openStoreReadOnly(for: .dead)
         let dead = try store.ask(for: .dead) { () throws(DurableError) in
             try store.dead(in: namespace, limit: most)
         }
@@ -76,7 +76,7 @@ enum DeadCommand {
     private static func change(
         _ runs: [Int64], _ retries: Bool, _ store: any CommandStore, _ namespace: String
     ) throws(Failure) -> Int32 {
-        var log = OutputBuffer(STDERR_FILENO)
+        var messages: [String] = []
         var count = 0
         for run in runs {
             let answer = try store.ask(for: .dead) { () throws(DurableError) -> DurableRetry in
@@ -85,14 +85,13 @@ enum DeadCommand {
             }
             switch answer {
             case .accepted: count += 1
-            case .notFound: log.report("run \(run) is not a dead run of \(Terminal.shown(namespace))")
-            case .outdated: log.report("run \(run) was not retried: its key has a newer value")
-            case .busy: log.report("run \(run) was not retried: its key has another run")
+            case .notFound: messages.append("run \(run) is not a dead run of \(Terminal.shown(namespace))")
+            case .outdated: messages.append("run \(run) was not retried: its key has a newer value")
+            case .busy: messages.append("run \(run) was not retried: its key has another run")
             }
         }
         try OutputBuffer.print("\(retries ? "retried" : "discarded") \(count) dead run\(count == 1 ? "" : "s")\n")
-        // A failure to write a message cannot be reported.
-        _ = try? log.drain()
+        OutputBuffer.report(messages)
         return count == runs.count ? ExitStatus.success : ExitStatus.commandFailed
     }
 }

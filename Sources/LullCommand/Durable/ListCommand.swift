@@ -10,7 +10,7 @@ enum ListCommand {
 
     static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         try operands.checkEmpty(for: .list)
-        let store = try options.storeURL(for: .list).openReadOnly(patience: options.patience, .list)
+        let store = try options.openStoreReadOnly(for: .list)
         var output = OutputBuffer(STDOUT_FILENO)
         if options.watches { return try watch(store, options, &output) }
         var start: [UInt8] = []

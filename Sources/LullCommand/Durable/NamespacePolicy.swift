@@ -89,9 +89,7 @@ struct OpenedNamespace {
                 // Until the session handles them, signals end the program.
                 Signals.unblock()
                 if error.message != reported {
-                    var log = OutputBuffer(STDERR_FILENO)
-                    log.report("the store cannot be used yet and is asked again: \(error.message)")
-                    _ = try? log.drain()
+                    OutputBuffer.report(["the store cannot be used yet and is asked again: \(error.message)"])
                     reported = error.message
                 }
                 usleep(pause)

@@ -13,13 +13,15 @@ enum StatusCommand {
         if options.watches, options.limits != nil {
             throw .usage("--watch and --fail-if exclude each other", .status)
         }
-        let store = try options.storeURL(for: .status).openReadOnly(patience: options.patience, .status)
+        let store = try options.openStoreReadOnly(for: .status)
         var output = OutputBuffer(STDOUT_FILENO)
         guard options.watches else {
             let status = try status(of: store, options)
             append(status, options, to: &output.bytes)
             _ = try output.drain()
-            return report(status.namespaces.flatMap { options.limits?.exceeded(by: $0) ?? [] })
+            let exceeded = status.namespaces.flatMap { options.limits?.exceeded(by: $0) ?? [] }
+            OutputBuffer.report(exceeded)
+            return exceeded.isEmpty ? ExitStatus.success : ExitStatus.commandFailed
         }
         return try Watch.run(&output) { text throws(Failure) in
             append(try status(of: store, options), options, to: &text)
@@ -45,14 +47,6 @@ enum StatusCommand {
             if let health = status.health { text.append(string: health.line + "\n") }
         }
     }
-
-    /// Reports the limits that are exceeded, and returns the exit status.
-    private static func report(_ exceeded: [String]) -> Int32 {
-        var log = OutputBuffer(STDERR_FILENO)
-        for line in exceeded { log.report(line) }
-        _ = try? log.drain()
-        return exceeded.isEmpty ? ExitStatus.success : ExitStatus.commandFailed
-    }
 }
 
 /// The status of a store.
@@ -63,14 +57,19 @@ struct Status {
 }
 
 extension DurableStatus {
-    fileprivate static let columns = ["namespace", "pending", "ready", "running", "retrying", "dead", "oldest"]
+    /// The counts with their names, in the order of the columns.
+    static let counts: [(name: String, count: @Sendable (DurableStatus) -> Int)] = [
+        ("pending", { $0.pending }), ("ready", { $0.ready }), ("running", { $0.running }),
+        ("retrying", { $0.retrying }), ("dead", { $0.dead }),
+    ]
+    /// The name of the column with the age of the oldest work that could run.
+    static let oldest = "oldest"
+
+    fileprivate static let columns = ["namespace"] + counts.map(\.name) + [oldest]
 
     fileprivate var cells: [String] {
         let oldest = oldestDue.map { DurationText.rounded(CoreDuration($0).nanoseconds) } ?? "-"
-        return [
-            Terminal.shown(namespace, upTo: 40), "\(pending)", "\(ready)", "\(running)", "\(retrying)", "\(dead)",
-            oldest,
-        ]
+        return [Terminal.shown(namespace, upTo: 40)] + Self.counts.map { "\($0.count(self))" } + [oldest]
     }
 
     /// Appends one line with a JSON object.
@@ -80,8 +79,8 @@ extension DurableStatus {
         let kind = rules.policy.kind == .debounce ? "wait" : "interval"
         text.append(string: ",\"\(kind)\":")
         DecimalSeconds.append(rules.policy.wait.nanoseconds, to: &text)
-        text.append(string: ",\"pending\":\(pending),\"ready\":\(ready),\"running\":\(running)")
-        text.append(string: ",\"retrying\":\(retrying),\"dead\":\(dead),\"oldestDue\":")
+        for (name, count) in Self.counts { text.append(string: ",\"\(name)\":\(count(self))") }
+        text.append(",\"oldestDue\":")
         DecimalSeconds.append(oldestDue, to: &text)
         text.append(string: ",\"attempts\":\(attempts),\"lostLeases\":\(lostLeases)")
         health?.appendJSON(to: &text)
@@ -89,7 +88,5 @@ extension DurableStatus {
     }
 
     /// The counts in one line, for a session's statistics.
-    var line: String {
-        "pending \(pending), ready \(ready), running \(running), retrying \(retrying), dead \(dead)"
-    }
+    var line: String { Self.counts.map { "\($0.name) \($0.count(self))" }.joined(separator: ", ") }
 }

@@ -5,16 +5,9 @@ internal import LullDurable
 /// The limits of `lull status --fail-if`, such as `oldest>60s,dead>0`: a status above one of them fails the command.
 struct StatusLimits {
     private enum Limit {
-        case count(Int)
-        case duration(CoreDuration)
+        case count(@Sendable (DurableStatus) -> Int, Int)
+        case age(CoreDuration)
     }
-
-    /// The names of the table's columns.
-    private static let counts: [(name: String, count: @Sendable (DurableStatus) -> Int)] = [
-        ("pending", { $0.pending }), ("ready", { $0.ready }), ("running", { $0.running }),
-        ("retrying", { $0.retrying }), ("dead", { $0.dead }),
-    ]
-    private static let oldest = "oldest"
 
     /// Why a text gives no limits.
     struct Fault: Error {
@@ -34,21 +27,21 @@ struct StatusLimits {
     }
 
     private static func limit(of name: String, _ text: String) throws(Fault) -> Limit {
-        if name == oldest {
+        if name == DurableStatus.oldest {
             do {
-                return .duration(try DurationText.parse(text))
+                return .age(try DurationText.parse(text))
             } catch {
                 throw Fault(explanation: "\"\(text)\" \(error.explanation(of: text))")
             }
         }
-        guard counts.contains(where: { $0.name == name }) else {
-            let names = counts.map(\.name).joined(separator: ", ")
-            throw Fault(explanation: "there is no figure \"\(name)\": it can be \(names) or \(oldest)")
+        guard let count = DurableStatus.counts.first(where: { $0.name == name })?.count else {
+            let names = DurableStatus.counts.map(\.name).joined(separator: ", ")
+            throw Fault(explanation: "there is no figure \"\(name)\": it can be \(names) or \(DurableStatus.oldest)")
         }
-        guard let count = Int(text), count >= 0, text.first != "+" else {
+        guard let most = Int(text), most >= 0, text.first != "+" else {
             throw Fault(explanation: "\(name) is compared with a whole number, not with \"\(text)\"")
         }
-        return .count(count)
+        return .count(count, most)
     }
 
     /// Returns a line for each limit that a namespace exceeds.
@@ -56,12 +49,11 @@ struct StatusLimits {
         limits.compactMap { name, limit in
             let (figure, bound): (String, String)
             switch limit {
-            case .count(let most):
-                guard let count = Self.counts.first(where: { $0.name == name })?.count(status),
-                    count > most
-                else { return nil }
-                (figure, bound) = ("\(count)", "\(most)")
-            case .duration(let most):
+            case .count(let count, let most):
+                let number = count(status)
+                guard number > most else { return nil }
+                (figure, bound) = ("\(number)", "\(most)")
+            case .age(let most):
                 guard let age = status.oldestDue.map({ CoreDuration($0) }), age > most else { return nil }
                 (figure, bound) = (DurationText.rounded(age.nanoseconds), DurationText.rounded(most.nanoseconds))
             }

@@ -74,6 +74,14 @@ extension OutputBuffer {
         _ = try output.drain()
     }
 
+    /// Prints messages on standard error.
+    static func report(_ messages: [String]) {
+        var log = OutputBuffer(STDERR_FILENO)
+        for message in messages { log.report(message) }
+        // A failure to write a message cannot be reported.
+        _ = try? log.drain()
+    }
+
     /// The longest message, in columns: two lines of a screen, three of a narrow one.
     private static var messageLimit: Int { 240 }
     /// The longest word in a long message; such words are usually quoted from arguments or data.

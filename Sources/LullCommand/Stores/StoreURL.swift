@@ -179,6 +179,16 @@ extension CommandOptions {
         return try StoreURL(store, subcommand)
     }
 
+    /// Opens the given store, which a command needs that creates none.
+    func openStore(for subcommand: Subcommand) throws(Failure) -> any CommandStore {
+        try storeURL(for: subcommand).open(creates: false, patience: patience, subcommand)
+    }
+
+    /// Opens the given store for reading only.
+    func openStoreReadOnly(for subcommand: Subcommand) throws(Failure) -> any CommandReader {
+        try storeURL(for: subcommand).openReadOnly(patience: patience, subcommand)
+    }
+
     // MARK: - Options that need a store or exclude one
 
     /// Throws if an option has no meaning with a store.

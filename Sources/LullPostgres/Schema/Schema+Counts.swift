@@ -1,5 +1,23 @@
+internal import LullDurable
+
 // The counts of keys, kept so that `status` need not read every row.
 extension Schema {
+    /// What a row `w` of `work` counts as, in the order of ``Tally/names``.
+    private static let kinds = zip(
+        Tally.names,
+        [
+            "w.pending_count > 0", "w.ready_to IS NOT NULL", "w.claimed_by IS NOT NULL",
+            "w.run_id IS NOT NULL AND w.claimed_by IS NULL", "w.pending_count > 0 AND w.ready_to IS NULL",
+            "w.pending_count > 0 AND w.run_id IS NOT NULL AND w.claimed_by IS NULL AND w.error IS NOT NULL",
+        ])
+
+    /// Returns a list of expressions, one of each count.
+    private static func list(
+        _ separator: String = ", ", _ expression: (_ name: String, _ condition: String) -> String
+    ) -> String {
+        kinds.map { expression($0, $1) }.joined(separator: separator)
+    }
+
     /// The tables of version 2, and what writes them.
     static let counts = #"""
         -- What transactions have changed in the numbers of keys: rows are only added, so that no transaction waits for another one, and are
@@ -24,39 +42,22 @@ extension Schema {
         CREATE FUNCTION note_update() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
         BEGIN
             INSERT INTO changes
-            SELECT
-                c.namespace, c.period, sum(c.pending), sum(c.ready), sum(c.running), sum(c.retrying), sum(c.due), sum(c.replaced)
+            SELECT c.namespace, c.period, \#(list { name, _ in "sum(c.\(name))" })
             FROM (
-                SELECT
-                    w.namespace, w.wake >> 22 AS period, (w.pending_count > 0)::int AS pending,
-                    (w.ready_to IS NOT NULL)::int AS ready, (w.claimed_by IS NOT NULL)::int AS running,
-                    (w.run_id IS NOT NULL AND w.claimed_by IS NULL)::int AS retrying,
-                    (w.pending_count > 0 AND w.ready_to IS NULL)::int AS due,
-                    (w.pending_count > 0 AND w.run_id IS NOT NULL AND w.claimed_by IS NULL AND w.error IS NOT NULL)::int AS replaced
+                SELECT w.namespace, w.wake >> 22 AS period, \#(list { name, condition in "(\(condition))::int AS \(name)" })
                 FROM new_rows w
                 UNION ALL
-                SELECT
-                    w.namespace, w.wake >> 22, -(w.pending_count > 0)::int, -(w.ready_to IS NOT NULL)::int,
-                    -(w.claimed_by IS NOT NULL)::int, -(w.run_id IS NOT NULL AND w.claimed_by IS NULL)::int,
-                    -(w.pending_count > 0 AND w.ready_to IS NULL)::int,
-                    -(w.pending_count > 0 AND w.run_id IS NOT NULL AND w.claimed_by IS NULL AND w.error IS NOT NULL)::int
+                SELECT w.namespace, w.wake >> 22, \#(list { _, condition in "-(\(condition))::int" })
                 FROM old_rows w
             ) c
             GROUP BY c.namespace, c.period
-            HAVING sum(c.pending) <> 0 OR sum(c.ready) <> 0 OR sum(c.running) <> 0 OR sum(c.retrying) <> 0 OR sum(c.due) <> 0
-                OR sum(c.replaced) <> 0;
+            HAVING \#(list(" OR ") { name, _ in "sum(c.\(name)) <> 0" });
             RETURN NULL;
         END $$;
         CREATE FUNCTION note_deletion() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
         BEGIN
             INSERT INTO changes
-            SELECT
-                w.namespace, w.wake >> 22, -count(*) FILTER (WHERE w.pending_count > 0),
-                -count(*) FILTER (WHERE w.ready_to IS NOT NULL), -count(*) FILTER (WHERE w.claimed_by IS NOT NULL),
-                -count(*) FILTER (WHERE w.run_id IS NOT NULL AND w.claimed_by IS NULL),
-                -count(*) FILTER (WHERE w.pending_count > 0 AND w.ready_to IS NULL),
-                -count(*) FILTER (
-                    WHERE w.pending_count > 0 AND w.run_id IS NOT NULL AND w.claimed_by IS NULL AND w.error IS NOT NULL)
+            SELECT w.namespace, w.wake >> 22, \#(list { _, condition in "-count(*) FILTER (WHERE \(condition))" })
             FROM old_rows w
             WHERE w.pending_count > 0 OR w.ready_to IS NOT NULL OR w.run_id IS NOT NULL
             GROUP BY w.namespace, w.wake >> 22;
@@ -79,14 +80,7 @@ extension Schema {
             FOR EACH STATEMENT EXECUTE FUNCTION note_deaths();
         -- The triggers have locked the tables until the end of this transaction.
         INSERT INTO tallies
-        SELECT
-            w.namespace, w.wake >> 22, count(*) FILTER (WHERE w.pending_count > 0),
-            count(*) FILTER (WHERE w.ready_to IS NOT NULL), count(*) FILTER (WHERE w.claimed_by IS NOT NULL),
-            count(*) FILTER (WHERE w.run_id IS NOT NULL AND w.claimed_by IS NULL),
-            count(*) FILTER (WHERE w.pending_count > 0 AND w.ready_to IS NULL),
-            count(*) FILTER (
-                WHERE w.pending_count > 0 AND w.run_id IS NOT NULL AND w.claimed_by IS NULL AND w.error IS NOT NULL),
-            0
+        SELECT w.namespace, w.wake >> 22, \#(list { _, condition in "count(*) FILTER (WHERE \(condition))" }), 0
         FROM work w GROUP BY w.namespace, w.wake >> 22;
         INSERT INTO tallies SELECT d.namespace, 0, 0, 0, 0, 0, 0, 0, count(*) FROM dead d GROUP BY d.namespace;
         """#

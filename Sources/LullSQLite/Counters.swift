@@ -11,9 +11,7 @@ extension Schema {
 }
 
 extension SQLiteTransaction {
-    package mutating func count(
-        attempts: Int, lostLeases: Int, in namespace: DurableNamespace
-    ) throws(DurableError) {
+    package func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError) {
         try addToCounters(of: namespace, attempts: attempts, lostLeases: lostLeases)
     }
 

@@ -7,8 +7,7 @@ internal import LullDurable
 /// a writer that commits without pause does not get *write* again while another one, which holds *want*, waits for it.
 /// SQLite's own lock has no such order. All others wait for *want* in a ``WriterQueue``: each gets its turn, however many they are.
 final class WriterLock {
-    /// Nil if the lock file cannot be opened.
-    private let want: WriterQueue?
+    private let want: WriterQueue
     private let write: Int32
     private let path: String
     /// The lock files as they were opened.
@@ -22,14 +21,10 @@ final class WriterLock {
     init(besides path: String) throws(DurableError) {
         self.path = path
         let names = (want: path + "-want", write: path + "-write")
-        let opened = lull_lock_open(names.want, path)
-        want = opened < 0 ? nil : WriterQueue(opened)
-        write = lull_lock_open(names.write, path)
-        marks = [
-            (names.want, FileMark(open: opened).identity), (names.write, FileMark(open: write).identity),
-        ]
-        // When this throws, `deinit` closes what was opened.
-        for (name, descriptor) in [(names.want, opened), (names.write, write)] where descriptor < 0 {
+        let want = lull_lock_open(names.want, path)
+        let write = lull_lock_open(names.write, path)
+        for (name, descriptor) in [(names.want, want), (names.write, write)] where descriptor < 0 {
+            for opened in [want, write] where opened >= 0 { close(opened) }
             switch -descriptor {
             case EPERM:
                 throw .unusable(
@@ -39,6 +34,9 @@ final class WriterLock {
                 throw .unusable("\(name) cannot be opened for writing: \(String(cString: strerror(code)))")
             }
         }
+        self.want = WriterQueue(want)
+        self.write = write
+        marks = [(names.want, FileMark(open: want).identity), (names.write, FileMark(open: write).identity)]
     }
 
     /// The name of a lock file that was deleted or replaced; nil if there is none.
@@ -46,16 +44,13 @@ final class WriterLock {
         marks.first { FileMark(of: $0.path).identity != $0.identity }?.path
     }
 
-    deinit {
-        if write >= 0 { close(write) }
-    }
+    deinit { close(write) }
 
     /// Acquires the lock.
     ///
     /// - Parameter patience: How long to wait.
     func acquire(within patience: Duration) throws(DurableError) {
         precondition(!isHeld, "the writer lock is held already")
-        guard let want else { preconditionFailure("a lock without its files was not created") }
         let end = ContinuousClock.now.advanced(by: patience)
         switch want.enter(until: end) {
         case .inside: break

@@ -6,8 +6,8 @@ internal import LullCore
 
 /// A lock that processes get in the order in which they asked for it.
 ///
-/// The kernel has the queue: who waits sleeps, however many there are, and one that is killed leaves it. A call that waits in the kernel
-/// has no timeout, so a thread of its own makes it. A writer that gives up leaves that thread its place; when it comes back, it
+/// The kernel keeps the queue: a writer that waits sleeps, however many there are, and one that is killed leaves the queue. A call that
+/// waits in the kernel has no timeout, so a thread of its own makes it. A writer that gives up leaves that thread its place; when it comes back, it
 /// waits at that place and not at the end.
 ///
 ///     outside ──▶ inside                 the lock is free

@@ -28,7 +28,7 @@ struct StoreCrowdTests {
         #expect(try store.status() == ["pending": 201])
     }
 
-    @Test func whoeverIsKilledWhileItWaitsHoldsUpNobody() throws {
+    @Test func aWriterThatIsKilledWhileItWaitsHoldsUpNoOther() throws {
         #expect(try store.run("submit --wait 1h key-0 value").ending == 0)
         let processes = try (1...60).map { try start($0, "--patience 60s") }
         for process in processes[..<40] where Bool.random() { process.signal(SIGKILL) }

@@ -98,7 +98,7 @@ struct MemoryTable: DurableTable {
     }
 
     mutating func handles(in namespace: DurableNamespace) -> [Int64] {
-        keysByHandle.keys.filter { keysByHandle[$0]?.namespace == namespace.id }.sorted()
+        self[namespace].entries { _ in true }.map(\.handle)
     }
 
     mutating func entry(of handle: Int64, in namespace: DurableNamespace) -> DurableEntry? {

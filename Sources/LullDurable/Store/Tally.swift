@@ -81,7 +81,7 @@ package struct Tally: Equatable, Sendable {
     }
 }
 
-/// The rows that a status looks at because they have woken since they were written. It looks at so many of them only.
+/// The rows that a status looks at because they have woken since they were written: ``most`` of them, and no more.
 package struct WokenRows {
     /// The most rows of each list.
     package static let most = 500

@@ -86,8 +86,9 @@ where Base.Element: Sendable {
             observer?.slept(work)
             task = launch(work, observer, on: nil) {
                 let ending = await stage.read()
-                await stage.finish(sequence.dropsAtEnd || Task.isCancelled)
-                handover.end(ending)
+                // Where the consumer has gone, `abandon` ends everything, and the wait in `finish` is cut short.
+                if !Task.isCancelled { await stage.finish(sequence.dropsAtEnd) }
+                if !Task.isCancelled { handover.end(ending) }
                 observer?.ended(work)
             }
         }
@@ -102,7 +103,8 @@ where Base.Element: Sendable {
         }
 
         /// Ends everything. When the consumer gets its nil, what was pending has been dropped, and submits are rejected. The task
-        /// is cancelled first: once nothing is pending, nothing else holds its reading up.
+        /// is cancelled first: once nothing is pending, nothing else holds its reading up, and only a request after the
+        /// cancellation tells the upstream.
         private func abandon() {
             task.cancel()
             stage.abandon()

@@ -1,3 +1,4 @@
+import Foundation
 import Lull
 import LullTesting
 import TestSupport
@@ -107,6 +108,48 @@ struct StreamLeavingTests {
         await numbers.end.pass()
         #expect(keys.all.isEmpty)
         #expect(numbers.asked.all.count <= 2)
+    }
+
+    @Test("ends once, wherever its reader is when the loop is left", arguments: Form.allCases)
+    func leavingAtAnyMoment(_ form: Form) async throws {
+        for count in 0..<200 {
+            let numbers = Numbers(count: 3 + count % 7)
+            try await form.consume(numbers) { true }
+            await numbers.end.pass()
+        }
+    }
+
+    /// An element whose `deinit` takes long, and tells how often the upstream was asked meanwhile.
+    private final class Slow: Sendable {
+        private let numbers: Numbers
+        private let meanwhile: Record<Int>
+
+        init(_ numbers: Numbers, _ meanwhile: Record<Int>) {
+            self.numbers = numbers
+            self.meanwhile = meanwhile
+        }
+
+        deinit {
+            let asked = numbers.asked.all.count
+            usleep(100_000)
+            meanwhile.add(numbers.asked.all.count - asked)
+        }
+    }
+
+    @Test("is not read on while what was held is dropped")
+    func droppedSlowly() async throws {
+        let clock = ManualClock()
+        let meanwhile = Record<Int>()
+        let numbers = numbers
+        let sequence = numbers.map { $0 == 1 ? Slow(numbers, meanwhile) : nil }
+            .debounced(for: .seconds(1), combining: .merge { _, _ in }, clock: clock)
+        let consumer = Task { for try await _ in sequence {} }
+        while numbers.asked.all.count < 10 { try await Task.sleep(for: .milliseconds(1)) }
+        consumer.cancel()
+        try await consumer.value
+        await numbers.end.pass()
+        // One that is being asked for, and the last one.
+        #expect(meanwhile.all.count == 1 && meanwhile.all.allSatisfy { $0 <= 2 }, "\(meanwhile.all)")
     }
 
     @Test("is not read on if it was held up")

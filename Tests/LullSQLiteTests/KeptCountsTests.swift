@@ -36,7 +36,7 @@ import Testing
         try file.open(try debounce(20, maxWait: 60, combination))
         var random = SplitMix(seed: environment("LULL_SEED", default: 7))
         var runs: [DurableRun] = []
-        for _ in 0..<environment("LULL_STEPS", default: 1500) {
+        for _ in 0..<1500 {
             let key = "key \(Int.random(in: 0..<60, using: &random))"
             switch Int.random(in: 0..<12, using: &random) {
             case 0: machine.pass(Int64.random(in: 1..<15, using: &random))
@@ -71,7 +71,8 @@ import Testing
             }
             #expect(try file.status() == (try counted(file)))
         }
-        #expect(try file.audit(isComplete: true) == [])
+        // What was discarded has left no end.
+        #expect(try file.audit(isComplete: false) == [])
     }
 
     @Test func aLongBacklogIsCountedByItsPeriods() throws {

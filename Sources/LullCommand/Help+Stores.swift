@@ -123,17 +123,29 @@ extension Help {
         """
 
     static let list = """
-        Usage: lull list --store URL [OPTION…]
+        Usage: lull list --store URL [OPTION…] [KEY…]
 
-        Lists the keys that have work, in byte order. For each it prints the state of
-        the work (running, retrying, ready, pending), when it is due, how many submits
-        are behind it, and the number of the attempt. Changes nothing.
+        Lists the keys that have work, in byte order, or the given ones. For each it
+        prints the state of the work (running, retrying, ready, pending), when it is
+        due, how many submits are behind it, and the number of the attempt. Changes
+        nothing.
+
+        With --ended it lists what has become of submits, the newest first: completed,
+        failed (and replaced by a newer value), cancelled, absorbed (by the window of a
+        leading value) or dead, with the error. A store retains that for a day, or for
+        ten minutes on a Redis server, and dead runs until they are retried or
+        discarded.
 
         \(storeOptions)
-          --limit N              list the first N keys only
+          --ended                list what has ended: the newest 100, or --limit
+          --limit N              list the first N only
           --watch                print the first keys every second; on a terminal, in
                                  place, as many as it has lines for, elsewhere 20
-          --json                 print a JSON object for each key, one a line
+          --json                 print a JSON object for each, one a line; for an end
+                                 with the generations that have ended, as in the
+                                 receipts of lull submit
+
+        The exit status is 1 if there is nothing to list of a KEY.
 
         """
 

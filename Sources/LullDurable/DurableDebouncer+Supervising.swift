@@ -22,6 +22,22 @@ extension DurableDebouncer {
         }
     }
 
+    /// Returns how submits have ended, the newest first: those that a newer value has replaced after a failure are nowhere else.
+    ///
+    /// The store retains ends for ``DurableLimits/retention``, and dead runs until they are retried or discarded. To learn the end
+    /// of one submit, use ``state(of:)``. The cost grows with the limit, but for all keys of a Redis server with the number of
+    /// retained ends.
+    ///
+    /// - Parameters:
+    ///   - key: The key; nil for all keys.
+    ///   - limit: The largest number of ends to return.
+    /// - Returns: The ends; a key is nil if no key of this type has its bytes.
+    public func ended(of key: Key? = nil, limit: Int = 100) async throws(DurableError) -> [DurableEnd<Key?>] {
+        try await store.ended(of: key?.durableBytes, in: namespace, limit: limit).map {
+            $0.mapKey(Key.init(durableBytes:))
+        }
+    }
+
     /// Returns runs that have used up their attempts, the oldest first. They stay until ``retry(_:)`` or ``discard(_:)``.
     ///
     /// For ways to handle them, see <doc:WorkThatSurvives>.

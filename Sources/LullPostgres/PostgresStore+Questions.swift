@@ -76,6 +76,25 @@ extension PostgresStore {
         return try await ask(statement, in: namespace, isRepeatable: true).rows.map { DurableListing($0) }
     }
 
+    /// Returns how submits have ended: see ``/LullDurable/DurableStore/ended(of:in:limit:)``.
+    public func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("ended", 4)
+        statement.add(namespace)
+        statement.add(key)
+        statement.add(int: Int32(clamping: max(0, limit)))
+        statement.add(now)
+        return try await ask(statement, in: namespace, isRepeatable: true).rows.compactMap { row in
+            guard let how = DurableEnding.How(row.text(3) ?? "") else { return nil }
+            let (first, last) = (row.bigint(1) ?? 0, row.bigint(2) ?? 0)
+            return DurableEnd(
+                key: row.bytes(0) ?? [], submits: first...max(first, last), how: how, run: row.bigint(4),
+                error: row.text(5), age: .microseconds(row.bigint(6) ?? 0))
+        }
+    }
+
     /// What an operator of the database should watch.
     package struct Health: Sendable {
         /// The dead rows of Lull's tables that vacuum has not removed yet.

@@ -38,21 +38,29 @@ extension RedisStore {
         _ namespace: String, _ body: (_ key: [UInt8], _ row: StoredRow, _ shard: Int) -> Void
     ) async throws(DurableError) {
         for shard in 0..<(try await shards(of: namespace)) {
-            var cursor = "0"
             var seen: Set<[UInt8]> = []
-            repeat {
-                let key = Scripts.prefix(namespace, shard) + "rows"
-                let reply = try await ask(Command("HSCAN", key, cursor, "COUNT", "1000"), in: namespace)
-                let found = reply[1].list ?? []
-                for index in stride(from: 0, to: found.count - 1, by: 2) {
-                    guard let key = found[index].bytes, let row = StoredRow(found[index + 1].bytes),
-                        seen.insert(key).inserted
-                    else { continue }
-                    body(key, row, shard)
-                }
-                cursor = reply[0].text ?? "0"
-            } while cursor != "0"
+            try await scan(Scripts.prefix(namespace, shard) + "rows", in: namespace) { key, value in
+                guard let row = StoredRow(value), seen.insert(key).inserted else { return }
+                body(key, row, shard)
+            }
         }
+    }
+
+    /// Calls a function for each field of a hash; for some of those that change meanwhile twice.
+    private func scan(
+        _ hash: String, in namespace: String, _ options: String..., body: (_ field: [UInt8], _ value: [UInt8]?) -> Void
+    ) async throws(DurableError) {
+        var cursor = "0"
+        repeat {
+            var command = Command("HSCAN", hash, cursor, "COUNT", "1000")
+            for option in options { command.add(option) }
+            let reply = try await ask(command, in: namespace)
+            let found = reply[1].list ?? []
+            for index in stride(from: 0, to: found.count - 1, by: 2) {
+                if let field = found[index].bytes { body(field, found[index + 1].bytes) }
+            }
+            cursor = reply[0].text ?? "0"
+        } while cursor != "0"
     }
 
     /// Returns the state of a submit: see ``/LullDurable/DurableStore/state(of:)``.
@@ -186,6 +194,40 @@ extension RedisStore {
         while end.last == 0xFF { end.removeLast() }
         guard let last = end.popLast() else { return Array("+".utf8) }
         return Array("(".utf8) + end + [last + 1]
+    }
+
+    /// Returns how submits have ended: see ``/LullDurable/DurableStore/ended(of:in:limit:)``.
+    ///
+    /// Without a key it reads all ends that the server retains, some thousand at a time.
+    public func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        let limit = max(0, limit)
+        let shard = if let key { try await shard(of: key, in: namespace) } else { 0 }
+        let look = try await look(at: namespace, shard, key)
+        var found: [(key: [UInt8], end: StoredEnd)] = []
+        func keepNewest() {
+            found.sort { ($0.end.at, $0.end.submits.upperBound) > ($1.end.at, $1.end.submits.upperBound) }
+            found.removeLast(max(0, found.count - limit))
+        }
+        if let key {
+            found = look.ends.map { (key, $0) }
+        } else {
+            for shard in 0..<look.shards {
+                let fields = Scripts.prefix(namespace, shard) + "past"
+                try await scan(fields, in: namespace, "MATCH", "e*") { field, value in
+                    let key = Array(field.dropFirst())
+                    found += StoredEnd.list(value).map { (key, $0) }
+                    if found.count > 2 * limit + 10000 { keepNewest() }
+                }
+            }
+        }
+        keepNewest()
+        return found.map { key, end in
+            DurableEnd(
+                key: key, submits: end.submits, how: end.how, run: end.run, error: end.error,
+                age: DurableNamespace.time(from: end.at, to: look.now))
+        }
     }
 
     /// Returns the server's time.

@@ -11,7 +11,7 @@ enum Query: Int, CaseIterable {
     case pendingByKey, rowByID, insertRow, insertPending, deleteRow, runValue
     case insertValue, values, generationOfValue, deleteValues, insertSpent, spent, deleteSpent
     case earliestRows, nextWake, rowsOfWorker, allRows, rowOfNamespace, keysOfSubmitter, rows, listedRows
-    case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst
+    case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst, latestEnds, latestEndsOfKey
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead
     case firstEnd, oldEnds, keepEnds, forgetEnds
     case firstToken, answerToToken, insertToken, forgetTokens
@@ -33,6 +33,18 @@ enum Query: Int, CaseIterable {
 
     /// The condition for a range of a key's values.
     private static let range = "namespace = :namespace AND key = :key AND generation BETWEEN :first AND :last"
+
+    /// Returns the query of the latest ends and dead runs.
+    private static func ends(_ condition: String, by order: String) -> String {
+        """
+        SELECT * FROM (
+            SELECT key, first, last, how, run, error, at FROM ended WHERE \(condition) ORDER BY \(order) DESC LIMIT :limit)
+        UNION ALL SELECT * FROM (
+            SELECT key, first_submit, last_submit, 'dead', run, error, at FROM dead WHERE \(condition)
+            ORDER BY at DESC, run DESC LIMIT :limit)
+        ORDER BY at DESC, 3 DESC LIMIT :limit
+        """
+    }
 
     var sql: String {
         switch self {
@@ -136,6 +148,9 @@ enum Query: Int, CaseIterable {
             """
         case .endsNewestFirst:
             "SELECT run, how FROM ended WHERE namespace = :namespace AND key = :key ORDER BY last DESC"
+
+        case .latestEnds: Self.ends("namespace = :namespace", by: "id")
+        case .latestEndsOfKey: Self.ends("namespace = :namespace AND key = :key", by: "last")
 
         case .insertDead:
             """

@@ -170,11 +170,3 @@ extension Edge {
         }
     }
 }
-
-extension DurableEnding.How {
-    /// The end of a name; nil if there is none.
-    init?(_ name: String) {
-        guard let how = Self.allCases.first(where: { "\($0.name)" == name }) else { return nil }
-        self = how
-    }
-}

@@ -192,6 +192,13 @@ public final class SQLiteStore: DurableStore {
         try await call { .list(in: namespace, prefix: prefix, limit: limit, $0) }
     }
 
+    /// Returns how submits have ended: see ``/LullDurable/DurableStore/ended(of:in:limit:)``.
+    public func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        try await call { .ended(of: key, in: namespace, limit: limit, $0) }
+    }
+
     /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try await call { .dead(in: namespace, limit: limit, $0) }

@@ -125,6 +125,13 @@ extension SQLiteTransaction {
         try list(prefix: prefix, limit: limit, in: try namespace(name))
     }
 
+    /// See ``DurableStore/ended(of:in:limit:)``.
+    package mutating func ended(
+        of key: [UInt8]?, in name: String, limit: Int
+    ) throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        try ended(of: key, limit: limit, in: try namespace(name))
+    }
+
     /// See ``DurableStore/dead(in:limit:)``.
     package mutating func dead(in name: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try dead(limit: limit, in: try namespace(name))

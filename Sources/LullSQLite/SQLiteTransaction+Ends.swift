@@ -116,6 +116,26 @@ extension SQLiteTransaction {
         return try dead.next() ? (.dead, dead.textOrNull(0)) : nil
     }
 
+    /// Returns how submits have ended, the newest first: see ``DurableStore/ended(of:in:limit:)``.
+    func ended(
+        of key: [UInt8]?, limit: Int, in namespace: DurableNamespace
+    ) throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        let statement = try connection[key == nil ? .latestEnds : .latestEndsOfKey]
+        defer { statement.reset() }
+        statement.bind(":namespace", namespace.id)
+        if let key { statement.bind(":key", blob: key) }
+        statement.bind(":limit", max(0, limit))
+        var ends: [DurableEnd<[UInt8]>] = []
+        while try statement.next() {
+            ends.append(
+                DurableEnd(
+                    key: statement.blob(0), submits: try statement.range(1, 2), how: try how(statement, 3),
+                    run: statement.integerOrNull(4), error: statement.textOrNull(5),
+                    age: DurableNamespace.time(from: statement.instant(6), to: now)))
+        }
+        return ends
+    }
+
     private func how(_ statement: Statement, _ column: Int) throws(DurableError) -> DurableEnding.How {
         let name = statement.text(column)
         guard let how = DurableEnding.How(name) else { throw connection.damage("the end '\(name)'") }

@@ -19,6 +19,7 @@ enum StoreCall: Sendable {
     case state(of: DurableReceipt, Caller<DurableState>)
     case status(Caller<[DurableStatus]>)
     case list(in: String, prefix: [UInt8], limit: Int, Caller<[DurableListing<[UInt8]>]>)
+    case ended(of: [UInt8]?, in: String, limit: Int, Caller<[DurableEnd<[UInt8]>]>)
     case dead(in: String, limit: Int, Caller<[DurableDeadRun<[UInt8]>]>)
     case retry(Int64, in: String, Caller<DurableRetry>)
     case discard(Int64, in: String, Caller<Bool>)
@@ -35,7 +36,7 @@ enum StoreCall: Sendable {
         switch self {
         case .open, .submit, .change, .step, .flushSubmitter, .cancelSubmitter, .exchange, .report, .retry, .discard:
             true
-        case .sweep, .state, .status, .list, .dead: false
+        case .sweep, .state, .status, .list, .ended, .dead: false
         }
     }
 
@@ -68,6 +69,8 @@ enum StoreCall: Sendable {
         case .status(let caller): Answer(try transaction.status(), caller)
         case .list(let name, let prefix, let limit, let caller):
             Answer(try transaction.list(in: name, prefix: prefix, limit: limit), caller)
+        case .ended(let key, let name, let limit, let caller):
+            Answer(try transaction.ended(of: key, in: name, limit: limit), caller)
         case .dead(let name, let limit, let caller): Answer(try transaction.dead(in: name, limit: limit), caller)
         case .retry(let run, let name, let caller): Answer(try transaction.retry(run, in: name), caller)
         case .discard(let run, let name, let caller): Answer(try transaction.discard(run, in: name), caller)
@@ -88,6 +91,7 @@ enum StoreCall: Sendable {
         case .state(_, let caller): caller.refuse(error)
         case .status(let caller): caller.refuse(error)
         case .list(_, _, _, let caller): caller.refuse(error)
+        case .ended(_, _, _, let caller): caller.refuse(error)
         case .dead(_, _, let caller): caller.refuse(error)
         case .retry(_, _, let caller): caller.refuse(error)
         case .discard(_, _, let caller): caller.refuse(error)

@@ -172,6 +172,36 @@ extension ConformanceCase {
             #expect(keys == ["c", "a", "b"])
             #expect(try await fixture.dead(limit: 2).count == 2)
         },
+        ConformanceCase("what has ended is listed with the newest first, with its error, of one key or of all") {
+            fixture in
+            try await fixture.open(.debounce(10))
+            try await fixture.submit("1", "a")
+            fixture.pass(10)
+            try await fixture.complete(try await fixture.claimOne())
+            fixture.pass(5)
+            // A newer value that falls due replaces a run that waits for another attempt.
+            let older = try await fixture.submit("1", "b")
+            fixture.pass(10)
+            try await fixture.fail(try await fixture.claimOne(), retry: 60)
+            let newer = try await fixture.submit("2", "b")
+            fixture.pass(10)
+            try await fixture.complete(try await fixture.claimOne())
+            fixture.pass(5)
+            try await fixture.submit("1", "c")
+            fixture.pass(10)
+            try await fixture.fail(try await fixture.claimOne(), retry: nil)
+            fixture.pass(5)
+            let all = try await fixture.ended()
+            #expect(all.map { String(decoding: $0.key, as: UTF8.self) } == ["c", "b", "b", "a"])
+            #expect(all.map(\.how) == [.dead, .completed, .failed, .completed])
+            #expect(all.map { $0.error == nil } == [false, true, false, true])
+            #expect(all.map(\.age) == [5, 20, 20, 45].map { Duration.milliseconds($0) })
+            #expect(all[1].submits.contains(newer.generation) && all[2].submits.contains(older.generation))
+            #expect(all[2].submits.upperBound < all[1].submits.lowerBound && all[2].run != nil)
+            #expect(try await fixture.ended(limit: 3) == Array(all.prefix(3)))
+            #expect(try await fixture.ended(of: "b") == Array(all[1...2]))
+            #expect(try await fixture.ended(of: "d") == [])
+        },
         ConformanceCase("dead runs are there after the store was opened again") { fixture in
             try await fixture.open(.debounce(10, .collect))
             try await fixture.submit("a")
@@ -191,6 +221,10 @@ extension ConformanceCase {
 extension StoreFixture {
     func dead(limit: Int = 100) async throws -> [DurableDeadRun<[UInt8]>] {
         try await store.dead(in: StoreFixture.namespace, limit: limit)
+    }
+
+    func ended(of key: String? = nil, limit: Int = 100) async throws -> [DurableEnd<[UInt8]>] {
+        try await store.ended(of: key.map { Array($0.utf8) }, in: StoreFixture.namespace, limit: limit)
     }
 
     func retry(_ run: DurableRun) async throws -> DurableRetry {

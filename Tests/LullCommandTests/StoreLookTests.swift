@@ -113,6 +113,38 @@ struct StoreLookTests {
         #expect(try store.run("list --limit 0").ending == 64)
     }
 
+    @Test func someKeysAreListed() throws {
+        for key in ["a", "b", "c"] { _ = try store.run("submit --wait 1h \(key) v") }
+        let listed = try store.run("list c d a")
+        #expect(listed.lines.dropFirst().map { $0.prefix(1) } == ["c", "a"])
+        #expect(listed.ending == 1 && listed.errors == "lull: the key d has no work\n")
+    }
+
+    @Test func whatHasEndedIsListed() throws {
+        _ = try store.run("submit --wait 1h replaced 1")
+        let receipt = try store.run("submit --json --after 0 replaced 2").output
+        let worker = try store.start("work", ["--", "sh", "-c", "test \"$(cat)\" = 3"])
+        while !(try store.run("list").output.contains("retrying")) { Thread.sleep(forTimeInterval: 0.02) }
+        _ = try store.run("submit --after 0 replaced 3")
+        while try store.run("list --ended").lines.count < 3 { Thread.sleep(forTimeInterval: 0.02) }
+        worker.signal(SIGTERM)
+        _ = try worker.finish()
+        _ = try store.run("submit dropped 1")
+        _ = try store.run("cancel dropped")
+        let lines = try store.run("list --ended").lines
+        #expect(lines[0].hasPrefix("key       end   "))
+        let ends = lines.dropFirst().map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
+        #expect(ends == ["dropped cancelled", "replaced completed", "replaced failed"])
+        #expect(lines[3].contains("status 1"), "\(lines[3])")
+        // The generation of a receipt is in its end.
+        let generation = receipt.split(separator: "\"generation\":").last?.prefix { $0.isNumber } ?? ""
+        let failed = try store.run("list --ended --json --limit 2 replaced").lines[1]
+        #expect(failed.hasPrefix(#"{"key":"replaced","end":"failed","age":"#))
+        #expect(failed.contains(",\(generation)],\"run\":"), "\(receipt) \(failed)")
+        let none = try store.run("list --ended nowhere")
+        #expect(none.ending == 1 && none.errors == "lull: the key nowhere has no end that the store still has\n")
+    }
+
     @Test func theFirstKeysAreWatchedUntilASignal() throws {
         let keys = (10..<40).map { "k\($0)" }
         _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())

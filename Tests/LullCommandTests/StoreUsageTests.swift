@@ -34,7 +34,7 @@ struct StoreUsageTests {
         ("list --format jsonl", 64, "lull list has no option --format; use --json"),
         ("dead list --all", 64, "--all is only for retry and discard"),
         ("dead retry 1 --all", 64, "RUN and --all exclude each other"),
-        ("list k", 64, "unexpected argument k"),
+        ("status k", 64, "unexpected argument k"),
         ("run --wait 1s --lease 1ms -- true", 64, "--lease must be at least 1s, not 1ms"),
     ])
     func wrongUsageIsExplained(arguments: String, status: Int32, message: String) throws {

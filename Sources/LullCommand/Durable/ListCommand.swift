@@ -3,16 +3,34 @@ internal import Lull
 internal import LullCore
 internal import LullDurable
 
-/// `lull list`: the keys of a namespace that have work.
+/// `lull list`: the keys of a namespace that have work, or with `--ended` what has become of submits.
 enum ListCommand {
     /// The number of keys in a query.
     private static let page = 1000
+    /// How many ends are listed without `--limit`.
+    private static let usualEnds = 100
 
     static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
-        try operands.checkEmpty(for: .list)
         let store = try options.openStoreReadOnly(for: .list)
+        let namespace = options.namespace
+        let keys = operands.map { Invocation.bytes($0) }
+        if options.listsEnds {
+            return try show(keys, options.limit ?? usualEnds, options) { key, limit throws(Failure) in
+                try store.ask(for: .list) { () throws(DurableError) in
+                    try store.ended(of: key, in: namespace, limit: limit)
+                }
+            }
+        }
+        if keys.isEmpty, !options.watches { return try listAll(of: store, options) }
+        return try show(keys, options.limit ?? .max, options) { key, limit throws(Failure) in
+            let found = try Self.keys(of: store, from: key ?? [], key == nil ? limit : 1, options)
+            return found.filter { key == nil || $0.key == key }
+        }
+    }
+
+    /// Lists all keys, a page at a time.
+    private static func listAll(of store: any CommandReader, _ options: CommandOptions) throws(Failure) -> Int32 {
         var output = OutputBuffer(STDOUT_FILENO)
-        if options.watches { return try watch(store, options, &output) }
         var start: [UInt8] = []
         var left = options.limit ?? .max
         var layout: Table.Layout?
@@ -22,7 +40,7 @@ enum ListCommand {
             left -= keys.count
             // If the list goes on, the columns must be wide enough for cells that are not known yet.
             let goesOn = keys.count == count && left > 0
-            append(keys, &layout, goesOn: goesOn, options, to: &output.bytes)
+            append(keys, &layout, least: goesOn ? greatestWidths : [], options, to: &output.bytes)
             if case .closed = try output.drain() { return ExitStatus.success }
             guard goesOn, let last = keys.last else { return ExitStatus.success }
             // The next key in the order of bytes.
@@ -31,50 +49,83 @@ enum ListCommand {
     }
 
     private static func keys(
-        of store: any CommandReader, from start: [UInt8] = [], _ count: Int, _ options: CommandOptions
+        of store: any CommandReader, from start: [UInt8], _ count: Int, _ options: CommandOptions
     ) throws(Failure) -> [DurableListing<[UInt8]>] {
         try store.ask(for: .list) { () throws(DurableError) in
             try store.list(in: options.namespace, from: start, limit: count)
         }
     }
 
-    private static func append(
-        _ keys: [DurableListing<[UInt8]>], _ layout: inout Table.Layout?, goesOn: Bool, _ options: CommandOptions,
+    /// The widest possible cells of a key that has work.
+    private static let greatestWidths = [40, "running,ready,pending".count, 8, 10, 7]
+
+    /// Lists what a query finds for each of some keys, or for all; with `--watch` every second, as much as the terminal has lines for.
+    ///
+    /// - Parameter find: Takes a key, or nil for all, and the most that it may return.
+    private static func show<Item: ListItem>(
+        _ keys: [[UInt8]], _ most: Int, _ options: CommandOptions,
+        _ find: ([UInt8]?, _ limit: Int) throws(Failure) -> [Item]
+    ) throws(Failure) -> Int32 {
+        func all(_ limit: Int) throws(Failure) -> (items: [Item], missing: [[UInt8]]) {
+            if keys.isEmpty { return (try find(nil, limit), []) }
+            var (items, missing): ([Item], [[UInt8]]) = ([], [])
+            for key in keys {
+                let found = try find(key, limit)
+                if found.isEmpty { missing.append(key) }
+                items += found.prefix(limit - items.count)
+            }
+            return (items, missing)
+        }
+        var output = OutputBuffer(STDOUT_FILENO)
+        if options.watches {
+            return try Watch.run(&output) { text throws(Failure) in
+                let lines = Int(lull_lines(STDOUT_FILENO))
+                // One for the names of the columns, and one for the cursor.
+                var layout: Table.Layout?
+                append(try all(options.limit ?? (lines > 3 ? lines - 2 : 20)).items, &layout, options, to: &text)
+            }
+        }
+        let (items, missing) = try all(most)
+        var layout: Table.Layout?
+        append(items, &layout, options, to: &output.bytes)
+        _ = try output.drain()
+        OutputBuffer.report(missing.map { "the key \(Terminal.shown($0)) has \(Item.none)" })
+        return missing.isEmpty ? ExitStatus.success : ExitStatus.commandFailed
+    }
+
+    private static func append<Item: ListItem>(
+        _ items: [Item], _ layout: inout Table.Layout?, least: [Int] = [], _ options: CommandOptions,
         to text: inout [UInt8]
     ) {
         if options.format == .json {
-            for key in keys { key.appendJSON(to: &text) }
+            for item in items { item.appendJSON(to: &text) }
             return
         }
-        let rows = keys.map(\.cells)
+        let rows = items.map(\.cells)
         var table =
             layout
-            ?? Table.Layout(
-                [DurableListing<[UInt8]>.columns] + rows, left: ["state"],
-                least: goesOn ? DurableListing<[UInt8]>.greatestWidths : [], width: Terminal.tableWidth)
+            ?? Table.Layout([Item.columns] + rows, left: Item.texts, least: least, width: Terminal.tableWidth)
         table.append(rows, to: &text)
         layout = table
     }
-
-    /// Shows the first keys every second: as many as the terminal has lines for.
-    private static func watch(
-        _ store: any CommandReader, _ options: CommandOptions, _ output: inout OutputBuffer
-    ) throws(Failure) -> Int32 {
-        try Watch.run(&output) { text throws(Failure) in
-            let lines = Int(lull_lines(STDOUT_FILENO))
-            // One for the names of the columns, and one for the cursor.
-            let count = options.limit ?? (lines > 3 ? lines - 2 : 20)
-            var layout: Table.Layout?
-            append(try keys(of: store, count, options), &layout, goesOn: false, options, to: &text)
-        }
-    }
 }
 
-extension DurableListing<[UInt8]> {
-    fileprivate static let columns = ["key", "state", "due in", "submits", "attempt"]
+/// What a line of a list shows.
+private protocol ListItem {
+    static var columns: [String] { get }
+    /// The columns of text, beside the first one.
+    static var texts: Set<String> { get }
+    /// What a key has that is not listed.
+    static var none: String { get }
+    var cells: [String] { get }
+    /// Appends one line with a JSON object.
+    func appendJSON(to text: inout [UInt8])
+}
 
-    /// The widest possible cells.
-    fileprivate static let greatestWidths = [40, "running,ready,pending".count, 8, 10, 7]
+extension DurableListing<[UInt8]>: ListItem {
+    fileprivate static var columns: [String] { ["key", "state", "due in", "submits", "attempt"] }
+    fileprivate static var texts: Set<String> { ["state"] }
+    fileprivate static var none: String { "no work" }
 
     fileprivate var cells: [String] {
         let states = [
@@ -90,7 +141,6 @@ extension DurableListing<[UInt8]> {
         ]
     }
 
-    /// Appends one line with a JSON object.
     fileprivate func appendJSON(to text: inout [UInt8]) {
         text.append("{\"key\":")
         JSONText.append(key, to: &text)
@@ -108,6 +158,30 @@ extension DurableListing<[UInt8]> {
         } else {
             text.append("null")
         }
+        text.append("}\n")
+    }
+}
+
+extension DurableEnd<[UInt8]>: ListItem {
+    fileprivate static var columns: [String] { ["key", "end", "age", "run", "error"] }
+    fileprivate static var texts: Set<String> { ["end", "error"] }
+    fileprivate static var none: String { "no end that the store still has" }
+
+    fileprivate var cells: [String] {
+        [
+            Table.cell(ofKey: key), "\(how.name)", DurationText.rounded(CoreDuration(age).nanoseconds),
+            run.map { "\($0)" } ?? "-", error.map { Terminal.lastLine(of: $0) } ?? "-",
+        ]
+    }
+
+    fileprivate func appendJSON(to text: inout [UInt8]) {
+        text.append("{\"key\":")
+        JSONText.append(key, to: &text)
+        text.append(string: ",\"end\":\"\(how.name)\",\"age\":")
+        DecimalSeconds.append(CoreDuration(age).nanoseconds, to: &text)
+        text.append(string: ",\"generations\":[\(submits.lowerBound),\(submits.upperBound)]")
+        text.append(string: ",\"run\":\(run.map { "\($0)" } ?? "null"),\"error\":")
+        JSONText.append(error, to: &text)
         text.append("}\n")
     }
 }

@@ -82,6 +82,8 @@ struct CommandOptions {
     var watches = false
     /// What fails `lull status`.
     var limits: StatusLimits?
+    /// Whether `lull list` shows what has ended.
+    var listsEnds = false
     /// The most keys that `lull list` shows.
     var limit: Int?
     /// Whether `lull dead` retries or discards all runs.

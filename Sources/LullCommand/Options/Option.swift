@@ -9,7 +9,8 @@ enum Option: Int32, CaseIterable {
     case waits, targetSaving, targetDelay, byKey
     case svg, diagram
     case record, recordValues, hashKeys
-    case store, namespace, patience, changePolicy, lease, maxAttempts, after, token, json, watch, failIf, limit, all,
+    case store, namespace, patience, changePolicy, lease, maxAttempts, after, token, json, watch, failIf, limit, ended,
+        all,
         apply
 
     /// The name without the dashes.
@@ -61,6 +62,7 @@ enum Option: Int32, CaseIterable {
         case .watch: "watch"
         case .failIf: "fail-if"
         case .limit: "limit"
+        case .ended: "ended"
         case .all: "all"
         case .apply: "apply"
         }
@@ -69,7 +71,7 @@ enum Option: Int32, CaseIterable {
     var takesValue: Bool {
         switch self {
         case .help, .null, .strict, .stats, .failFast, .byKey, .diagram, .recordValues, .hashKeys, .changePolicy, .json,
-            .watch, .all, .apply:
+            .watch, .ended, .all, .apply:
             false
         default: true
         }
@@ -101,7 +103,7 @@ enum Option: Int32, CaseIterable {
         case .json: [.submit, .status, .list, .flush, .cancel, .dead].contains(subcommand)
         case .failIf: subcommand == .status
         case .watch: subcommand == .status || subcommand == .list
-        case .limit: subcommand == .list
+        case .limit, .ended: subcommand == .list
         case .all: subcommand == .dead
         case .apply: subcommand == .schema
         }

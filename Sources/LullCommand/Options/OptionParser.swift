@@ -150,6 +150,7 @@ struct Invocation {
         case .token: options.token = try name(option, argument)
         case .json: options.format = .json
         case .watch: options.watches = true
+        case .ended: options.listsEnds = true
         case .failIf: options.limits = try limits(text)
         case .limit: options.limit = try number(option, text)
         case .all: options.takesAll = true

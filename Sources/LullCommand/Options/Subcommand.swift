@@ -42,5 +42,5 @@ extension Subcommand {
     }
 
     /// Whether an operand may be a key, which may begin with a dash.
-    var takesKey: Bool { [.submit, .flush, .cancel].contains(self) }
+    var takesKey: Bool { [.submit, .list, .flush, .cancel].contains(self) }
 }

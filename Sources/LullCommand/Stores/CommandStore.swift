@@ -13,6 +13,10 @@ protocol CommandReader {
     func list(
         in namespace: String, from start: [UInt8], limit: Int
     ) throws(DurableError) -> [DurableListing<[UInt8]>]
+    /// Returns how submits of a key, or of all keys, have ended, the newest first.
+    func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) throws(DurableError) -> [DurableEnd<[UInt8]>]
     /// Returns the runs that have failed for good, the oldest first.
     func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>]
     /// Returns what an operator of the server should watch; nil for a store in a file.

@@ -26,6 +26,14 @@ struct SQLiteCommandReader: CommandReader {
         }
     }
 
+    func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        try file.read { transaction throws(DurableError) in
+            try transaction.ended(of: key, in: namespace, limit: limit)
+        }
+    }
+
     func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try file.read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
     }
@@ -56,6 +64,14 @@ struct SQLiteCommandStore: CommandStore {
     ) throws(DurableError) -> [DurableListing<[UInt8]>] {
         try file.read { transaction throws(DurableError) in
             try transaction.list(in: namespace, from: start, limit: limit)
+        }
+    }
+
+    func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        try file.read { transaction throws(DurableError) in
+            try transaction.ended(of: key, in: namespace, limit: limit)
         }
     }
 

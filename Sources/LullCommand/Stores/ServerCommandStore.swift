@@ -99,6 +99,12 @@ final class ServerCommandStore: CommandStore {
         }
     }
 
+    func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        try question { store throws(DurableError) in try await store.ended(of: key, in: namespace, limit: limit) }
+    }
+
     func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try question { store throws(DurableError) in try await store.dead(in: namespace, limit: limit) }
     }

@@ -30,6 +30,12 @@ public struct DurableEnding: Hashable, Sendable {
             case .dead: "dead"
             }
         }
+
+        /// Creates the end with a name; nil if there is none.
+        package init?(_ name: String) {
+            guard let how = Self.allCases.first(where: { "\($0.name)" == name }) else { return nil }
+            self = how
+        }
     }
 
     /// Creates the end of a range that had not been claimed.

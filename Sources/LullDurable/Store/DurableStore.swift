@@ -89,6 +89,12 @@ public protocol DurableStore: Sendable {
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>]
 
+    /// Returns how submits of a key, or of all keys, have ended, the newest first, as far as the store retains it. Dead runs
+    /// are among them.
+    func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableEnd<[UInt8]>]
+
     /// Returns runs that have used up their attempts, the oldest first.
     func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>]
 

@@ -168,6 +168,15 @@ public final class MemoryStore: DurableStore {
         }
     }
 
+    /// Returns how submits have ended: see ``DurableStore/ended(of:in:limit:)``.
+    public func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        try step(in: namespace) { (state, namespace, now) in
+            state.table.ended(of: key, limit: limit, in: namespace, at: now)
+        }
+    }
+
     /// Returns dead runs: see ``DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try step(in: namespace) { (state, namespace, now) in

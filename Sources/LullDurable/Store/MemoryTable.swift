@@ -233,6 +233,26 @@ extension MemoryTable {
             .map { DurableListing(key: $0.key, row: $0.row, rules: namespace.rules, at: now) }
     }
 
+    func ended(
+        of key: [UInt8]?, limit: Int, in namespace: DurableNamespace, at now: CoreInstant
+    ) -> [DurableEnd<[UInt8]>] {
+        var all: [(key: [UInt8], end: End)] = []
+        for (other, ends) in self[namespace].ends where key == nil || key == other {
+            all += ends.map { (other, $0) }
+        }
+        for dead in self[namespace].dead.values where key == nil || key == dead.key {
+            let run = dead.run
+            let end = End(submits: run.value.submits, how: .dead, run: run.id, error: run.errorText, at: dead.at)
+            all.append((dead.key, end))
+        }
+        all.sort { ($0.end.at, $0.end.submits.upperBound) > ($1.end.at, $1.end.submits.upperBound) }
+        return all.prefix(max(0, limit)).map { key, end in
+            DurableEnd(
+                key: key, submits: end.submits, how: end.how, run: end.run, error: end.error,
+                age: DurableNamespace.time(from: end.at, to: now))
+        }
+    }
+
     func dead(limit: Int, in namespace: DurableNamespace, at now: CoreInstant) -> [DurableDeadRun<[UInt8]>] {
         self[namespace].dead.values.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }.prefix(max(0, limit)).map {
             dead in

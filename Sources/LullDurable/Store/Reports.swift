@@ -212,6 +212,44 @@ extension DurableDeadRun {
     }
 }
 
+/// How a range of submits has ended: an answer of ``DurableDebouncer/ended(of:limit:)``.
+///
+/// A store returns keys as bytes. A ``DurableDebouncer`` returns keys of its type, or nil if no key of the type has the
+/// bytes.
+public struct DurableEnd<Key: Hashable & Sendable>: Hashable, Sendable {
+    /// The key.
+    public var key: Key
+    /// The numbers of the submits that have ended: see ``DurableReceipt/generation``.
+    public var submits: ClosedRange<Int64>
+    /// How they have ended.
+    public var how: DurableEnding.How
+    /// The ``DurableExecution/runID`` of the run that executed them; nil if no worker had claimed them.
+    public var run: Int64?
+    /// The error of the last attempt, as text.
+    public var error: String?
+    /// How long ago they ended.
+    public var age: Duration
+
+    /// Creates the record of an end; for implementers of a store.
+    public init(
+        key: Key, submits: ClosedRange<Int64>, how: DurableEnding.How, run: Int64?, error: String?, age: Duration
+    ) {
+        self.key = key
+        self.submits = submits
+        self.how = how
+        self.run = run
+        self.error = error
+        self.age = age
+    }
+}
+
+extension DurableEnd {
+    /// Returns the record with its key transformed.
+    func mapKey<Other: Hashable & Sendable>(_ map: (Key) -> Other) -> DurableEnd<Other> {
+        DurableEnd<Other>(key: map(key), submits: submits, how: how, run: run, error: error, age: age)
+    }
+}
+
 /// Whether a dead run gets another series of attempts: the answer of ``DurableDebouncer/retry(_:)``.
 @nonexhaustive
 public enum DurableRetry: Hashable, Sendable {

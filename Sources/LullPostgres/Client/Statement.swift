@@ -28,7 +28,7 @@ struct Statement: Sendable {
     mutating func add(_ value: Int64?) { add(value.map { $0.bigEndianBytes }, TypeID.bigint) }
     mutating func add(int value: Int32?) { add(value.map { $0.bigEndianBytes }, TypeID.int) }
     mutating func add(_ value: String?) { add(value.map { Array($0.utf8) }, TypeID.text) }
-    mutating func add(_ value: [UInt8]) { add(value, TypeID.bytes) }
+    mutating func add(_ value: [UInt8]?) { add(value, TypeID.bytes) }
 
     /// Adds a name that the server converts to the type that it expects, such as that of an enumeration.
     mutating func add(name: String) { add(Array(name.utf8), 0) }

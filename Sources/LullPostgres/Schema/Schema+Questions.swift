@@ -147,6 +147,30 @@ extension Schema {
             ORDER BY w.key LIMIT size;
         END $$;
 
+        -- How submits of a key, or of all keys, have ended, the newest first; dead runs are among them. `age` is how long ago that was.
+        CREATE OR REPLACE FUNCTION ended(namespace text, of_key bytea DEFAULT NULL, size int DEFAULT 100, at bigint DEFAULT NULL)
+        RETURNS TABLE (key bytea, first_submit bigint, last_submit bigint, how text, run bigint, error text, age bigint)
+        LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+        #variable_conflict use_column
+        DECLARE
+            n namespaces := named(namespace);
+            now bigint := coalesce(at, present());
+        BEGIN
+            RETURN QUERY
+            SELECT o.key, o.first, o.last, o.how, o.run, o.error, greatest(now - o.at, 0)
+            FROM (
+                (SELECT e.key, e.first, e.last, e.how::text, e.run, e.error, e.at
+                FROM ended e WHERE of_key IS NULL AND e.namespace = n.id ORDER BY e.id DESC LIMIT size)
+                UNION ALL
+                (SELECT e.key, e.first, e.last, e.how::text, e.run, e.error, e.at
+                FROM ended e WHERE e.namespace = n.id AND e.key = of_key ORDER BY e.last DESC LIMIT size)
+                UNION ALL
+                (SELECT d.key, d.first_submit, d.last_submit, 'dead', d.run, d.error, d.at
+                FROM dead d WHERE d.namespace + 0 = n.id AND (of_key IS NULL OR d.key = of_key) ORDER BY d.at DESC, d.run DESC LIMIT size)
+            ) o
+            ORDER BY o.at DESC, o.last DESC LIMIT size;
+        END $$;
+
         -- Runs that have used up their attempts, the oldest first. `age` is how long ago they died.
         CREATE OR REPLACE FUNCTION dead(namespace text, size int DEFAULT 100, at bigint DEFAULT NULL) RETURNS TABLE (
             run bigint, key bytea, vals bytea[], first_submit bigint, last_submit bigint, submits bigint,

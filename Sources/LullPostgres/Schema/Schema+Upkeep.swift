@@ -145,9 +145,9 @@ extension Schema {
             f regprocedure;
         BEGIN
             names := CASE part
-                WHEN 'reader' THEN '{schema_version,state,status,list,dead,health}'
+                WHEN 'reader' THEN '{schema_version,state,status,list,ended,dead,health}'
                 WHEN 'producer' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,health}'
-                WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,status,list,dead,health,claim,
+                WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,status,list,ended,dead,health,claim,
                     report_many,exchange,retry,discard,forget}'
             END::text[];
             IF names IS NULL THEN

@@ -83,16 +83,19 @@ extension Edge {
 struct StoredEnd: Sendable {
     var how: DurableEnding.How
     var submits: ClosedRange<Int64>
+    var at: CoreInstant
     var run: Int64?
     var error: String?
 
     /// Reads the ends of a key.
     static func list(_ bytes: [UInt8]?) -> [StoredEnd] {
         (Packed(bytes)?.list ?? []).compactMap { packed in
-            guard let how = DurableEnding.How.allCases.first(where: { "\($0.name)" == packed[0].text }),
+            guard let how = DurableEnding.How(packed[0].text ?? ""),
                 let first = packed[1].number, let last = packed[2].number, first <= last
             else { return nil }
-            return StoredEnd(how: how, submits: first...last, run: packed[5].number, error: packed[7].text)
+            return StoredEnd(
+                how: how, submits: first...last, at: CoreInstant(stored: packed[3].number ?? 0), run: packed[5].number,
+                error: packed[7].text)
         }
     }
 }

@@ -89,6 +89,12 @@ struct FlakyStore: DurableStore {
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
         try await base.list(in: namespace, prefix: prefix, limit: limit)
     }
+    func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        try await base.ended(of: key, in: namespace, limit: limit)
+    }
+
     func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try await base.dead(in: namespace, limit: limit)
     }

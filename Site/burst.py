@@ -37,7 +37,6 @@ text {{ fill: #e6edf3 }}
 .quiet {{ fill: #9da7b3 }}
 .base, .guide {{ stroke: #6e7681 }}
 .span {{ stroke: #9da7b3 }}
-.span {{ fill: none; stroke: #57606a }}
 .call {{ fill: #e6edf3 }}
 .wait, .run, .runs {{ fill: #56b4e9 }}
 }}

@@ -29,14 +29,14 @@ class LaneRows {
     }
 
     /**
-     * What a policy made of the calls: “18 calls → 1 run, 94 % saved”. What is pending or waiting counts as the run that it will be, and
+     * What a policy made of the calls: “9 calls → 1 run, 88.9 % saved”. What is pending or waiting counts as the run that it will be, and
      * calls that were refused or cancelled save nothing.
      */
     static headline({ counters: { submitted, rejected }, executions, runsToCome, withdrawn }) {
         if (submitted === 0) return "nothing submitted yet";
         const counted = submitted - withdrawn - rejected;
         const parts = [`${plural(submitted, "call")} → ${plural(executions.length, "run")}${runsToCome > 0 ? ` + ${runsToCome} pending` : ""}`];
-        if (counted > 0) parts.push(`${Math.max(0, Math.floor((100 * (counted - executions.length - runsToCome)) / counted))} % saved`);
+        if (counted > 0) parts.push(`${percent(Math.max(0, counted - executions.length - runsToCome), counted)} % saved`);
         for (const [count, name] of [[withdrawn, "dropped by cancel"], [rejected, "rejected"]]) {
             if (count > 0) parts.push(`${count} ${name}`);
         }

@@ -41,6 +41,12 @@ function plural(count, word) {
     return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
+/** Returns a share as people read it: `88.9`, without a `.0`. What is not all of it is never `100`. */
+function percent(part, whole) {
+    const tenths = Math.round((1000 * part) / whole);
+    return String((part < whole ? Math.min(tenths, 999) : tenths) / 10);
+}
+
 /** Lets the reader save a file. */
 function saveFile(name, blob) {
     const link = make("a", { download: name, href: URL.createObjectURL(blob) });

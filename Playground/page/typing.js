@@ -109,7 +109,7 @@ class TypingJudge {
 
     get #percent() {
         const { gaps, row } = this.verdict;
-        return Math.floor((100 * (gaps.length - row.executions)) / gaps.length);
+        return percent(gaps.length - row.executions, gaps.length);
     }
 
     get #title() {

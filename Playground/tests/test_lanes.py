@@ -13,7 +13,7 @@ class LaneTest(StageCase):
         headlines = "return [...document.querySelectorAll('#lanes .headline')].map((one) => one.textContent)"
         self.browser.wait("return document.querySelector('#lanes .headline').textContent.startsWith('30 calls')")
         self.assertEqual(self.browser.run(headlines), [
-            "30 calls → 1 run, 96 % saved", "30 calls → 2 runs, 93 % saved", "30 calls → 4 runs, 86 % saved"])
+            "30 calls → 1 run, 96.7 % saved", "30 calls → 2 runs, 93.3 % saved", "30 calls → 4 runs, 86.7 % saved"])
         self.browser.run("""
             const range = document.querySelector("#lanes input");
             range.value = 1;
@@ -82,12 +82,22 @@ class LaneTest(StageCase):
         for _ in range(3):
             self.browser.click("#submit")
             self.advance(400)
-        self.browser.wait(headline + " === '3 calls → 1 run + 1 pending, 33 % saved'")
+        self.browser.wait(headline + " === '3 calls → 1 run + 1 pending, 33.3 % saved'")
         self.browser.click("#cancel")
         self.browser.wait(headline + " === '3 calls → 1 run, 0 % saved, 2 dropped by cancel'")
         self.browser.run("document.getElementById('cancel-running').checked = true")
         self.browser.click("#cancel")
         self.browser.wait(headline + " === '3 calls → 1 run, 3 dropped by cancel'")
+
+    def test_a_saving_is_rounded_but_never_to_all_of_it(self):
+        self.assertEqual(
+            self.browser.run("return [[8, 9], [1, 2], [2, 3], [9999, 10_000], [0, 7], [7, 7]].map(([part, whole]) => percent(part, whole))"),
+            ["88.9", "50", "66.7", "99.9", "0", "100"])
+        self.hold()
+        for _ in range(9):
+            self.browser.click("#submit")
+        self.advance(2000)
+        self.browser.wait("return document.querySelector('#lanes .headline').textContent === '9 calls → 1 run, 88.9 % saved'")
 
     def test_a_policy_never_saves_less_than_nothing(self):
         self.hold()

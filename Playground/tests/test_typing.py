@@ -34,7 +34,7 @@ class TypingTest(PageTest):
     def test_fifteen_seconds_of_typing_have_a_verdict(self):
         self.type(self.bursts)
         self.assertEqual(self.verdict(), [
-            "A wait of 120 ms suits this typing and saves 87 %",
+            "A wait of 120 ms suits this typing and saves 87.5 %",
             "80 keys, one every 100 ms (median), in 10 bursts of 8 on average: 10 requests instead of 80."])
         self.assertEqual(self.browser.run("return document.getElementById('typed').readOnly"), True)
 

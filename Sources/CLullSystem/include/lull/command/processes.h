@@ -4,6 +4,10 @@
 
 #include "library.h"
 
+#if defined(__APPLE__)
+#include <TargetConditionals.h>
+#endif
+
 /// Returns the code of the error with which executing a file would fail, or 0.
 static inline int lull_obstacle(const char *path) {
     struct stat status;
@@ -17,24 +21,23 @@ static inline int lull_ending(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+#if TARGET_OS_TV || TARGET_OS_WATCH
+// These systems let no app start a process, and their headers forbid the calls. The command is of no use there, but Xcode compiles it
+// with the rest of the package.
+
+static inline pid_t lull_fork(void) {
+    errno = ENOTSUP;
+    return -1;
+}
+
+static inline int lull_spawn(
+    pid_t *pid, const char *path, char *const *arguments, char *const *environment, int input, int errors) {
+    (void)pid, (void)path, (void)arguments, (void)environment, (void)input, (void)errors;
+    return ENOTSUP;
+}
+#else
 // Swift cannot call fork. The command calls it once, before it has threads.
 static inline pid_t lull_fork(void) { return fork(); }
-
-/// Makes orphans among the descendants of this process its children. Does nothing where the system cannot do that.
-static inline void lull_adopt_orphans(void) {
-#if defined(__linux__)
-    prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
-#endif
-}
-
-/// Sets the name of this process in lists of processes; at most 15 bytes.
-static inline void lull_set_name(const char *name) {
-#if defined(__linux__)
-    prctl(PR_SET_NAME, name, 0L, 0L, 0L);
-#else
-    (void)name;
-#endif
-}
 
 /// Starts a program in a process group of its own, with `input` and `errors` as its standard input and error, and the default
 /// handling of signals. Returns the code of an error, or 0.
@@ -62,6 +65,23 @@ static inline int lull_spawn(
     }
     posix_spawn_file_actions_destroy(&actions);
     return code;
+}
+#endif
+
+/// Makes orphans among the descendants of this process its children. Does nothing where the system cannot do that.
+static inline void lull_adopt_orphans(void) {
+#if defined(__linux__)
+    prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
+#endif
+}
+
+/// Sets the name of this process in lists of processes; at most 15 bytes.
+static inline void lull_set_name(const char *name) {
+#if defined(__linux__)
+    prctl(PR_SET_NAME, name, 0L, 0L, 0L);
+#else
+    (void)name;
+#endif
 }
 
 #endif

@@ -129,13 +129,25 @@ const char *lull_redis_load(void) {
 
 // MARK: - Connections
 
-lull_redis *lull_redis_connect(const char *host, int port) {
-    lull_redis *connection = redisConnectNonBlock(host, port);
-    if (connection && !lull_redis_error(connection)) redisEnableKeepAlive(connection);
+/// Keeps a server that goes away from ending the program. Apple's systems send SIGPIPE to the process, where blocking it in the thread
+/// that writes is of no use, and hiredis does not ask for an error instead. (libpq does.)
+static lull_redis *without_sigpipe(lull_redis *connection) {
+#if defined(SO_NOSIGPIPE)
+    int on = 1;
+    if (connection && !lull_redis_error(connection)) {
+        setsockopt(lull_redis_descriptor(connection), SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+    }
+#endif
     return connection;
 }
 
-lull_redis *lull_redis_connect_unix(const char *path) { return redisConnectUnixNonBlock(path); }
+lull_redis *lull_redis_connect(const char *host, int port) {
+    lull_redis *connection = redisConnectNonBlock(host, port);
+    if (connection && !lull_redis_error(connection)) redisEnableKeepAlive(connection);
+    return without_sigpipe(connection);
+}
+
+lull_redis *lull_redis_connect_unix(const char *path) { return without_sigpipe(redisConnectUnixNonBlock(path)); }
 void lull_redis_free(lull_redis *connection) { redisFree(connection); }
 
 const char *lull_redis_error(const lull_redis *connection) {

@@ -11,7 +11,7 @@ BINARY ?=
 PORT ?= 8000
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE ADDRESS REPOSITORY
 
-.PHONY: help run install uninstall dist test test-servers modes bench check format lint embedded firmware test-firmware playground test-playground docs docs-serve api ci clean
+.PHONY: help run install uninstall dist test test-servers modes bench check check-apple format lint embedded firmware test-firmware playground test-playground docs docs-serve api ci clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,9 @@ bench: ## Measure every row of the targets against its floor; JSON=path writes t
 
 check: ## Run the long forms of the tests, and all tests under sanitizers; takes minutes to hours.
 	@scripts/check
+
+check-apple: ## Check the C parts against the headers of Apple's systems, which are installed if missing.
+	@scripts/check-apple
 
 format: ## Format all sources in the style of the repository.
 	@swift format --in-place --parallel --recursive $(SOURCES)

@@ -34,13 +34,28 @@ struct SourceSite: Sendable, CustomStringConvertible {
 @usableFromInline
 func logFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt site: SourceSite) {
     let name = kind == .debounce ? "debouncer" : "throttler"
-    logLine("Lull: an execution failed (\(key), \(name) made at \(site)): \(error)")
+    #if canImport(os)
+        // Keys and errors may hold what belongs to a user. The log shows them to a debugger, and as <private> otherwise; the place and
+        // the kind of the error say where to look.
+        logger.error(
+            """
+            Lull: an execution failed (\(key, privacy: .private), \(name, privacy: .public) made at \
+            \(site.description, privacy: .public)): \(String(describing: type(of: error)), privacy: .public): \
+            \(String(describing: error), privacy: .private)
+            """)
+    #else
+        logLine("Lull: an execution failed (\(key), \(name) made at \(site)): \(error)")
+    #endif
 }
+
+#if canImport(os)
+    private let logger = Logger(subsystem: "lull", category: "executions")
+#endif
 
 /// Writes a line to the system's log, or to standard error.
 package func logLine(_ line: String) {
     #if canImport(os)
-        Logger(subsystem: "lull", category: "executions").error("\(line)")
+        logger.error("\(line, privacy: .private)")
     #else
         // One write, so that lines of several threads do not mix.
         _ = Array((line + "\n").utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }

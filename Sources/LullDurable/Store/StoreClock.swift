@@ -53,9 +53,11 @@ public struct StoreClock: Sendable {
     /// which never makes anything due too early.
     private static func bootID() -> String {
         #if canImport(Darwin)
-            var bytes = [CChar](repeating: 0, count: 64)
+            var bytes = [UInt8](repeating: 0, count: 64)
             var size = bytes.count
-            if sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 { return String(cString: bytes) }
+            if sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 {
+                return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
         #else
             if let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8) {
                 return text.trimmingCharacters(in: .whitespacesAndNewlines)

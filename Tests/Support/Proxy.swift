@@ -33,7 +33,7 @@ package final class Proxy: Sendable {
         self.name = name
         target = parent + "/" + name
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        listener = streamSocket(AF_UNIX)
         guard Self.withAddress(folder + "/" + name, { bind(listener, $0, $1) }) == 0, listen(listener, 64) == 0
         else {
             throw TestServer.NotStarted(description: "no socket for the proxy")
@@ -88,7 +88,7 @@ package final class Proxy: Sendable {
         while true {
             let client = accept(listener, nil, nil)
             guard client >= 0 else { return }
-            let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            let server = streamSocket(AF_UNIX)
             guard Self.withAddress(target, { connect(server, $0, $1) }) == 0 else {
                 Foundation.close(client)
                 Foundation.close(server)

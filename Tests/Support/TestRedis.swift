@@ -160,11 +160,7 @@ package final class TestRedis: Sendable {
     }
 
     private static func isFree(_ port: Int) -> Bool {
-        #if canImport(Darwin)
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #else
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
+        let descriptor = streamSocket(AF_INET)
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

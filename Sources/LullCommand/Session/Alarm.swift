@@ -17,7 +17,8 @@ struct Alarm {
         #if canImport(Darwin)
             descriptor = -1
         #else
-            descriptor = timerfd_create(MonotonicClock.source, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+            // The clock that `MonotonicClock` reads.
+            descriptor = timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
             if descriptor < 0 { throw .system("cannot make a timer") }
         #endif
     }

@@ -14,7 +14,7 @@ enum Watch {
             try append(&output.bytes)
             if case .closed = try output.drain() { return ExitStatus.success }
             var interests = [
-                pollfd(descriptor: signals.descriptor, Int32(POLLIN)), pollfd(descriptor: STDOUT_FILENO, 0),
+                pollfd(descriptor: signals.descriptor, Int32(POLLIN)), pollfd(hangUpOf: STDOUT_FILENO),
             ]
             if poll(&interests, 2, 1000) > 0 {
                 if Int32(interests[1].revents) & Int32(POLLERR | POLLHUP) != 0 { return ExitStatus.success }

@@ -45,9 +45,9 @@ struct PolledDescriptors {
             pollfd(descriptor: signals.descriptor, Int32(POLLIN)),
             pollfd(descriptor: alarm, Int32(POLLIN)),
             pollfd(descriptor: input, Int32(POLLIN)),
-            pollfd(
-                descriptor: watchesOutput || isWriting ? streams.output.descriptor : -1,
-                isWriting ? Int32(POLLOUT) : 0),
+            isWriting
+                ? pollfd(descriptor: streams.output.descriptor, Int32(POLLOUT))
+                : pollfd(hangUpOf: watchesOutput ? streams.output.descriptor : -1),
             pollfd(descriptor: streams.log.isEmpty ? -1 : streams.log.descriptor, Int32(POLLOUT)),
             pollfd(descriptor: store, Int32(POLLIN)),
         ]
@@ -79,5 +79,19 @@ extension pollfd {
     /// Creates an entry that polls a descriptor for events.
     init(descriptor: Int32, _ events: Int32) {
         self.init(fd: descriptor, events: Int16(events), revents: 0)
+    }
+
+    /// Creates an entry that only reports that the reader of a descriptor has gone.
+    ///
+    /// Linux reports that of every descriptor, whatever is asked for. Apple's systems do so only if it is asked for, and then they also
+    /// wake up for what could be read: on a terminal, always, when somebody has typed. So they are asked for pipes only, whose
+    /// writing ends have nothing to read.
+    init(hangUpOf descriptor: Int32) {
+        #if canImport(Darwin)
+            let isWatched = lull_is_pipe(descriptor) != 0
+        #else
+            let isWatched = true
+        #endif
+        self.init(descriptor: isWatched ? descriptor : -1, Int32(POLLHUP))
     }
 }

@@ -1,5 +1,6 @@
 import CLullCommand
 import Foundation
+import TestSupport
 
 @testable import LullCommand
 
@@ -27,8 +28,7 @@ final class ToolProcess {
         let errors: String
     }
 
-    static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("lull").path
+    static let path = Products.path(of: "lull")
     static let patience = 60.0
     /// A process that another test starts must not inherit a pipe, or a program that is being written.
     static let spawning = NSLock()
@@ -52,7 +52,12 @@ final class ToolProcess {
         lull_ignore(SIGPIPE)
         Self.spawning.lock()
         defer { Self.spawning.unlock() }
-        var actions = posix_spawn_file_actions_t()
+        #if canImport(Darwin)
+            // A pointer, to what the next call allocates.
+            var actions: posix_spawn_file_actions_t?
+        #else
+            var actions = posix_spawn_file_actions_t()
+        #endif
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         var ours: [Int32] = [-1, -1, -1]

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A `DurableChild` process that the test starts, stops and kills.
 final class Child {
@@ -6,8 +7,7 @@ final class Child {
         let code: Int32
     }
 
-    private static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("DurableChild").path
+    private static let path = Products.path(of: "DurableChild")
 
     private let process: pid_t
     private var hasEnded = false

@@ -76,12 +76,14 @@ struct RecordingTests {
         #expect(replayed.output.contains(#""edge":"flush""#), "\(lines) \(replayed.errors)")
     }
 
-    @Test func aFailedRecordingDoesNotStopTheRest() throws {
-        let outcome = try lull(["filter", "--wait", "1s", "--record", "/dev/full"], input: Array("a\n".utf8))
-        #expect(outcome.output == "a\n")
-        #expect(outcome.errors == "lull: /dev/full: cannot write: No space left on device\n")
-        #expect(outcome.ending == 74)
-    }
+    #if os(Linux)
+        @Test func aFailedRecordingDoesNotStopTheRest() throws {
+            let outcome = try lull(["filter", "--wait", "1s", "--record", "/dev/full"], input: Array("a\n".utf8))
+            #expect(outcome.output == "a\n")
+            #expect(outcome.errors == "lull: /dev/full: cannot write: No space left on device\n")
+            #expect(outcome.ending == 74)
+        }
+    #endif
 
     @Test func anExistingFileIsNotOverwritten() throws {
         let file = try TemporaryFile("a day of work\n")

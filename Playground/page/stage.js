@@ -15,7 +15,6 @@ class Stage {
     takes = 0;
     throws = "never";
     longestTakes = 0;
-    lastEvent = -Infinity;
     isOver = false;
     /** Whether a recording is being played, which may pause for long. */
     isReplaying = false;
@@ -82,11 +81,11 @@ class Stage {
         this.origin = this.clock.now - (calls.at(-1)?.at ?? 0);
         for (const call of calls) if (call.do !== "end") this.#record({ ...call, at: this.origin + call.at });
         this.lanes.forEach((lane, index) => this.replace(index, lane.policy));
-        // A handler may have ended after the last call, or still run.
-        this.lastEvent = this.#latest;
-        for (const { executions } of this.lanes) {
-            for (const { startedAt, endedAt } of executions) this.lastEvent = Math.max(this.lastEvent, endedAt ?? startedAt);
-        }
+    }
+
+    /** The instant of the last call, or of the last thing that came of one. */
+    get lastEvent() {
+        return Math.max(this.calls.at(-1)?.at ?? -Infinity, ...this.lanes.map((lane) => lane.lastEvent));
     }
 
     get policies() {
@@ -104,25 +103,29 @@ class Stage {
         this.keys = [""];
         this.isOver = false;
         this.origin = this.clock.now;
-        this.lastEvent = this.#latest = -Infinity;
+        this.#latest = -Infinity;
         this.longestTakes = this.takes;
         this.changed("started over");
     }
 
     #lane(policy) {
-        const lane = { policy, executions: [], drops: [], coalescer: null };
+        const lane = { policy, executions: [], drops: [], lastEvent: -Infinity, coalescer: null };
+        const note = (at) => { lane.lastEvent = Math.max(lane.lastEvent, at); };
         lane.coalescer = new Coalescer(policy, this.clock, (execution) => this.#handle(lane, execution), {
             started: (execution) => {
                 Object.defineProperty(execution, "lane", { get: () => this.lanes.indexOf(lane) });
                 lane.executions.push(execution);
+                note(execution.startedAt);
                 this.#latest = Math.max(this.#latest, execution.at);
                 this.#happened("started", execution);
             },
             ended: (execution) => {
+                note(execution.endedAt);
                 this.#observer.ended?.(execution);
                 this.#happened("ended", execution);
             },
             dropped: (submits, fate, at) => {
+                note(at);
                 this.#observer.dropped?.(submits, fate);
                 if (fate === "superseded" || (fate === "absorbed" && policy.combine === "first")) return;
                 for (const submit of submits) lane.drops.push({ at, key: submit.key, fate });
@@ -163,7 +166,6 @@ class Stage {
 
     #happened(name, about) {
         if (this.#isRecomputing) return;
-        this.lastEvent = this.clock.now;
         this.changed(name, about);
     }
 

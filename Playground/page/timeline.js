@@ -12,12 +12,17 @@ function firstIndex(list, member, least) {
 }
 
 class Timeline {
+    /** How long the picture goes on after the last thing that happened, in milliseconds. */
+    static rest = 1000;
+
     #canvas;
     #context;
     #stage;
     #isAsked = false;
     #isVisible = true;
     #pausedAt = null;
+    /** The present of the last picture. */
+    #drawn = null;
     span = 10_000;
     /** The selected execution. */
     selected = null;
@@ -41,7 +46,7 @@ class Timeline {
             this.ask();
         }).observe(canvas);
         // With reduced motion the picture is drawn once a second instead, and at every event.
-        setInterval(() => wantsLessMotion.matches && this.#isVisible && this.isLively && this.ask(), 1000);
+        setInterval(() => wantsLessMotion.matches && this.#drawn !== this.now && this.ask(), 1000);
     }
 
     get isPaused() {
@@ -49,14 +54,14 @@ class Timeline {
     }
 
     set isPaused(isPaused) {
-        this.#pausedAt = isPaused ? this.#stage.clock.now : null;
+        this.#pausedAt = isPaused ? this.now : null;
         this.ask();
     }
 
     /** Chooses the shortest window in which everything that was done is seen, and shows it with its end. */
     showAll(windows) {
-        const { clock, calls } = this.#stage;
-        const needed = (clock.now - calls[0].at) / 0.75;
+        const { calls } = this.#stage;
+        const needed = (this.now - calls[0].at) / 0.75;
         windows.value = [...windows.options].map((option) => option.value).find((span) => span >= needed) ?? windows.options[windows.options.length - 1].value;
         this.span = Number(windows.value);
     }
@@ -66,12 +71,19 @@ class Timeline {
         const { clock, lanes, lastEvent } = this.#stage;
         if (this.isPaused) return false;
         if (this.#stage.isReplaying) return true;
-        return clock.now - lastEvent < this.span || lanes.some((lane) => lane.isBusy);
+        return clock.now - lastEvent < Timeline.rest || lanes.some((lane) => lane.isBusy);
+    }
+
+    /** The present of the picture. Its time stops soon after the last event, so that what was done stays to be seen. */
+    get now() {
+        if (this.#pausedAt !== null) return this.#pausedAt;
+        const { clock, lastEvent, origin } = this.#stage;
+        return this.isLively ? clock.now : Math.min(clock.now, Math.max(lastEvent + Timeline.rest, origin));
     }
 
     /** The instants at both ends. Due instants lie at the right. */
     get bounds() {
-        let right = (this.#pausedAt ?? this.#stage.clock.now) + 0.18 * this.span;
+        let right = this.now + 0.18 * this.span;
         if (this.selected && this.selected.first < right - this.span) right = this.selected.at + this.span / 2;
         return { left: right - this.span, right };
     }
@@ -95,6 +107,7 @@ class Timeline {
     draw() {
         const { lanes } = this.#stage;
         const context = this.#context;
+        this.#drawn = this.now;
         const scale = devicePixelRatio || 1;
         const width = this.#canvas.clientWidth;
         const height = this.top + this.row * lanes.length + 22;
@@ -111,7 +124,7 @@ class Timeline {
         this.#drawSubmits(view);
         lanes.forEach((lane, index) => this.#drawLane(lane, index, view));
         if (this.#hint && this.#stage.submits.length === 0) this.#text(this.#hint, width / 2, this.top - 16, "center", theme.quiet);
-        const now = view.x(this.#pausedAt ?? this.#stage.clock.now);
+        const now = view.x(this.now);
         context.fillStyle = theme.quiet;
         context.fillRect(Math.round(now), 0, 1, height - 20);
         this.#text("now", now, height - 6, "center", theme.quiet);
@@ -128,14 +141,14 @@ class Timeline {
         const context = this.#context;
         const step = [250, 500, 1000, 2000, 5000, 10_000, 20_000, 60_000]
             .find((step) => (step / (right - left)) * width >= 70) ?? 60_000;
-        const { origin, clock } = this.#stage;
+        const { origin } = this.#stage;
         for (let at = Math.ceil((left - origin) / step) * step; origin + at <= right; at += step) {
             if (at < 0) continue;
             const px = Math.round(x(origin + at));
             context.fillStyle = theme.line;
             context.fillRect(px, 0, 1, height - 20);
             // Not where "now" stands.
-            if (Math.abs(px - x(this.#pausedAt ?? clock.now)) > 34) {
+            if (Math.abs(px - x(this.now)) > 34) {
                 this.#text(`${at / 1000} s`, Math.min(Math.max(14, px), width - 14), height - 6, "center", theme.quiet);
             }
         }

@@ -36,6 +36,21 @@ class TimelineTest(StageCase):
         self.advance(40_000)
         self.assertFalse(self.browser.run("return playground.timeline.isLively"))
 
+    def test_time_stops_a_second_after_the_last_run_so_that_it_stays_in_sight(self):
+        self.hold()
+        for _ in range(9):
+            self.browser.click("#submit")
+            self.advance(120)
+        self.advance(60_000)
+        self.assertTrue(self.browser.run("""
+            const { timeline, stage } = playground;
+            const last = Math.max(...stage.lanes.map((lane) => lane.executions.at(-1).at));
+            return timeline.now === last + 1000 && timeline.bounds.left < stage.calls[0].at;
+        """))
+        # It goes on with the next call, at its true instant.
+        self.browser.click("#submit")
+        self.assertTrue(self.browser.run("return playground.timeline.now === playground.stage.clock.now"))
+
     def test_arrow_keys_visit_the_executions(self):
         self.hold()
         self.browser.click("#burst")

@@ -1,13 +1,20 @@
-// What the page shows by itself until the reader does something: a burst, and the lull after it.
+// What the page shows by itself until the reader does something: a burst, as a picture and once live.
 
 class Demo {
-    /** Milliseconds from each submit to the next; the lull comes after the last one. */
-    static burst = [0, 130, 110, 150, 90, 120, 140, 100, 130];
-    static lull = 2200;
+    /** Milliseconds from each submit to the next. In all less than a second, so that a little delay changes no number. */
+    static burst = [0, 110, 100, 130, 80, 110, 120, 90, 110];
+    /** More lateness than a timer's own: the page was suspended. */
+    static late = 100;
+    /** Milliseconds after the last submit in which what comes of it is seen. */
+    static lull = 1400;
+    /** How long the picture stands before the burst is played. */
+    static before = 1500;
 
     #stage;
     #ended;
     #task = null;
+    /** Whether the reader wants to look at what is shown. */
+    #isHeld = false;
     isOver = false;
 
     /** @param ended Called when the reader does something. */
@@ -16,32 +23,43 @@ class Demo {
         this.#ended = ended;
     }
 
-    /** Begins with a picture of one burst, so that nothing is ever empty, and goes on unless the reader wants less motion. */
+    /** Shows the picture of the burst, so that nothing is ever empty, and plays it soon, unless the reader wants less motion. */
     begin() {
+        this.#drop();
         let at = 0;
         const calls = Demo.burst.map((gap, index) => {
             at += gap;
             return { at, do: "submit", value: index + 1, label: String(index + 1), key: "", wait: null };
         });
-        this.#stage.load([...calls, { at: at + 1400, do: "end" }]);
-        if (!wantsLessMotion.matches) this.#task = this.#stage.clock.after(Demo.lull - 1400, () => this.#play(0));
+        this.#stage.load([...calls, { at: at + Demo.lull, do: "end" }]);
+        if (!this.#isHeld && !wantsLessMotion.matches) this.#task = this.#stage.clock.after(Demo.before, () => this.play());
     }
 
-    #play(index) {
+    /** Plays the burst once, on an empty stage. Its picture stays. */
+    play() {
+        this.#drop();
+        this.#stage.startOver();
+        this.#submit(0);
+    }
+
+    #submit(index) {
         const { clock } = this.#stage;
         this.#stage.submit(index + 1);
         const isLast = index + 1 === Demo.burst.length;
-        // From the present, not from the instant of this call: what was missed while the page was suspended is not made up for.
-        const next = clock.present + (isLast ? Demo.lull : Demo.burst[index + 1]);
-        // It begins again from time to time, so that its memory stays small.
-        this.#task = isLast && this.#stage.submits.length > 1000
-            ? clock.at(next, () => this.begin()) : clock.at(next, () => this.#play(isLast ? 0 : index + 1));
+        // What was missed while the page was suspended is not made up for.
+        const from = clock.present - clock.now > Demo.late ? clock.present : clock.now;
+        this.#task = isLast ? null : clock.at(from + Demo.burst[index + 1], () => this.#submit(index + 1));
+    }
+
+    #drop() {
+        if (this.#task) this.#stage.clock.drop(this.#task);
+        this.#task = null;
     }
 
     /** Plays no more; what is shown stays. */
     rest() {
-        if (this.#task) this.#stage.clock.drop(this.#task);
-        this.#task = null;
+        this.#drop();
+        this.#isHeld = true;
         if (!this.isOver) this.#ended();
     }
 

@@ -40,7 +40,7 @@ function connectInputs(stage, timeline) {
         submit(`${event.offsetX},${event.offsetY}`, event, "");
     });
 
-    if (innerWidth < 600) element("window").value = "5000";
+    if (innerWidth < 600) element("window").value = "3000";
     timeline.span = Number(element("window").value);
 
     const replay = new Replay(stage, () => {

@@ -164,6 +164,9 @@ function begin() {
                 demo.stop({ clearing: false });
                 timeline.showAll(element("window"));
                 setPaused(true);
+            } else if (!typing && !demo.isOver) {
+                // Other policies have cleared the stage.
+                demo.begin();
             }
             panel.choose(0);
             showWhole();
@@ -198,7 +201,7 @@ function begin() {
     const puzzle = new Puzzle(busiest(inputs.gaps, 20_000));
     timeline.ask();
     isFollowed.then(() => {
-        if (stage.calls.length === 0) demo.begin(); else demo.stop({ clearing: false });
+        if (stage.calls.length === 0 && !demo.isOver) demo.begin();
     });
     return { judge, puzzle, timeline, panel, inputs, demo, isFollowed };
 }

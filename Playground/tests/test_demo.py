@@ -6,10 +6,36 @@ from harness import PAGE, StageCase
 
 
 class DemoTest(StageCase):
-    def test_the_page_plays_by_itself_until_it_is_touched(self):
+    # Nine calls that came from a live burst, not from the picture that the page begins with.
+    played = """
+        const { stage } = playground;
+        return stage.submits.length === 9 && stage.origin > window.began;
+    """
+
+    def begin(self):
         self.browser.open(PAGE)
-        self.assertGreaterEqual(self.browser.run("return playground.stage.submits.length"), 9)
-        self.browser.wait("return playground.stage.submits.length > 9")
+        self.browser.run("window.began = playground.stage.clock.now")
+
+    def test_the_page_plays_one_burst_and_rests_with_it_in_sight(self):
+        shown = "return [...document.querySelectorAll('.headline')].map((one) => one.textContent)"
+        picture = ["9 calls → 1 run, 88.9 % saved", "9 calls → 1 run, 88.9 % saved", "9 calls → 3 runs, 66.7 % saved"]
+        for width in (1280, 375):
+            self.browser.resize(width, 812)
+            self.begin()
+            self.assertEqual(self.browser.run(shown), picture)
+            self.browser.wait(self.played)
+            self.browser.run("return new Promise((done) => setTimeout(done, 5000))")
+            self.assertEqual(self.browser.run(shown), picture)
+            self.assertTrue(self.browser.run("""
+                const { timeline, stage } = playground;
+                const pixels = (stage.calls[8].at - stage.calls[0].at) / timeline.span * document.getElementById("timeline").clientWidth;
+                // Each of the nine circles stands alone.
+                return !timeline.isLively && timeline.bounds.left < stage.calls[0].at && pixels > 8 * 10;
+            """))
+
+    def test_the_page_plays_by_itself_until_it_is_touched(self):
+        self.begin()
+        self.browser.wait(self.played)
         # A slider asks about what is shown.
         self.browser.run("""
             const range = document.querySelector("#lanes input");
@@ -17,7 +43,7 @@ class DemoTest(StageCase):
             range.value = 0;
             range.dispatchEvent(new Event("input", { bubbles: true }));
         """)
-        self.assertGreaterEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 9)
+        self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 9)
         self.assertEqual(self.browser.text("#turn"), "Try it:")
         # A screen reader is not told of it, and a link to a section changes nothing.
         self.assertEqual(self.browser.run("return document.getElementById('spoken').textContent"), "")
@@ -60,13 +86,27 @@ class DemoTest(StageCase):
     def test_a_link_to_other_policies_lets_the_page_play_on(self):
         self.browser.open(PAGE)
         self.browser.run("location.hash = '#!debounce,1s'")
-        self.browser.wait("return playground.stage.lanes.length === 1 && playground.stage.submits.length > 3")
+        self.browser.wait("return playground.stage.lanes.length === 1 && playground.stage.submits.length === 9")
+        self.browser.run("window.began = playground.stage.clock.now")
+        self.browser.wait(self.played)
         self.assertEqual(self.browser.text("#turn"), "Try it:")
+
+    def test_a_link_to_other_policies_shows_the_burst_to_a_reader_who_has_looked(self):
+        self.browser.emulate(prefers_reduced_motion="reduce")
+        self.browser.open(PAGE)
+        self.browser.run("document.getElementById('timeline').focus()")
+        self.browser.keys("\ue012")                         # left
+        self.browser.run("location.hash = '#!debounce,1s'")
+        self.browser.wait("return playground.stage.lanes.length === 1 && playground.stage.submits.length === 9")
+        # It is still the page's picture: a call of one's own begins on an empty stage.
+        self.browser.click("#submit")
+        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 1)
 
     def test_what_was_missed_while_the_page_was_suspended_is_not_made_up_for(self):
         self.browser.open(PAGE)
         more = self.browser.run("""
-            const { stage } = playground;
+            const { stage, demo } = playground;
+            demo.play();
             const before = stage.submits.length;
             const end = performance.now() + 4000;
             while (performance.now() < end);

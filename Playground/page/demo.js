@@ -11,16 +11,23 @@ class Demo {
     static before = 1500;
 
     #stage;
-    #ended;
+    #changed;
     #task = null;
     /** Whether the reader wants to look at what is shown. */
     #isHeld = false;
+    /** Whether the reader has done something. */
+    isTouched = false;
     isOver = false;
 
-    /** @param ended Called when the reader does something. */
-    constructor(stage, ended) {
+    /** @param changed Called when it plays, rests or ends. */
+    constructor(stage, changed) {
         this.#stage = stage;
-        this.#ended = ended;
+        this.#changed = changed;
+    }
+
+    /** Whether something is to come. */
+    get isPlaying() {
+        return this.#task !== null;
     }
 
     /** Shows the picture of the burst, so that nothing is ever empty, and plays it soon, unless the reader wants less motion. */
@@ -33,13 +40,16 @@ class Demo {
         });
         this.#stage.load([...calls, { at: at + Demo.lull, do: "end" }]);
         if (!this.#isHeld && !wantsLessMotion.matches) this.#task = this.#stage.clock.after(Demo.before, () => this.play());
+        this.#changed();
     }
 
     /** Plays the burst once, on an empty stage. Its picture stays. */
     play() {
         this.#drop();
+        this.#isHeld = false;
         this.#stage.startOver();
         this.#submit(0);
+        this.#changed();
     }
 
     #submit(index) {
@@ -48,7 +58,13 @@ class Demo {
         const isLast = index + 1 === Demo.burst.length;
         // What was missed while the page was suspended is not made up for.
         const from = clock.present - clock.now > Demo.late ? clock.present : clock.now;
-        this.#task = isLast ? null : clock.at(from + Demo.burst[index + 1], () => this.#submit(index + 1));
+        this.#task = isLast ? clock.at(from + Demo.lull, () => this.#rest())
+            : clock.at(from + Demo.burst[index + 1], () => this.#submit(index + 1));
+    }
+
+    #rest() {
+        this.#task = null;
+        this.#changed();
     }
 
     #drop() {
@@ -56,18 +72,24 @@ class Demo {
         this.#task = null;
     }
 
-    /** Plays no more; what is shown stays. */
-    rest() {
+    /** Plays no more until it is asked to; what is shown stays. */
+    pause() {
         this.#drop();
         this.#isHeld = true;
-        if (!this.isOver) this.#ended();
+        this.#changed();
+    }
+
+    /** The reader does something that leaves what is shown. */
+    rest() {
+        this.isTouched = true;
+        this.pause();
     }
 
     /** The stage is the reader's: it is cleared, unless it already shows something of theirs. */
     stop({ clearing = true } = {}) {
         if (this.isOver) return;
-        this.rest();
         this.isOver = true;
+        this.rest();
         if (clearing) this.#stage.startOver();
     }
 }

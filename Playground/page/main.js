@@ -81,14 +81,20 @@ function begin() {
     const words = new Words(stage, element("log"), element("spoken"));
     let panel = null;
     const demo = new Demo(stage, () => {
+        showPause();
+        if (!demo.isTouched) return;
         element("turn").textContent = "Your turn:";
         words.isSilent = false;
     });
+    /** The button says what it does next. */
+    const showPause = () => {
+        element("pause").textContent = timeline.isPaused || !(demo.isPlaying || demo.isOver) ? "Play" : "Pause";
+    };
     /** Whether the timeline resumes at the next submit: a link or a restart has paused it, not the reader. */
     let resumesOnSubmit = false;
     const setPaused = (isPaused) => {
         timeline.isPaused = resumesOnSubmit = isPaused;
-        element("pause").setAttribute("aria-pressed", isPaused);
+        showPause();
     };
     const showCounters = connectCounters(() => rows.show());
     let inputs = null;
@@ -115,6 +121,12 @@ function begin() {
     stage.policies = defaultPolicies();
     inputs = connectInputs(stage, timeline);
     element("pause").addEventListener("click", () => {
+        if (!demo.isOver && !demo.isPlaying) {
+            setPaused(false);
+            demo.play();
+            return;
+        }
+        if (!demo.isOver) demo.pause();
         setPaused(!timeline.isPaused);
         resumesOnSubmit = false;
     });
@@ -166,6 +178,7 @@ function begin() {
                 setPaused(true);
             } else if (!typing && !demo.isOver) {
                 // Other policies have cleared the stage.
+                setPaused(false);
                 demo.begin();
             }
             panel.choose(0);
@@ -188,8 +201,8 @@ function begin() {
     // A call of the reader's own begins with an empty stage. Whatever else they do there, such as looking at an execution, ends the
     // demonstration and leaves its picture. Scrolling does nothing, and a slider asks about what is shown.
     const take = (event) => {
-        // A link that is followed sets fields as well.
-        if (!event.isTrusted || element("lanes").contains(event.target)) return;
+        // A link that is followed sets fields as well. Pausing and playing are about the demonstration itself.
+        if (!event.isTrusted || element("lanes").contains(event.target) || event.target === element("pause")) return;
         if (event.target.closest("[data-call]")?.dataset.call === event.type) demo.stop();
         else if (!["pointermove", "input"].includes(event.type) && !["Tab", "Shift"].includes(event.key)) demo.rest();
     };

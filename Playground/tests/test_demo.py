@@ -64,16 +64,46 @@ class DemoTest(StageCase):
         self.assertIn("on the trailing edge, 9 submits behind it", self.browser.text("#detail"))
         self.assertEqual(self.browser.text("#turn"), "Your turn:")
         count = self.browser.run("return playground.stage.submits.length")
-        self.browser.click("#pause")
         self.browser.run("return new Promise((done) => setTimeout(done, 2500))")
-        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [count, True])
+        self.assertEqual(self.browser.run("return playground.stage.submits.length"), count)
+        self.assertEqual(self.browser.text("#pause"), "Play")
+
+    state = "return [playground.stage.submits.length, playground.timeline.isPaused, document.getElementById('pause').textContent]"
+
+    def test_the_button_pauses_the_burst_and_plays_it_again(self):
+        self.begin()
+        self.assertEqual(self.browser.text("#pause"), "Pause")
+        self.browser.wait("return playground.stage.submits.length === 3")
+        self.browser.run("document.getElementById('pause').focus()")
+        self.browser.keys(" ")
+        count, *rest = self.browser.run(self.state)
+        self.assertLess(count, 9)
+        self.assertEqual(rest, [True, "Play"])
+        self.browser.run("return new Promise((done) => setTimeout(done, 500))")
+        self.assertEqual(self.browser.run(self.state), [count, True, "Play"])
+        for _ in range(2):
+            self.browser.run("window.began = playground.stage.clock.now")
+            self.browser.click("#pause")
+            self.browser.wait("return playground.stage.submits.length > 1")
+            self.assertEqual(self.browser.run(self.state)[1:], [False, "Pause"])
+            self.browser.wait("return document.getElementById('pause').textContent === 'Play'")
+            self.assertTrue(self.browser.run(self.played))
+        # None of this was the reader's turn.
+        self.assertEqual(self.browser.text("#turn"), "Try it:")
+
+    def test_a_call_goes_on_from_a_paused_demonstration_but_not_from_a_paused_picture_of_ones_own(self):
+        self.begin()
+        self.browser.wait("return playground.stage.submits.length === 3")
+        self.browser.click("#pause")
         self.browser.click("#submit")
         # There is nothing left of what was paused.
-        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [1, False])
+        self.assertEqual(self.browser.run(self.state), [1, False, "Pause"])
         # A picture of one's own stays paused.
         self.browser.click("#pause")
         self.browser.click("#submit")
-        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.timeline.isPaused]"), [2, True])
+        self.assertEqual(self.browser.run(self.state), [2, True, "Play"])
+        self.browser.click("#pause")
+        self.assertEqual(self.browser.run(self.state), [2, False, "Pause"])
 
     def test_with_reduced_motion_it_shows_one_burst(self):
         self.browser.emulate(prefers_reduced_motion="reduce")
@@ -81,7 +111,10 @@ class DemoTest(StageCase):
         self.assertEqual(self.browser.run("return playground.stage.submits.length"), 9)
         self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 1)
         self.browser.run("return new Promise((done) => setTimeout(done, 2500))")
-        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 9)
+        self.assertEqual(self.browser.run(self.state), [9, False, "Play"])
+        # Whoever asks for motion gets it.
+        self.browser.click("#pause")
+        self.browser.wait("return playground.stage.submits.length === 3")
 
     def test_a_link_to_other_policies_lets_the_page_play_on(self):
         self.browser.open(PAGE)

@@ -82,6 +82,8 @@ function begin() {
     let panel = null;
     const demo = new Demo(stage, () => {
         showPause();
+        timeline.caller = demo.isOver ? "you" : "demo";
+        timeline.ask();
         if (!demo.isTouched) return;
         element("turn").textContent = "Your turn:";
         words.isSilent = false;

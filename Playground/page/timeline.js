@@ -24,6 +24,8 @@ class Timeline {
     /** The present of the last picture. */
     #drawn = null;
     span = 10_000;
+    /** Who makes the calls. */
+    caller = "demo";
     /** The selected execution. */
     selected = null;
     #isSmall;
@@ -189,7 +191,7 @@ class Timeline {
         }
         context.fillStyle = theme.base;
         context.fillRect(0, this.top - 0.5, x(right), 1);
-        if (!this.#isSmall) this.#label("you", 2, theme.ink);
+        if (!this.#isSmall) this.#label(this.caller, 2, theme.ink);
     }
 
     #drawLane(lane, index, view) {

@@ -135,6 +135,28 @@ class DemoTest(StageCase):
         self.browser.click("#submit")
         self.assertEqual(self.browser.run("return playground.stage.submits.length"), 1)
 
+    def test_the_calls_are_those_of_the_demonstration_until_the_reader_makes_some(self):
+        written = """
+            const texts = [];
+            const { timeline } = playground;
+            const fill = CanvasRenderingContext2D.prototype.fillText;
+            CanvasRenderingContext2D.prototype.fillText = function (text) { texts.push(text); };
+            timeline.draw();
+            CanvasRenderingContext2D.prototype.fillText = fill;
+            return texts.filter((text) => ["demo", "you"].includes(text));
+        """
+        self.browser.open(PAGE)
+        self.assertEqual(self.browser.run(written), ["demo"])
+        # A look makes no call.
+        self.browser.run("document.getElementById('timeline').focus()")
+        self.browser.keys("\ue012")                         # left
+        self.assertEqual(self.browser.run(written), ["demo"])
+        self.browser.type("#type", "a")
+        self.assertEqual(self.browser.run(written), ["you"])
+        link = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
+        self.browser.open(PAGE, link)
+        self.assertEqual(self.browser.run(written), ["you"])
+
     def test_what_was_missed_while_the_page_was_suspended_is_not_made_up_for(self):
         self.browser.open(PAGE)
         more = self.browser.run("""

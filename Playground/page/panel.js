@@ -250,7 +250,7 @@ class Panel {
         element("link").textContent = link;
         const source = link.replace("#!", "#!embed&").replaceAll("&", "&amp;");
         const { keys, lanes } = this.#stage;
-        const height = 250 + (140 + 30 * (keys.length - 1)) * lanes.length;
+        const height = 280 + (140 + 30 * (keys.length - 1)) * lanes.length;
         element("frame").textContent = `<iframe src="${source}" title="Lull" width="100%" height="${height}"></iframe>`;
     }
 

@@ -31,8 +31,7 @@ class FrameTest(StageCase):
 
     def test_the_frame_that_the_page_writes_shows_the_stage(self):
         source, height = self.written()
-        # On a phone the frame scrolls.
-        for width in (760, 1200):
+        for width in (375, 560, 700, 760, 1200):
             self.browser.resize(width, height)
             self.browser.open(PAGE, source[source.index("#"):])
             seen = self.browser.run("""
@@ -40,7 +39,23 @@ class FrameTest(StageCase):
                 return [document.body.classList.contains("embed"), runs, document.documentElement.scrollHeight];
             """)
             self.assertEqual(seen[:2], [True, [1, 2, 4]])
-            self.assertLessEqual(seen[2], height)
+            self.assertLessEqual(seen[2], height, width)
+
+    def test_a_narrow_frame_has_one_row_for_each_policy_whose_name_is_still_read(self):
+        self.browser.resize(375, 700)
+        self.browser.open(PAGE, "#!embed&debounce,300ms&debounce,300ms,max-wait=1s")
+        self.browser.wait("return document.querySelectorAll('#lanes li').length === 2")
+        rows = self.browser.run("""
+            return [...document.querySelectorAll("#lanes li")].map((row) => {
+                const middles = [...row.querySelectorAll(".swatch, .headline, .wait")].map((one) => {
+                    const { top, bottom } = one.getBoundingClientRect();
+                    return (top + bottom) / 2;
+                });
+                const name = row.querySelector("b");
+                return [Math.max(...middles) - Math.min(...middles) < 8, name.offsetWidth, name.textContent];
+            });
+        """)
+        self.assertEqual(rows, [[True, 1, "debounce 300 ms"], [True, 1, "debounce 300 ms, longest wait 1 s"]])
 
     def test_a_frame_is_high_enough_for_every_key(self):
         self.set("key", "*")

@@ -83,6 +83,7 @@ function connectInputs(stage, timeline) {
 
     element("window").addEventListener("change", (event) => {
         timeline.span = Number(event.target.value);
+        if (!timeline.selected) element("detail").textContent = "";
         timeline.ask();
     });
     element("save-trace").addEventListener("click", () => {

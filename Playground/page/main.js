@@ -98,6 +98,15 @@ function begin() {
         timeline.isPaused = resumesOnSubmit = isPaused;
         showPause();
     };
+    /** Shows calls that have been made, up to their end, and says so if these are not all. */
+    const showCalls = () => {
+        setPaused(true);
+        const seen = timeline.showAll(element("window"));
+        const { length } = stage.submits;
+        const isLongest = element("window").selectedIndex === element("window").options.length - 1;
+        element("detail").textContent = seen === length ? "" : `These are the last ${seen} of ${length} calls: `
+            + (isLongest ? "the arrow keys go back to earlier executions." : "a longer window shows more, less clearly.");
+    };
     const showCounters = connectCounters(() => rows.show());
     let inputs = null;
     stage.changed = (name, about) => {
@@ -114,6 +123,8 @@ function begin() {
             timeline.selected = null;
             element("detail").textContent = "";
         }
+        // What it says about the calls of a link holds no longer.
+        if (name === "submitted" && !timeline.selected) element("detail").textContent = "";
         if (name === "submitted" && resumesOnSubmit && demo.isOver) setPaused(false);
         words.happened(name, about);
         panel?.showLink();
@@ -140,8 +151,7 @@ function begin() {
         stage.policies = [policy, ...defaultPolicies().slice(1)];
         stage.load([...gaps.map((gap, index) => ({ at: at += gap, do: "submit", value: index + 1, label: "", key: "", wait: null })),
             { at: at + 2 * policy.wait, do: "end" }]);
-        timeline.showAll(element("window"));
-        setPaused(true);
+        showCalls();
         panel.choose(0);
         element("stage").scrollIntoView();
     });
@@ -176,8 +186,7 @@ function begin() {
             history.replaceState(null, "", link);
             if (!typing && stage.calls.length > 0) {
                 demo.stop({ clearing: false });
-                timeline.showAll(element("window"));
-                setPaused(true);
+                showCalls();
             } else if (!typing && !demo.isOver) {
                 // Other policies have cleared the stage.
                 setPaused(false);

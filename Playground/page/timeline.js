@@ -12,6 +12,8 @@ function firstIndex(list, member, least) {
 }
 
 class Timeline {
+    /** The pixels from one submit to the next, in the median, at which they can be told apart. */
+    static legible = 5;
     /** How long the picture goes on after the last thing that happened, in milliseconds. */
     static rest = 1000;
 
@@ -56,16 +58,26 @@ class Timeline {
     }
 
     set isPaused(isPaused) {
-        this.#pausedAt = isPaused ? this.now : null;
+        // A picture that is paused again shows the present again.
+        this.#pausedAt = null;
+        if (isPaused) this.#pausedAt = this.now;
         this.ask();
     }
 
-    /** Chooses the shortest window in which everything that was done is seen, and shows it with its end. */
+    /**
+     * Chooses the shortest window in which everything that was done is seen, or the longest in which it can be read if that is shorter,
+     * and shows its end. Returns how many submits are seen.
+     */
     showAll(windows) {
-        const { calls } = this.#stage;
+        const { calls, submits } = this.#stage;
+        const spans = [...windows.options].map((option) => Number(option.value));
         const needed = (this.now - calls[0].at) / 0.75;
-        windows.value = [...windows.options].map((option) => option.value).find((span) => span >= needed) ?? windows.options[windows.options.length - 1].value;
-        this.span = Number(windows.value);
+        const gaps = submits.slice(1).map(({ at }, index) => at - submits[index].at).sort((one, other) => one - other);
+        const readable = gaps.length > 0 ? gaps[gaps.length >> 1] * this.#canvas.clientWidth / Timeline.legible : Infinity;
+        const whole = spans.find((span) => span >= needed) ?? spans.at(-1);
+        this.span = Math.min(whole, spans.findLast((span) => span <= readable) ?? spans[0]);
+        windows.value = this.span;
+        return submits.length - firstIndex(submits, "at", this.bounds.left);
     }
 
     /** Whether anything moves. */

@@ -147,6 +147,47 @@ class LinkTest(StageCase):
             return timeline.span === Number(document.getElementById("window").value) && timeline.bounds.left <= stage.calls[0].at;
         """))
 
+    def test_a_link_opens_on_a_window_in_which_its_calls_can_be_told_apart(self):
+        self.hold()
+        self.browser.run("""
+            for (let index = 0; index < 400; index++) {
+                playground.stage.submit("x");
+                playground.stage.clock.advance(index % 8 === 7 ? 700 : 150);
+            }
+        """)
+        link = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
+        for width, window in ((1280, 30), (375, 10)):
+            self.browser.resize(width, 900)
+            self.open(link)
+            self.assertEqual(self.browser.run("return document.getElementById('window').value"), str(window * 1000))
+            seen = self.browser.run("""
+                const { timeline, stage } = playground;
+                return stage.submits.filter(({ at }) => at >= timeline.bounds.left).length;
+            """)
+            self.assertGreater(seen, 20)
+            self.assertEqual(self.browser.text("#detail"),
+                             f"These are the last {seen} of 400 calls: a longer window shows more, less clearly.")
+        self.browser.click("#submit")
+        self.assertEqual(self.browser.text("#detail"), "")
+
+    def test_a_link_that_follows_another_one_shows_its_own_calls(self):
+        self.hold()
+        self.browser.click("#submit")
+        self.advance(2000)
+        first = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
+        self.browser.click("#submit")
+        self.advance(2000)
+        second = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
+        self.open(first)
+        self.hold()
+        self.advance(60_000)
+        self.browser.run("location.hash = arguments[0]", second)
+        self.browser.wait("return playground.stage.submits.length === 2 && playground.timeline.isPaused")
+        self.assertTrue(self.browser.run("""
+            const { timeline, stage } = playground;
+            return timeline.bounds.left <= stage.calls[0].at && timeline.now > stage.calls[1].at;
+        """))
+
     def test_a_link_holds_the_latest_calls_if_there_are_too_many(self):
         self.hold()
         self.browser.run("""

@@ -34,12 +34,31 @@ class TypingTest(PageTest):
     def test_fifteen_seconds_of_typing_have_a_verdict(self):
         self.type(self.bursts)
         self.assertEqual(self.verdict(), [
-            "A wait of 120 ms suits this typing and saves 87.5 %",
-            "80 keys, one every 100 ms (median), in 10 bursts of 8 on average: 10 requests instead of 80."])
+            "A wait of 200 ms suits this typing and saves 87.5 %",
+            "80 keys, one every 100 ms (median), in 10 bursts of 8 on average: 10 requests instead of 80."
+            " A wait of more than 400 ms is felt. Without that bound, 800 ms would save 98.8 %: 9 requests fewer."])
         self.assertEqual(self.browser.run("return document.getElementById('typed').readOnly"), True)
 
+    def test_a_wait_within_the_bound_costs_nothing(self):
+        self.type(([0] + [100] * 7) + ([350] + [100] * 7) * 9)
+        title, says = self.verdict()
+        self.assertEqual(title, "A wait of 400 ms suits this typing and saves 98.8 %")
+        self.assertTrue(says.endswith(": 1 request instead of 80."), says)
+
+    def test_typing_that_is_too_slow_for_the_bound_is_told_so(self):
+        self.type([0] + [700] * 20)
+        title, says = self.verdict()
+        self.assertEqual(title, "No wait up to 400 ms saves anything on this typing")
+        self.assertIn("Without that bound, 800 ms would save 95.2 %: 20 requests fewer.", says)
+
     def test_the_verdict_is_that_of_lull_tune(self):
-        gaps = self.browser.run("return playground.puzzle.gaps")
+        self.check_with_tune(self.browser.run("return playground.puzzle.gaps"))
+
+    def test_the_verdict_within_the_bound_is_that_of_lull_tune(self):
+        self.assertGreater(self.check_with_tune(self.bursts), 0.4)
+
+    def check_with_tune(self, gaps):
+        """Compares a verdict with the suggestion of `lull tune`, and returns the one without a bound."""
         self.type(gaps)
         self.verdict()
         at, lines = 0, []
@@ -51,11 +70,16 @@ class TypingTest(PageTest):
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
             file.write("\n".join(lines[:len(shown)]))
             file.flush()
-            found = json.loads(subprocess.run(
-                [os.environ["LULL"], "tune", "--format", "json", "--waits", "50ms..2s", file.name],
-                capture_output=True, check=True, text=True).stdout)
-        chosen = found["debounce"]["suggested"]["wait"]
+
+            def tune(*options):
+                return json.loads(subprocess.run(
+                    [os.environ["LULL"], "tune", "--format", "json", "--waits", "200ms..2s", *options, file.name],
+                    capture_output=True, check=True, text=True).stdout)["debounce"]["suggested"]["wait"]
+
+            free = tune()
+            chosen = free if free <= 0.4 else tune("--target-delay", "400ms")
         self.assertIn(f"A wait of {round(chosen * 1000)} ms ", self.browser.text("#verdict-title"))
+        return free
 
     def test_too_little_typing_is_not_judged(self):
         self.type([0] + [200] * 18)
@@ -185,7 +209,7 @@ class TypingTest(PageTest):
         self.type(self.bursts)
         self.verdict()
         self.browser.click("#typed-stage")
-        self.assertEqual(self.browser.text("#command"), "lull filter --wait 120ms --at-end wait")
+        self.assertEqual(self.browser.text("#command"), "lull filter --wait 200ms --at-end wait")
 
 
 if __name__ == "__main__":

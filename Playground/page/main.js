@@ -104,7 +104,7 @@ function begin() {
         const seen = timeline.showAll(element("window"));
         const { length } = stage.submits;
         const isLongest = element("window").selectedIndex === element("window").options.length - 1;
-        element("detail").textContent = seen === length ? "" : `These are the last ${seen} of ${length} calls: `
+        element("detail").textContent = seen === length ? "" : `The picture shows the last ${plural(seen, "call")} of ${length}: `
             + (isLongest ? "the arrow keys go back to earlier executions." : "a longer window shows more, less clearly.");
     };
     const showCounters = connectCounters(() => rows.show());

@@ -14,6 +14,8 @@ function firstIndex(list, member, least) {
 class Timeline {
     /** The pixels from one submit to the next, in the median, at which they can be told apart. */
     static legible = 5;
+    /** Fewer submits than these say little: then it is better to see more, though less clearly. */
+    static few = 5;
     /** How long the picture goes on after the last thing that happened, in milliseconds. */
     static rest = 1000;
 
@@ -65,19 +67,25 @@ class Timeline {
     }
 
     /**
-     * Chooses the shortest window in which everything that was done is seen, or the longest in which it can be read if that is shorter,
-     * and shows its end. Returns how many submits are seen.
+     * Chooses the shortest window in which everything that was done is seen, or the longest in which what is seen can be read if that is
+     * shorter, and shows its end. Returns how many submits are seen.
      */
     showAll(windows) {
         const { calls, submits } = this.#stage;
         const spans = [...windows.options].map((option) => Number(option.value));
         const needed = (this.now - calls[0].at) / 0.75;
-        const gaps = submits.slice(1).map(({ at }, index) => at - submits[index].at).sort((one, other) => one - other);
-        const readable = gaps.length > 0 ? gaps[gaps.length >> 1] * this.#canvas.clientWidth / Timeline.legible : Infinity;
-        const whole = spans.find((span) => span >= needed) ?? spans.at(-1);
-        this.span = Math.min(whole, spans.findLast((span) => span <= readable) ?? spans[0]);
+        const longest = spans.find((span) => span >= needed) ?? spans.at(-1);
+        let count = null;
+        for (const span of spans.filter((span) => span <= longest).reverse()) {
+            const seen = submits.slice(firstIndex(submits, "at", this.now - 0.82 * span));
+            if (count !== null && seen.length < Timeline.few) break;
+            this.span = span;
+            count = seen.length;
+            const gaps = seen.slice(1).map(({ at }, index) => at - seen[index].at).sort((one, other) => one - other);
+            if (gaps.length === 0 || gaps[gaps.length >> 1] * this.#canvas.clientWidth / span >= Timeline.legible) break;
+        }
         windows.value = this.span;
-        return submits.length - firstIndex(submits, "at", this.bounds.left);
+        return count;
     }
 
     /** Whether anything moves. */

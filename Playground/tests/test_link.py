@@ -166,9 +166,20 @@ class LinkTest(StageCase):
             """)
             self.assertGreater(seen, 20)
             self.assertEqual(self.browser.text("#detail"),
-                             f"These are the last {seen} of 400 calls: a longer window shows more, less clearly.")
+                             f"The picture shows the last {seen} calls of 400: a longer window shows more, less clearly.")
         self.browser.click("#submit")
         self.assertEqual(self.browser.text("#detail"), "")
+
+    def test_what_counts_for_the_window_are_the_calls_that_it_shows(self):
+        self.hold()
+        self.browser.run("""
+            for (let index = 0; index < 400; index++) playground.stage.clock.advance(20), playground.stage.submit("x");
+            for (let index = 0; index < 10; index++) playground.stage.clock.advance(1500), playground.stage.submit("x");
+        """)
+        link = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
+        self.open(link)
+        self.assertEqual(self.browser.run("return document.getElementById('window').value"), "10000")
+        self.assertEqual(self.browser.text("#detail"), "The picture shows the last 6 calls of 410: a longer window shows more, less clearly.")
 
     def test_a_link_that_follows_another_one_shows_its_own_calls(self):
         self.hold()

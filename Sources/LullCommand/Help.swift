@@ -14,7 +14,7 @@ enum Help {
           lull submit   --store URL KEY [VALUE|-]  submits a value to a store
           lull work     --store URL -- COMMAND…    runs COMMAND for values that are due
           lull status   --store URL                counts the work in a store
-          lull list     --store URL                lists the keys of a store, or what has ended
+          lull list     --store URL                lists keys, or what has ended
           lull flush    --store URL [KEY…]         makes pending values due now
           lull cancel   --store URL [KEY…]         drops values not yet claimed
           lull dead     list|retry|discard …       handles runs that failed for good

@@ -8,7 +8,7 @@ import Testing
 /// hold, and nothing is lost. (Which key starts first is not compared: live, no order between keys is promised.)
 @Suite("Calls for all keys at random", .ownThreads)
 struct AllKeysRandomTests {
-    private let operations = environment("LULL_OPERATIONS", default: 100_000)
+    private let operations = environment("LULL_OPERATIONS", default: 30_000)
 
     @Test("the invariants hold, and every submit ends")
     func random() throws {

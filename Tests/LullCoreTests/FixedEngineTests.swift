@@ -46,7 +46,7 @@ struct FixedEngineTests {
     @Test("it agrees with the reference model on random calls: executions, their order, and the fate of every submit")
     func random() throws {
         var executions = 0
-        for seed in 0..<UInt64(max(500, environment("LULL_OPERATIONS", default: 100_000) / 200)) {
+        for seed in 0..<UInt64(max(500, environment("LULL_OPERATIONS", default: 30_000) / 200)) {
             var random = SplitMix(seed: seed &+ 77)
             var trial = Trial(length: 200, using: &random)
             trial.setup.whileRunning = .queue

@@ -12,7 +12,7 @@ struct RandomTests {
     static let length = 200
 
     private let seed = environment("LULL_SEED", default: UInt64(20_260_101))
-    private let operations = environment("LULL_OPERATIONS", default: 100_000)
+    private let operations = environment("LULL_OPERATIONS", default: 30_000)
 
     @Test("the engine agrees with the reference model")
     func comparison() throws {

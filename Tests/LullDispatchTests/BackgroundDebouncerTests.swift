@@ -112,23 +112,26 @@ struct BackgroundDebouncerTests {
         #expect(seen.all.count == 2)
     }
 
-    // This test uses real time and a real process: it checks what happens, not how many milliseconds it takes.
-    @Test("runs once, at once, when a process that was stopped across the deadline goes on")
-    func stoppedProcess() async {
-        await #expect(processExitsWith: .success) { @MainActor in
-            let seen = Record<String>()
-            let sync = BackgroundDebouncer(timeInterval: 0.3)
-            sync.handler = { seen.add("sync") }
-            var other: pid_t = 0
-            let script = "kill -STOP \(getpid()); sleep 1; kill -CONT \(getpid())"
-            var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(script), nil]
-            guard posix_spawn(&other, "/bin/sh", nil, nil, &arguments, nil) == 0 else { exit(2) }
-            var status: Int32 = 0
-            waitpid(other, &status, 0)
-            // It is due already, and runs as soon as this test leaves the main thread.
-            for _ in 0..<1000 where seen.all.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
-            try? await Task.sleep(for: .milliseconds(500))
-            guard seen.all == ["sync"], sync.handler == nil else { exit(3) }
+    // Exit tests do not exist on the simulators of devices.
+    #if os(macOS) || os(Linux)
+        // This test uses real time and a real process: it checks what happens, not how many milliseconds it takes.
+        @Test("runs once, at once, when a process that was stopped across the deadline goes on")
+        func stoppedProcess() async {
+            await #expect(processExitsWith: .success) { @MainActor in
+                let seen = Record<String>()
+                let sync = BackgroundDebouncer(timeInterval: 0.3)
+                sync.handler = { seen.add("sync") }
+                var other: pid_t = 0
+                let script = "kill -STOP \(getpid()); sleep 1; kill -CONT \(getpid())"
+                var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(script), nil]
+                guard posix_spawn(&other, "/bin/sh", nil, nil, &arguments, nil) == 0 else { exit(2) }
+                var status: Int32 = 0
+                waitpid(other, &status, 0)
+                // It is due already, and runs as soon as this test leaves the main thread.
+                for _ in 0..<1000 where seen.all.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
+                try? await Task.sleep(for: .milliseconds(500))
+                guard seen.all == ["sync"], sync.handler == nil else { exit(3) }
+            }
         }
-    }
+    #endif
 }

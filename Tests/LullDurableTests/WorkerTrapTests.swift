@@ -6,49 +6,52 @@ import Testing
 /// Events that are impossible in the present state of a worker stop the program: a driver that goes on would lose or repeat work.
 @Suite("Impossible events of a worker")
 struct WorkerTrapTests {
-    @Test("the answer to a claim that was not made")
-    func answerWithoutClaim() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            var rig = WorkerRig()
-            precondition(rig.woke() == [WorkerRig.claim(2)])
-            _ = rig.claimed([])
-            _ = rig.claimed([])
+    // Exit tests do not exist on the simulators of devices.
+    #if os(macOS) || os(Linux)
+        @Test("the answer to a claim that was not made")
+        func answerWithoutClaim() async {
+            let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                var rig = WorkerRig()
+                precondition(rig.woke() == [WorkerRig.claim(2)])
+                _ = rig.claimed([])
+                _ = rig.claimed([])
+            }
+            expect("an answer without a claim", in: result)
         }
-        expect("an answer without a claim", in: result)
-    }
 
-    @Test("the end of a wait that was not asked for")
-    func endWithoutWait() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            var rig = WorkerRig()
-            _ = rig.woke()
-            _ = rig.handle(.waitEnded(.success(())))
+        @Test("the end of a wait that was not asked for")
+        func endWithoutWait() async {
+            let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                var rig = WorkerRig()
+                _ = rig.woke()
+                _ = rig.handle(.waitEnded(.success(())))
+            }
+            expect("the end of a wait that was not asked for", in: result)
         }
-        expect("the end of a wait that was not asked for", in: result)
-    }
 
-    @Test("the second end of a handler")
-    func secondEndOfHandler() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            var rig = WorkerRig()
-            _ = rig.woke()
-            _ = rig.claimed([.some(1)])
-            _ = rig.handle(.handlerEnded(run: 1, error: nil))
-            _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        @Test("the second end of a handler")
+        func secondEndOfHandler() async {
+            let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                var rig = WorkerRig()
+                _ = rig.woke()
+                _ = rig.claimed([.some(1)])
+                _ = rig.handle(.handlerEnded(run: 1, error: nil))
+                _ = rig.handle(.handlerEnded(run: 1, error: nil))
+            }
+            expect("the end of a handler that does not run", in: result)
         }
-        expect("the end of a handler that does not run", in: result)
-    }
 
-    @Test("the answer to a final report that was not sent")
-    func answerWithoutReport() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            var rig = WorkerRig()
-            _ = rig.woke()
-            _ = rig.claimed([.some(1)])
-            _ = rig.answered(.some(1), .completed)
+        @Test("the answer to a final report that was not sent")
+        func answerWithoutReport() async {
+            let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                var rig = WorkerRig()
+                _ = rig.woke()
+                _ = rig.claimed([.some(1)])
+                _ = rig.answered(.some(1), .completed)
+            }
+            expect("an answer without a report", in: result)
         }
-        expect("an answer without a report", in: result)
-    }
+    #endif
 
     @Test("after a stop, the end of a handler whose run was released is none of them")
     func endAfterRelease() {
@@ -63,9 +66,11 @@ struct WorkerTrapTests {
         #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [])
     }
 
-    private func expect(_ message: String, in result: ExitTest.Result?) {
-        // An optimised program stops without a message.
-        guard _isDebugAssertConfiguration(), let result else { return }
-        #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains(message))
-    }
+    #if os(macOS) || os(Linux)
+        private func expect(_ message: String, in result: ExitTest.Result?) {
+            // An optimised program stops without a message.
+            guard _isDebugAssertConfiguration(), let result else { return }
+            #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains(message))
+        }
+    #endif
 }

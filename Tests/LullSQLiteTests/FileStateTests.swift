@@ -16,29 +16,32 @@ import Testing
         #expect(state.connection === again)
     }
 
-    @Test func aCommitThatFailsTwiceStopsTheProgram() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            var state = FileState.uncertain
-            state.commitFailed()
+    // Exit tests do not exist on the simulators of devices.
+    #if os(macOS) || os(Linux)
+        @Test func aCommitThatFailsTwiceStopsTheProgram() async {
+            let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                var state = FileState.uncertain
+                state.commitFailed()
+            }
+            expect("a commit needs an open file", in: result)
         }
-        expect("a commit needs an open file", in: result)
-    }
 
-    @Test func recoveringAnOpenFileStopsTheProgram() async throws {
-        let place = try Place()
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            [path = place.path as String] in
-            let connection = try Connection(path, creates: true, SQLiteFile.Options())
-            var state = FileState.open(connection)
-            state.recovered(connection)
+        @Test func recoveringAnOpenFileStopsTheProgram() async throws {
+            let place = try Place()
+            let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                [path = place.path as String] in
+                let connection = try Connection(path, creates: true, SQLiteFile.Options())
+                var state = FileState.open(connection)
+                state.recovered(connection)
+            }
+            expect("an open file needs no recovery", in: result)
+            withExtendedLifetime(place) {}
         }
-        expect("an open file needs no recovery", in: result)
-        withExtendedLifetime(place) {}
-    }
 
-    private func expect(_ message: String, in result: ExitTest.Result?) {
-        // An optimised program stops without a message.
-        guard _isDebugAssertConfiguration(), let result else { return }
-        #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains(message))
-    }
+        private func expect(_ message: String, in result: ExitTest.Result?) {
+            // An optimised program stops without a message.
+            guard _isDebugAssertConfiguration(), let result else { return }
+            #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains(message))
+        }
+    #endif
 }

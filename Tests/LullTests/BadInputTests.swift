@@ -41,92 +41,95 @@ struct BadInputTests {
         #expect(throws: Never.self) { try Policy.debounce(for: wait, maxWait: wait + attosecond) }
     }
 
-    @Test("stops the program with the value and the rule where it stands in code")
-    func stops() async {
-        let wait = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Debouncer(for: .seconds(-1)) { (_: Int) in }
-        }
-        #expect(message(wait).contains("Lull: the wait is -1s, but must be zero or more"))
-        let maxWait = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = KeyedDebouncer(for: .seconds(2), maxWait: .milliseconds(1500)) { (_: Int, _: Int) in }
-        }
-        #expect(message(maxWait).contains("Lull: the maxWait is 1500ms, but must be at least the wait of 2s"))
-        let attosecond = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Throttler(every: Duration(secondsComponent: 0, attosecondsComponent: -1)) { (_: Int) in }
-        }
-        #expect(message(attosecond).contains("Lull: the interval is -1ns, but must be zero or more"))
-        let capacity = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = KeyedThrottler(every: .seconds(2), options: .init(capacity: 0)) { (_: Int, _: Int) in }
-        }
-        #expect(message(capacity).contains("Lull: the capacity is 0, but must be 1 or more"))
-        let maxBatch = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Debouncer(collectingFor: .seconds(2), options: .init(maxBatch: 0)) { (_: [Int]) in }
-        }
-        #expect(message(maxBatch).contains("Lull: the maxBatch is 0, but must be 1 or more"))
-        let maxBatchOfOne = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Throttler(every: .seconds(2), options: .init(maxBatch: 5)) { (_: Int) in }
-        }
-        #expect(message(maxBatchOfOne).contains("Lull: the maxBatch is 5, but only collecting and merging"))
-        let lost = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Debouncer(for: .seconds(2), combining: .merge(+=), whileRunning: .cancelRunning) { (_: Int) in }
-        }
-        #expect(message(lost).contains("collect or merge with queue, or keep the latest value"))
-        let tolerance = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Debouncer(for: .seconds(2), options: .init(tolerance: .seconds(-1))) { (_: Int) in }
-        }
-        #expect(message(tolerance).contains("Lull: the tolerance is -1.0 seconds, but must be zero or more"))
-    }
-
-    @Test("stops the program where a policy is of the other kind, or is said twice")
-    func policies() async {
-        let kind = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Debouncer(policy: try .throttle(every: .seconds(2))) { (_: Int) in }
-        }
-        #expect(message(kind).contains("Lull: the policy is a throttle, which is what a throttler takes"))
-        let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = KeyedThrottler(policy: try .debounce(for: .seconds(2))) { (_: Int, _: Int) in }
-        }
-        #expect(message(other).contains("Lull: the policy is a debounce, which is what a debouncer takes"))
-        let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = KeyedDebouncer(policy: try .debounce(for: .seconds(2)), options: .init(maxCount: 2)) {
-                (_: Int, _: Int) in
+    // Exit tests do not exist on the simulators of devices.
+    #if os(macOS) || os(Linux)
+        @Test("stops the program with the value and the rule where it stands in code")
+        func stops() async {
+            let wait = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Debouncer(for: .seconds(-1)) { (_: Int) in }
             }
+            #expect(message(wait).contains("Lull: the wait is -1s, but must be zero or more"))
+            let maxWait = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = KeyedDebouncer(for: .seconds(2), maxWait: .milliseconds(1500)) { (_: Int, _: Int) in }
+            }
+            #expect(message(maxWait).contains("Lull: the maxWait is 1500ms, but must be at least the wait of 2s"))
+            let attosecond = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Throttler(every: Duration(secondsComponent: 0, attosecondsComponent: -1)) { (_: Int) in }
+            }
+            #expect(message(attosecond).contains("Lull: the interval is -1ns, but must be zero or more"))
+            let capacity = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = KeyedThrottler(every: .seconds(2), options: .init(capacity: 0)) { (_: Int, _: Int) in }
+            }
+            #expect(message(capacity).contains("Lull: the capacity is 0, but must be 1 or more"))
+            let maxBatch = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Debouncer(collectingFor: .seconds(2), options: .init(maxBatch: 0)) { (_: [Int]) in }
+            }
+            #expect(message(maxBatch).contains("Lull: the maxBatch is 0, but must be 1 or more"))
+            let maxBatchOfOne = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Throttler(every: .seconds(2), options: .init(maxBatch: 5)) { (_: Int) in }
+            }
+            #expect(message(maxBatchOfOne).contains("Lull: the maxBatch is 5, but only collecting and merging"))
+            let lost = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Debouncer(for: .seconds(2), combining: .merge(+=), whileRunning: .cancelRunning) { (_: Int) in }
+            }
+            #expect(message(lost).contains("collect or merge with queue, or keep the latest value"))
+            let tolerance = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Debouncer(for: .seconds(2), options: .init(tolerance: .seconds(-1))) { (_: Int) in }
+            }
+            #expect(message(tolerance).contains("Lull: the tolerance is -1.0 seconds, but must be zero or more"))
         }
-        #expect(message(twice).contains("Lull: the policy has a delayRule, a maxCount and a spacing of its own"))
-    }
 
-    @Test("a spacing needs the trailing edge, and a place of its own beside a policy")
-    func spacing() async {
-        #expect(throws: PolicyError.spacingWithoutTrailing(.seconds(3))) {
-            try Policy.debounce(for: .seconds(2), edges: .leading, spacing: .seconds(3))
+        @Test("stops the program where a policy is of the other kind, or is said twice")
+        func policies() async {
+            let kind = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Debouncer(policy: try .throttle(every: .seconds(2))) { (_: Int) in }
+            }
+            #expect(message(kind).contains("Lull: the policy is a throttle, which is what a throttler takes"))
+            let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = KeyedThrottler(policy: try .debounce(for: .seconds(2))) { (_: Int, _: Int) in }
+            }
+            #expect(message(other).contains("Lull: the policy is a debounce, which is what a debouncer takes"))
+            let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = KeyedDebouncer(policy: try .debounce(for: .seconds(2)), options: .init(maxCount: 2)) {
+                    (_: Int, _: Int) in
+                }
+            }
+            #expect(message(twice).contains("Lull: the policy has a delayRule, a maxCount and a spacing of its own"))
         }
-        let edges = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Debouncer(for: .seconds(2), edges: .leading, options: .init(spacing: .seconds(3))) { (_: Int) in }
-        }
-        #expect(message(edges).contains("Lull: the spacing is 3s, but needs the trailing edge"))
-        let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let policy = try Policy.debounce(for: .seconds(2))
-            _ = Debouncer(policy: policy, options: .init(spacing: .seconds(3))) { (_: Int) in }
-        }
-        #expect(message(twice).contains("leave them out of the options"))
-    }
 
-    @Test("stops the program where a rule of the options contradicts the policy's, or a value would never settle")
-    func contradictions() async {
-        let rule = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let policy = try Policy.debounce(for: .seconds(2), delayRule: .extend)
-            _ = Debouncer(policy: policy, options: .init(delayRule: .restart)) { (_: Int) in }
+        @Test("a spacing needs the trailing edge, and a place of its own beside a policy")
+        func spacing() async {
+            #expect(throws: PolicyError.spacingWithoutTrailing(.seconds(3))) {
+                try Policy.debounce(for: .seconds(2), edges: .leading, spacing: .seconds(3))
+            }
+            let edges = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Debouncer(for: .seconds(2), edges: .leading, options: .init(spacing: .seconds(3))) { (_: Int) in }
+            }
+            #expect(message(edges).contains("Lull: the spacing is 3s, but needs the trailing edge"))
+            let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let policy = try Policy.debounce(for: .seconds(2))
+                _ = Debouncer(policy: policy, options: .init(spacing: .seconds(3))) { (_: Int) in }
+            }
+            #expect(message(twice).contains("leave them out of the options"))
         }
-        #expect(message(rule).contains("Lull: the policy has a delayRule, a maxCount and a spacing of its own"))
-        let edges = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = await DebouncedValue("", for: .seconds(2), edges: .leading)
-        }
-        #expect(message(edges).contains("Lull: a value settles when it has come to rest"))
-    }
 
-    private func message(_ result: ExitTest.Result?) -> String {
-        String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    }
+        @Test("stops the program where a rule of the options contradicts the policy's, or a value would never settle")
+        func contradictions() async {
+            let rule = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let policy = try Policy.debounce(for: .seconds(2), delayRule: .extend)
+                _ = Debouncer(policy: policy, options: .init(delayRule: .restart)) { (_: Int) in }
+            }
+            #expect(message(rule).contains("Lull: the policy has a delayRule, a maxCount and a spacing of its own"))
+            let edges = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = await DebouncedValue("", for: .seconds(2), edges: .leading)
+            }
+            #expect(message(edges).contains("Lull: a value settles when it has come to rest"))
+        }
+
+        private func message(_ result: ExitTest.Result?) -> String {
+            String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        }
+    #endif
 
     @Test("of a duration that cannot be counted is the far future, not an overflow")
     func saturation() {

@@ -65,57 +65,60 @@ struct ClockTests {
         it.cancel()
     }
 
-    @Test("does not need the cooperative pool for a synchronous handler on a queue")
-    func starvedPool() async {
-        await #expect(processExitsWith: .success) {
-            let hasRun = DispatchSemaphore(value: 0)
-            let blocked = DispatchSemaphore(value: 0)
-            func block() {
-                blocked.signal()
-                // If the handler needed a thread of the pool, nothing would go on, and the test would fail.
-                guard hasRun.wait(timeout: .now() + 60) == .success else { exit(1) }
-                hasRun.signal()
-            }
-            let it = Debouncer(for: .milliseconds(50), on: DispatchQueue(label: "handler")) { (_: Int) in
-                _ = hasRun.signal()
-            }
-            let observer = DispatchQueue(label: "observer")
-            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                let width = 64
-                for _ in 0..<width { Task.detached { block() } }
-                observer.async {
-                    // At least two threads of the pool are taken, then all that there are.
-                    blocked.wait()
-                    it(1)
-                    continuation.resume()
+    // Exit tests do not exist on the simulators of devices.
+    #if os(macOS) || os(Linux)
+        @Test("does not need the cooperative pool for a synchronous handler on a queue")
+        func starvedPool() async {
+            await #expect(processExitsWith: .success) {
+                let hasRun = DispatchSemaphore(value: 0)
+                let blocked = DispatchSemaphore(value: 0)
+                func block() {
+                    blocked.signal()
+                    // If the handler needed a thread of the pool, nothing would go on, and the test would fail.
+                    guard hasRun.wait(timeout: .now() + 60) == .success else { exit(1) }
+                    hasRun.signal()
+                }
+                let it = Debouncer(for: .milliseconds(50), on: DispatchQueue(label: "handler")) { (_: Int) in
+                    _ = hasRun.signal()
+                }
+                let observer = DispatchQueue(label: "observer")
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    let width = 64
+                    for _ in 0..<width { Task.detached { block() } }
+                    observer.async {
+                        // At least two threads of the pool are taken, then all that there are.
+                        blocked.wait()
+                        it(1)
+                        continuation.resume()
+                    }
                 }
             }
         }
-    }
 
-    @Test("runs what fell due while the process was stopped, once per key, when it goes on")
-    func stoppedProcess() async {
-        await #expect(processExitsWith: .success) {
-            let clock = ContinuousClock()
-            let seen = Record<Int>()
-            let it = KeyedDebouncer(for: .milliseconds(300), on: DispatchQueue(label: "handler")) {
-                (key: Int, _: Int) in
-                seen.add(key)
+        @Test("runs what fell due while the process was stopped, once per key, when it goes on")
+        func stoppedProcess() async {
+            await #expect(processExitsWith: .success) {
+                let clock = ContinuousClock()
+                let seen = Record<Int>()
+                let it = KeyedDebouncer(for: .milliseconds(300), on: DispatchQueue(label: "handler")) {
+                    (key: Int, _: Int) in
+                    seen.add(key)
+                }
+                let start = clock.now
+                for value in 0..<100 { it.submit(value, for: value % 10) }
+                // Another process stops this one across the deadline and lets it go on.
+                var other: pid_t = 0
+                let script = "kill -STOP \(getpid()); sleep 1; kill -CONT \(getpid())"
+                var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(script), nil]
+                guard posix_spawn(&other, "/bin/sh", nil, nil, &arguments, nil) == 0 else { exit(2) }
+                var status: Int32 = 0
+                waitpid(other, &status, 0)
+                await it.flushAndWait()
+                // All ten were due while it was stopped; the flush found nothing left to execute.
+                guard start.duration(to: clock.now) >= .seconds(1) else { exit(3) }
+                guard Set(seen.all) == Set(0..<10), seen.all.count == 10 else { exit(4) }
+                guard it.counters.executed == 10, it.counters.superseded == 90 else { exit(5) }
             }
-            let start = clock.now
-            for value in 0..<100 { it.submit(value, for: value % 10) }
-            // Another process stops this one across the deadline and lets it go on.
-            var other: pid_t = 0
-            let script = "kill -STOP \(getpid()); sleep 1; kill -CONT \(getpid())"
-            var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(script), nil]
-            guard posix_spawn(&other, "/bin/sh", nil, nil, &arguments, nil) == 0 else { exit(2) }
-            var status: Int32 = 0
-            waitpid(other, &status, 0)
-            await it.flushAndWait()
-            // All ten were due while it was stopped; the flush found nothing left to execute.
-            guard start.duration(to: clock.now) >= .seconds(1) else { exit(3) }
-            guard Set(seen.all) == Set(0..<10), seen.all.count == 10 else { exit(4) }
-            guard it.counters.executed == 10, it.counters.superseded == 90 else { exit(5) }
         }
-    }
+    #endif
 }

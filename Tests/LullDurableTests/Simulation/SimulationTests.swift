@@ -11,7 +11,7 @@ struct SimulationTests {
     static let length = 40
 
     private let seed = environment("LULL_SEED", default: UInt64(20_260_202))
-    private let steps = environment("LULL_STEPS", default: 50_000)
+    private let steps = environment("LULL_STEPS", default: 20_000)
 
     @Test("a store in memory answers as the reference model does")
     func comparison() async throws {

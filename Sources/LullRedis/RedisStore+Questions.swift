@@ -218,7 +218,7 @@ extension RedisStore {
                 try await scan(fields, in: namespace, "MATCH", "e*") { field, value in
                     let key = Array(field.dropFirst())
                     found += StoredEnd.list(value).map { (key, $0) }
-                    if found.count > 2 * limit + 10000 { keepNewest() }
+                    if found.count > 2 * limit + 10_000 { keepNewest() }
                 }
             }
         }

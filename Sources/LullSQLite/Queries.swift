@@ -42,7 +42,7 @@ enum Query: Int, CaseIterable {
         UNION ALL SELECT * FROM (
             SELECT key, first_submit, last_submit, 'dead', run, error, at FROM dead WHERE \(condition)
             ORDER BY at DESC, run DESC LIMIT :limit)
-        ORDER BY at DESC, 3 DESC LIMIT :limit
+        ORDER BY at DESC, last DESC LIMIT :limit
         """
     }
 

@@ -121,12 +121,7 @@ struct BackgroundDebouncerTests {
                 let seen = Record<String>()
                 let sync = BackgroundDebouncer(timeInterval: 0.3)
                 sync.handler = { seen.add("sync") }
-                var other: pid_t = 0
-                let script = "kill -STOP \(getpid()); sleep 1; kill -CONT \(getpid())"
-                var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(script), nil]
-                guard posix_spawn(&other, "/bin/sh", nil, nil, &arguments, nil) == 0 else { exit(2) }
-                var status: Int32 = 0
-                waitpid(other, &status, 0)
+                guard stopForASecond() else { exit(2) }
                 // It is due already, and runs as soon as this test leaves the main thread.
                 for _ in 0..<1000 where seen.all.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
                 try? await Task.sleep(for: .milliseconds(500))

@@ -107,12 +107,7 @@ struct ClockTests {
                 let start = clock.now
                 for value in 0..<100 { it.submit(value, for: value % 10) }
                 // Another process stops this one across the deadline and lets it go on.
-                var other: pid_t = 0
-                let script = "kill -STOP \(getpid()); sleep 1; kill -CONT \(getpid())"
-                var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(script), nil]
-                guard posix_spawn(&other, "/bin/sh", nil, nil, &arguments, nil) == 0 else { exit(2) }
-                var status: Int32 = 0
-                waitpid(other, &status, 0)
+                guard stopForASecond() else { exit(2) }
                 await it.flushAndWait()
                 // All ten were due while it was stopped; the flush found nothing left to execute.
                 guard start.duration(to: clock.now) >= .seconds(1) else { exit(3) }

@@ -194,6 +194,23 @@ extension Help {
 
         """
 
+    static let forget = """
+        Usage: lull forget --store URL --namespace NAME [OPTION…]
+
+        Deletes a namespace: its policy, and what has become of its submits. It can be
+        used again, with any policy. A namespace with work or dead runs stays, and the
+        exit status is 1: work it off or drop it (lull cancel), and retry or discard
+        dead runs (lull dead) before.
+
+        End what uses the namespace first. A worker that goes on fails, or, with a Redis
+        server, makes the namespace again.
+
+        \(storeOptions)
+        Example:
+          lull forget --store sqlite:hooks.db --namespace hoks
+
+        """
+
     static let compact = """
         Usage: lull compact --store sqlite:PATH
 

@@ -18,6 +18,7 @@ enum Help {
           lull flush    --store URL [KEY…]         makes pending values due now
           lull cancel   --store URL [KEY…]         drops values not yet claimed
           lull dead     list|retry|discard …       handles runs that failed for good
+          lull forget   --store URL                deletes a namespace without work
           lull compact  --store URL                returns unused space to the system
           lull schema   --store URL [--apply]      prepares a database for LullPostgres
           lull adopt    --store URL                lets workers use a copied database
@@ -76,6 +77,7 @@ enum Help {
         case .flush: flush
         case .cancel: cancel
         case .dead: dead
+        case .forget: forget
         case .compact: compact
         case .schema: schema
         case .adopt: adopt

@@ -17,6 +17,8 @@ public enum DurableError: Error, Hashable, Sendable {
     case otherPolicy(namespace: String, stored: DurableRules, given: DurableRules)
     /// The namespace is not in the store: it has never been opened with a policy.
     case noPolicy(namespace: String)
+    /// The namespace is not forgotten, because it has work or dead runs: see ``DurableStore/forget(_:)``.
+    case hasWork(DurableStatus)
     /// The value has more bytes than ``DurableLimits/largestValue`` allows.
     case tooLarge(bytes: Int, limit: Int)
     /// The key has more bytes than ``DurableLimits/longestKey``.
@@ -40,6 +42,7 @@ extension DurableError: CustomStringConvertible {
             "the namespace \(namespace) has the policy \(stored.summary), and cannot be opened with \(given.summary)"
         case .noPolicy(let namespace):
             "the namespace \(namespace) is not there yet: its first use has to say the policy"
+        case .hasWork(let status): "the namespace \(status.namespace) is not forgotten: it has \(status.workText)"
         case .tooLarge(let bytes, let limit): "the value has \(bytes) bytes, but \(limit) are the most that is taken"
         case .keyTooLong(let bytes, let limit): "the key has \(bytes) bytes, but \(limit) are the most that is taken"
         case .tokenOfOtherKey(let token): "the token \(token) was used for a submit of another key"

@@ -160,6 +160,25 @@ extension PostgresStore {
         statement.add(run)
         return try await ask(statement, in: namespace, isRepeatable: false).first?.bool(0) ?? false
     }
+
+    /// Forgets a namespace: see ``/LullDurable/DurableStore/forget(_:)``. Its row stays in the database, and shows it again if a
+    /// transaction that was open meanwhile has submitted to it.
+    public func forget(_ namespace: String) async throws(DurableError) {
+        try checkText(namespace, "the name of the namespace")
+        while true {
+            var statement = statement("forget_namespace", 1, selecting: "forget_namespace")
+            statement.add(namespace)
+            switch try await ask(statement, in: namespace, isRepeatable: false).first?.text(0) {
+            case "forgotten": return Self.withState(state) { $0.resume[namespace] = nil }
+            case "work":
+                // What it had may have ended since.
+                if let status = try await status().first(where: { $0.namespace == namespace }), status.hasWork {
+                    throw .hasWork(status)
+                }
+            default: continue
+            }
+        }
+    }
 }
 
 extension DurableListing<[UInt8]> {

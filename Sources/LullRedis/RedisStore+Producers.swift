@@ -44,6 +44,29 @@ extension RedisStore {
         return rules
     }
 
+    /// Deletes a namespace: see ``/LullDurable/DurableStore/forget(_:)``. A process that goes on using it opens it again, as it does
+    /// when the server has lost it.
+    public func forget(_ namespace: String) async throws(DurableError) {
+        // The first shard says how many there are, so it goes last.
+        let look = try await look(at: namespace, 0)
+        if let status = try await status().first(where: { $0.namespace == namespace }), status.hasWork {
+            throw .hasWork(status)
+        }
+        for shard in (0..<look.shards).reversed() {
+            if try await run(.drop, in: namespace, shard).number == 1 { continue }
+            // Work has come meanwhile. The shards that were deleted are needed again.
+            try await open(namespace, look.rules)
+            let status = try await status().first { $0.namespace == namespace }
+            throw .hasWork(status ?? DurableStatus(namespace: namespace, rules: look.rules))
+        }
+        _ = try await ask(Command("SREM", Self.names, namespace))
+        state.change { state in
+            state.shards[namespace] = nil
+            state.rules[namespace] = nil
+            state.turns[namespace] = nil
+        }
+    }
+
     /// Opens a namespace again that this store has opened and the server has lost, as it may with its durability. Returns whether there
     /// was one.
     func reopen(_ namespace: String) async throws(DurableError) -> Bool {

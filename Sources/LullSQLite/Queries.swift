@@ -15,6 +15,8 @@ enum Query: Int, CaseIterable {
     case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead
     case firstEnd, oldEnds, keepEnds, forgetEnds
     case firstToken, answerToToken, insertToken, forgetTokens
+    case someRows, forgetEndsOfNamespace, forgetTokensOfNamespace, forgetValuesOfNamespace
+    case forgetSpentOfNamespace, forgetTallyOfNamespace, forgetNamespace
     case dataVersion
 
     private static let namespace = NamespaceColumn.allCases.map(\.sqlName).joined(separator: ", ")
@@ -44,6 +46,11 @@ enum Query: Int, CaseIterable {
             ORDER BY at DESC, run DESC LIMIT :limit)
         ORDER BY at DESC, last DESC LIMIT :limit
         """
+    }
+
+    /// Returns the statement that deletes some rows of a namespace.
+    private static func deletion(_ table: String) -> String {
+        "DELETE FROM \(table) WHERE id IN (SELECT id FROM \(table) WHERE namespace = :namespace LIMIT :limit)"
     }
 
     var sql: String {
@@ -194,6 +201,15 @@ enum Query: Int, CaseIterable {
             DELETE FROM tokens WHERE id <= (
                 SELECT max(id) FROM (SELECT id, at FROM tokens ORDER BY id LIMIT 256) WHERE at < :before)
             """
+
+        case .someRows: "SELECT \(Self.row) FROM work WHERE namespace = :namespace LIMIT :limit"
+        case .forgetEndsOfNamespace: Self.deletion("ended")
+        case .forgetTokensOfNamespace: Self.deletion("tokens")
+        case .forgetValuesOfNamespace: Self.deletion("collected")
+        case .forgetSpentOfNamespace: "DELETE FROM spent WHERE namespace = :namespace"
+        case .forgetTallyOfNamespace: "DELETE FROM tally WHERE namespace = :namespace"
+        case .forgetNamespace: "DELETE FROM namespaces WHERE id = :namespace"
+
         case .dataVersion: "PRAGMA data_version"
         }
     }

@@ -215,6 +215,11 @@ public final class SQLiteStore: DurableStore {
         try await call { .discard(run, in: namespace, $0) }
     }
 
+    /// Deletes a namespace, in steps if much is recorded of it: see ``/LullDurable/DurableStore/forget(_:)``.
+    public func forget(_ namespace: String) async throws(DurableError) {
+        while try await !call({ .forget(namespace, $0) }) {}
+    }
+
     /// Waits for something to claim: see ``/LullDurable/DurableStore/wait(in:after:atMost:)``.
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         if calls.isClosed { throw .closed }

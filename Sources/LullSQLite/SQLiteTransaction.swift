@@ -68,6 +68,11 @@ package struct SQLiteTransaction: DurableTable {
     /// Creates a namespace, or changes its rules.
     mutating func write(_ rules: DurableRules, of name: String, isNew: Bool) throws(DurableError) {
         try connection.write(rules, of: name, isNew: isNew)
+        forgetCachedNamespaces()
+    }
+
+    /// Reads namespaces again from now on: one of them has changed.
+    mutating func forgetCachedNamespaces() {
         latestNamespace = nil
         connection.clearNamespaceCache()
     }

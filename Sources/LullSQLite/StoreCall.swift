@@ -23,6 +23,8 @@ enum StoreCall: Sendable {
     case dead(in: String, limit: Int, Caller<[DurableDeadRun<[UInt8]>]>)
     case retry(Int64, in: String, Caller<DurableRetry>)
     case discard(Int64, in: String, Caller<Bool>)
+    /// Makes a step of deleting a namespace, and answers whether that was the last one.
+    case forget(String, Caller<Bool>)
 
     /// Receives the answer to a call, once.
     struct Caller<Answer: Sendable>: Sendable {
@@ -34,7 +36,8 @@ enum StoreCall: Sendable {
     /// Whether the call needs a writing transaction.
     var writes: Bool {
         switch self {
-        case .open, .submit, .change, .step, .flushSubmitter, .cancelSubmitter, .exchange, .report, .retry, .discard:
+        case .open, .submit, .change, .step, .flushSubmitter, .cancelSubmitter, .exchange, .report, .retry, .discard,
+            .forget:
             true
         case .sweep, .state, .status, .list, .ended, .dead: false
         }
@@ -74,6 +77,7 @@ enum StoreCall: Sendable {
         case .dead(let name, let limit, let caller): Answer(try transaction.dead(in: name, limit: limit), caller)
         case .retry(let run, let name, let caller): Answer(try transaction.retry(run, in: name), caller)
         case .discard(let run, let name, let caller): Answer(try transaction.discard(run, in: name), caller)
+        case .forget(let name, let caller): Answer(try transaction.forgetSome(of: name), caller)
         }
     }
 
@@ -95,6 +99,7 @@ enum StoreCall: Sendable {
         case .dead(_, _, let caller): caller.refuse(error)
         case .retry(_, _, let caller): caller.refuse(error)
         case .discard(_, _, let caller): caller.refuse(error)
+        case .forget(_, let caller): caller.refuse(error)
         }
     }
 }

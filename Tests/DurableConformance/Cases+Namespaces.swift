@@ -116,6 +116,85 @@ extension ConformanceCase {
         },
     ]
 
+    /// Forgetting a namespace.
+    static let forgetting = [
+        ConformanceCase("a namespace without work is forgotten, and may be opened again with other rules") { fixture in
+            try await fixture.open(.debounce(10, .collect))
+            try await fixture.open(.debounce(10), "other")
+            let first = try await fixture.submit("a", token: "t")
+            fixture.pass(10)
+            #expect(try await fixture.work() == ["k trailing a"])
+            try await fixture.store.forget("n")
+            #expect(try await fixture.store.status().map(\.namespace) == ["other"])
+            let gone = DurableError.noPolicy(namespace: "n")
+            await #expect(throws: gone) { try await fixture.open(nil) }
+            await #expect(throws: gone) { try await fixture.submit("b") }
+            await #expect(throws: gone) { try await fixture.claim() }
+            await #expect(throws: gone) { try await fixture.state(first) }
+            await #expect(throws: gone) { try await fixture.store.forget("n") }
+            let rules = try DurableRules.throttle(50, .trailing)
+            #expect(try await fixture.open(rules) == rules)
+            #expect(try await fixture.store.status().first == DurableStatus(namespace: "n", rules: rules))
+            #expect(try await fixture.state(first) == .forgotten)
+            #expect(try await fixture.store.ended(of: nil, in: "n", limit: 10) == [])
+            let second = try await fixture.submit("c", token: "t")
+            #expect(second.generation > first.generation)
+            fixture.pass(50)
+            #expect(try await fixture.work() == ["k trailing c"])
+        },
+        ConformanceCase("a namespace with work or dead runs is not forgotten, and the error says so") {
+            fixture in
+            try await fixture.open(.debounce(10))
+            for key in ["dead", "retrying", "running"] { try await fixture.submit("1", key) }
+            func kept() async throws -> String {
+                do { try await fixture.store.forget("n") } catch DurableError.hasWork(let status) {
+                    return status.workText
+                }
+                return "nothing"
+            }
+            #expect(try await kept() == "3 keys pending")
+            fixture.pass(10)
+            #expect(try await kept() == "3 keys ready")
+            let runs = try await fixture.claim()
+            for run in runs {
+                switch String(decoding: run.key, as: UTF8.self) {
+                case "dead": try await fixture.fail(run, retry: nil)
+                case "retrying": try await fixture.fail(run, retry: 1000)
+                default: break
+                }
+            }
+            #expect(try await kept() == "1 key running, 1 retrying, 1 dead run")
+            for run in runs where run.key == Array("running".utf8) { try await fixture.complete(run) }
+            try await fixture.cancel(nil)
+            #expect(try await kept() == "1 dead run")
+            for run in try await fixture.store.dead(in: "n", limit: 10) {
+                try await fixture.store.discard(run.id, in: "n")
+            }
+            try await fixture.store.forget("n")
+            #expect(try await fixture.store.status() == [])
+        },
+        ConformanceCase("a gate that still rests does not keep its namespace, and its key begins anew") { fixture in
+            try await fixture.open(.debounce(10, .both, spacing: 1000))
+            let first = try await fixture.submit("a")
+            #expect(try await fixture.work() == ["k leading a"])
+            fixture.pass(20)
+            try await fixture.store.forget("n")
+            try await fixture.open(.debounce(10, .both, spacing: 1000))
+            let second = try await fixture.submit("b")
+            #expect(second.dueIn == .zero && second.generation > first.generation)
+            #expect(try await fixture.work() == ["k leading b"])
+            await #expect(throws: DurableError.noPolicy(namespace: "typo")) { try await fixture.store.forget("typo") }
+        },
+        ConformanceCase("a forgotten namespace and a new one never share what they have") { fixture in
+            for name in ["a", "b"] { try await fixture.open(.debounce(10), name) }
+            try await fixture.store.forget("a")
+            try await fixture.open(.debounce(10), "c")
+            try await fixture.submit("1", in: "b")
+            #expect(try await fixture.store.status().map(\.namespace) == ["b", "c"])
+            #expect(try await fixture.store.status().map(\.pending) == [1, 0])
+        },
+    ]
+
     /// Status and listings.
     static let looking = [
         ConformanceCase("the status counts keys as if everything due had fallen due") { fixture in

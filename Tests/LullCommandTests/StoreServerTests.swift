@@ -69,6 +69,24 @@ struct StoreServerTests {
         #expect(try worker.finish().ending == -SIGTERM)
     }
 
+    @Test(arguments: [.file] + TestStore.Kind.servers)
+    func aNamespaceIsForgottenOnceItHasNoWork(_ kind: TestStore.Kind) throws {
+        let store = try TestStore(kind)
+        _ = try store.run("submit --wait 1h --namespace mails lamp 1")
+        let kept = try store.run("forget --namespace mails")
+        #expect(kept.ending == 1)
+        #expect(kept.errors == "lull: the namespace mails stays, as it has 1 key pending: lull cancel drops that\n")
+        _ = try store.run("cancel --namespace mails")
+        let unnamed = try store.run("forget")
+        #expect(unnamed.ending == 64)
+        #expect(unnamed.errors.hasPrefix("lull: --namespace is missing: give the one to forget"))
+        #expect(try store.run("forget --namespace mails").output == "forgot mails\n")
+        let unknown = try store.run("forget --namespace mails")
+        #expect(unknown.ending == 64)
+        #expect(unknown.errors.hasPrefix("lull: there is no namespace mails; the store has none yet"))
+        #expect(try store.run("submit --throttle 1h --namespace mails lamp 1").ending == 0)
+    }
+
     @Test(.onServer) func theStatusTellsOfDeadRowsAndOpenTransactions() throws {
         let store = try TestStore(.server)
         _ = try store.run("submit --wait 1h lamp 1")

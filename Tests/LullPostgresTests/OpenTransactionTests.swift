@@ -53,6 +53,46 @@ struct OpenTransactionTests {
         await store.close()
     }
 
+    @Test(
+        "with a submit, show a namespace again that was forgotten, and nothing is lost",
+        arguments: [true, false])
+    func forgottenNamespace(_ isSame: Bool) async throws {
+        let store = try await PostgresStore(url: try place.url())
+        try await store.open("n", DurableRules(.debounce(for: .zero)))
+        let sql = try place.session()
+        try sql("BEGIN; SELECT submit('n', 'key', 'late')")
+        try await store.forget("n")
+        #expect(try await store.status() == [])
+        let rules = try DurableRules(.debounce(for: .zero), combination: isSame ? .latest : .collect)
+        try await store.open("n", rules)
+        try sql("COMMIT")
+        // Under other rules it would be another value, or none.
+        let name = try #require(try await store.status().first { $0.pending + $0.ready == 1 }?.namespace)
+        #expect((name == "n") == isSame, "\(name)")
+        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let runs = try await store.claim(DurableClaim(namespace: name, terms: terms, limit: 10)).runs
+        #expect(runs.map(\.values) == [[Array("late".utf8)]])
+        #expect(try await store.open("n", nil) == rules)
+        await store.close()
+    }
+
+    @Test("of a namespace that stays forgotten, bring it back with its rules")
+    func namespaceThatComesBack() async throws {
+        let store = try await PostgresStore(url: try place.url())
+        let rules = try DurableRules(.debounce(for: .zero))
+        try await store.open("n", rules)
+        let sql = try place.session()
+        try sql("BEGIN; SELECT submit('n', 'key', 'late')")
+        try await store.forget("n")
+        try sql("COMMIT")
+        #expect(try await store.status().map(\.namespace) == ["n"])
+        #expect(try await store.open("n", nil) == rules)
+        await #expect(throws: DurableError.self) { try await store.forget("n") }
+        #expect(try await store.cancel(nil, in: "n") == 1)
+        #expect(try await store.status() == [])
+        await store.close()
+    }
+
     @Test("with a snapshot, stop neither submits nor claims")
     func heldSnapshot() async throws {
         let store = try await PostgresStore(url: try place.url())

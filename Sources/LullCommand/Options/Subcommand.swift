@@ -11,6 +11,7 @@ enum Subcommand: String, CaseIterable {
     case flush
     case cancel
     case dead
+    case forget
     case compact
     case schema
     case adopt

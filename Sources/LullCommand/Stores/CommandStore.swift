@@ -41,6 +41,8 @@ protocol CommandStore: CommandReader {
     func cancel(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> Int
     func retry(_ run: Int64, in namespace: String) throws(DurableError) -> DurableRetry
     func discard(_ run: Int64, in namespace: String) throws(DurableError) -> Bool
+    /// Deletes a namespace that has no work.
+    func forget(_ namespace: String) throws(DurableError)
     func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState
 
     // MARK: - For a session

@@ -148,6 +148,8 @@ struct SQLiteCommandStore: CommandStore {
         try file.write { transaction throws(DurableError) in try transaction.discard(run, in: namespace) }
     }
 
+    func forget(_ namespace: String) throws(DurableError) { try file.forget(namespace) }
+
     // MARK: - For a session
 
     func exchange(_ reports: [DurableReport], _ claim: DurableClaim?, in namespace: String) -> CommandExchange {

@@ -176,6 +176,10 @@ final class ServerCommandStore: CommandStore {
         try ask { store throws(DurableError) in try await store.discard(run, in: namespace) }
     }
 
+    func forget(_ namespace: String) throws(DurableError) {
+        try ask { store throws(DurableError) in try await store.forget(namespace) }
+    }
+
     // MARK: - For a session
 
     func exchange(_ reports: [DurableReport], _ claim: DurableClaim?, in namespace: String) -> CommandExchange {

@@ -133,6 +133,13 @@ extension Failure {
     init(_ error: DurableError, _ subcommand: Subcommand) {
         switch error {
         case .otherPolicy, .noPolicy: self = .usage("\(error)", subcommand)
+        case .hasWork(let status):
+            self.init(
+                status: ExitStatus.commandFailed,
+                message: """
+                    the namespace \(Terminal.shown(status.namespace)) stays, as it has \(status.workText): \
+                    lull \(status.dead > 0 ? "dead discard" : "cancel") drops that
+                    """)
         case .tooLarge, .keyTooLong, .tokenOfOtherKey, .unencodable:
             self.init(status: ExitStatus.badData, message: "\(error)")
         case .refused, .unknown: self.init(status: ExitStatus.inputOutput, message: "\(error)", mayPass: true)

@@ -108,6 +108,16 @@ public protocol DurableStore: Sendable {
     @discardableResult
     func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool
 
+    /// Deletes a namespace that has no work and no dead runs: its rules, its counters, how its submits have ended, and the
+    /// answers to its tokens. It can be opened again, with any rules. Numbers of submits and runs do not begin again.
+    ///
+    /// Stop what uses the namespace first: its later calls throw ``DurableError/noPolicy(namespace:)``, unless the store opens
+    /// namespaces again that a server has lost.
+    ///
+    /// - Throws: ``DurableError/hasWork(_:)`` if it has work or dead runs; ``DurableError/noPolicy(namespace:)`` if there is no
+    ///   such namespace.
+    func forget(_ namespace: String) async throws(DurableError)
+
     /// Ends this process's use of the store. It answers earlier calls first; later calls, and workers, throw
     /// ``DurableError/closed``.
     func close() async

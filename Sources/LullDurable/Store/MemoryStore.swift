@@ -16,6 +16,8 @@ public final class MemoryStore: DurableStore {
         var table = MemoryTable()
         var time: StoreTime
         var namespaces: [String: DurableNamespace] = [:]
+        /// The number of the next new namespace.
+        var nextID: Int64 = 0
         var isClosed = false
         var wakeSignal = WakeSignal()
     }
@@ -73,7 +75,8 @@ public final class MemoryStore: DurableStore {
     public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
         try step { (state, _) throws(DurableError) in
             let opened = try DurableNamespace.open(namespace, rules, stored: state.namespaces[namespace]?.rules)
-            let id = state.namespaces[namespace]?.id ?? Int64(state.namespaces.count)
+            let id = state.namespaces[namespace]?.id ?? state.nextID
+            state.nextID = max(state.nextID, id + 1)
             state.namespaces[namespace] = DurableNamespace(id: id, name: namespace, rules: opened)
             return opened
         }
@@ -195,6 +198,16 @@ public final class MemoryStore: DurableStore {
     public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
         try step(in: namespace) { (state, namespace, _) throws(DurableError) in
             try state.table.discard(run, in: namespace)
+        }
+    }
+
+    /// Deletes a namespace: see ``DurableStore/forget(_:)``.
+    public func forget(_ namespace: String) async throws(DurableError) {
+        try step(in: namespace) { (state, namespace, now) throws(DurableError) in
+            let status = state.table.status(of: namespace, at: now)
+            if status.hasWork { throw .hasWork(status) }
+            state.table.forget(namespace)
+            state.namespaces[namespace.name] = nil
         }
     }
 

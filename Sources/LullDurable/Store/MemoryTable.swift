@@ -212,6 +212,17 @@ struct MemoryTable: DurableTable {
     }
 }
 
+extension MemoryTable {
+    /// Deletes all of a namespace. Later numbers are above those that it has had.
+    mutating func forget(_ namespace: DurableNamespace) {
+        for entry in self[namespace].rows.values {
+            base = max(base, entry.row.generation)
+            keysByHandle[entry.handle] = nil
+        }
+        contents[namespace.id] = nil
+    }
+}
+
 // MARK: - Inspection
 
 extension MemoryTable {

@@ -59,6 +59,19 @@ public struct DurableStatus: Hashable, Sendable {
         self.rules = rules
     }
 
+    /// Whether the namespace has anything that may still be executed.
+    package var hasWork: Bool { pending + ready + running + retrying + dead > 0 }
+
+    /// `3 keys pending, 1 running, 2 dead runs`: what there is of each kind.
+    package var workText: String {
+        let kinds = [(pending, "pending"), (ready, "ready"), (running, "running"), (retrying, "retrying")]
+            .filter { $0.0 > 0 }
+        var parts = kinds.map { "\($0.0) \($0.1)" }
+        if let first = kinds.first { parts[0] = "\(first.0) key\(first.0 == 1 ? "" : "s") \(first.1)" }
+        if dead > 0 { parts.append("\(dead) dead run\(dead == 1 ? "" : "s")") }
+        return parts.joined(separator: ", ")
+    }
+
     /// Adds a row to the counts.
     package mutating func add(_ row: DurableRow, at now: CoreInstant) {
         var row = row

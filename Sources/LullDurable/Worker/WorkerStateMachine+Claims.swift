@@ -110,7 +110,8 @@ extension WorkerStateMachine {
         case .refused, .unknown:
             if outage == nil { actions.append(.storeFailed(error)) }
             outage = lengthened(outage)
-        case .unusable, .otherPolicy, .noPolicy, .tooLarge, .keyTooLong, .tokenOfOtherKey, .unencodable, .closed:
+        case .unusable, .otherPolicy, .noPolicy, .hasWork, .tooLarge, .keyTooLong, .tokenOfOtherKey, .unencodable,
+            .closed:
             stop(because: error)
         }
     }

@@ -14,6 +14,16 @@ extension Schema {
             n namespaces;
         BEGIN
             PERFORM ensure_durability();
+            -- One that was forgotten begins anew. With other lasting rules it gets another number: a transaction that is still open may
+            -- submit by the old rules.
+            UPDATE namespaces s SET
+                name = CASE
+                    WHEN (s.kind, s.on_leading, s.on_trailing, s.combination) = (
+                        open.kind, open.on_leading, open.on_trailing, open.combination)
+                    THEN s.name ELSE format('%s (forgotten %s)', s.name, s.id) END,
+                is_forgotten = (s.kind, s.on_leading, s.on_trailing, s.combination) <> (
+                    open.kind, open.on_leading, open.on_trailing, open.combination)
+            WHERE s.name = open.namespace AND s.is_forgotten AND NOT has_work(s.id);
             INSERT INTO namespaces (
                 name, kind, wait, max_wait, on_leading, on_trailing, extends, max_count, spacing, combination, max_batch)
             SELECT
@@ -57,7 +67,8 @@ extension Schema {
         -- The rules of a namespace; no row if it does not exist.
         CREATE OR REPLACE FUNCTION rules(namespace text) RETURNS SETOF namespaces LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
         BEGIN ATOMIC
-            SELECT n.* FROM namespaces n WHERE n.name = rules.namespace;
+            SELECT n.* FROM namespaces n
+            WHERE n.name = rules.namespace AND (NOT n.is_forgotten OR has_work(n.id));
         END;
 
         -- Flushing and cancelling.

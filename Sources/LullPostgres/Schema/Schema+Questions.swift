@@ -111,6 +111,7 @@ extension Schema {
                 SELECT sum(o.attempts)::bigint AS attempts, sum(o.lost_leases)::bigint AS lost_leases
                 FROM workers o WHERE o.namespace = n.id
             ) s
+            WHERE NOT n.is_forgotten OR has_work(n.id)
             ORDER BY n.name COLLATE "C";
         END;
 

@@ -3,6 +3,15 @@ extension Schema {
     static let rows = #"""
         -- What the steps have in common: finding, settling and writing rows, and recording ends.
 
+        -- Whether a namespace has keys with work.
+        CREATE OR REPLACE FUNCTION has_work(namespace int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+        BEGIN
+            RETURN EXISTS (
+                SELECT FROM work w
+                WHERE w.namespace = has_work.namespace
+                    AND (w.pending_count > 0 OR w.ready_to IS NOT NULL OR w.run_id IS NOT NULL));
+        END $$;
+
         -- The namespace with a name.
         CREATE OR REPLACE FUNCTION named(name text) RETURNS namespaces LANGUAGE plpgsql STABLE AS $$
         #variable_conflict use_column
@@ -10,7 +19,8 @@ extension Schema {
             n namespaces;
         BEGIN
             SELECT * INTO n FROM namespaces s WHERE s.name = named.name;
-            IF NOT FOUND THEN
+            -- A transaction that was open may have submitted to one that was forgotten.
+            IF NOT FOUND OR n.is_forgotten AND NOT has_work(n.id) THEN
                 RAISE EXCEPTION 'there is no namespace %: its first use has to say the policy', quote_literal(named.name)
                     USING ERRCODE = 'LUL01';
             END IF;

@@ -148,7 +148,7 @@ extension Schema {
                 WHEN 'reader' THEN '{schema_version,state,status,list,ended,dead,health}'
                 WHEN 'producer' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,health}'
                 WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,status,list,ended,dead,health,claim,
-                    report_many,exchange,retry,discard,forget}'
+                    report_many,exchange,retry,discard,forget,forget_namespace}'
             END::text[];
             IF names IS NULL THEN
                 RAISE EXCEPTION 'a role can be a producer, a worker or a reader, not %', quote_literal(part);

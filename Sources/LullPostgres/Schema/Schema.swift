@@ -10,9 +10,9 @@ enum Schema {
     /// results have another type, and gives back the rights to them.
     ///
     /// Version 3 has new functions alone.
-    static let migrations = [tables, counts, ""]
+    static let migrations = [tables, counts, "", forgottenNamespaces]
 
-    private static let functions = [gate, rows, batches, submits, keys, runs, questions, summing, upkeep]
+    private static let functions = [gate, rows, batches, submits, keys, runs, questions, summing, upkeep, forgetting]
 
     /// The settings under which functions run. A plan must not depend on statistics: a queue may be empty when a session makes the plan, and
     /// have a million rows when the session uses it again.

@@ -40,6 +40,24 @@ extension Scripts {
         return { cmsgpack.unpack(place)[2], packed }
         """#
 
+    static let drop = #"""
+        -- Deletes a shard that has no work and no dead runs. Answers with 1 if nothing is left of it, and with 0 if it has work.
+        local version = redis.call('HGET', KEYS[1], 'version')
+        if not version then return 1 end
+        if version ~= '\#(version)' then return redis.error_reply('VERSION ' .. version) end
+        local meta, work = redis.call('HGETALL', KEYS[1]), 0
+        for i = 1, #meta, 2 do
+            local name = string.match(meta[i], '^%d+:(%a+)$')
+            if name == 'pending' or name == 'ready' or name == 'running' or name == 'retrying' then
+                work = work + tonumber(meta[i + 1])
+            end
+        end
+        -- The sentinel is no dead run.
+        if work > 0 or redis.call('ZCARD', KEYS[9]) > 1 then return 0 end
+        redis.call('UNLINK', unpack(KEYS))
+        return 1
+        """#
+
     static let look = #"""
         -- Answers with the instant, in microseconds; the shard's version, rules, place and numbers; the number of dead runs; and the row of a
         -- key, and how ranges of its submits have ended. ARGV[2]: the key; there may be none.

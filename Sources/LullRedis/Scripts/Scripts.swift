@@ -33,6 +33,7 @@ enum Script: String, CaseIterable, Sendable {
     case count
     case page
     case forget
+    case drop
 
     /// The text. What workers need is allowed when the memory of the server is full: otherwise a full queue could not drain.
     var text: String {
@@ -46,6 +47,7 @@ enum Script: String, CaseIterable, Sendable {
         case .count: Self.join(flags: " flags=no-writes", Scripts.count)
         case .page: Self.join(flags: " flags=no-writes", Scripts.page)
         case .forget: Self.join(flags: " flags=allow-oom", Scripts.shard, Scripts.gate, Scripts.forget)
+        case .drop: Self.join(flags: " flags=allow-oom", Scripts.drop)
         }
     }
 

@@ -104,5 +104,6 @@ struct FlakyStore: DurableStore {
     func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
         try await base.discard(run, in: namespace)
     }
+    func forget(_ namespace: String) async throws(DurableError) { try await base.forget(namespace) }
     func close() async { await base.close() }
 }

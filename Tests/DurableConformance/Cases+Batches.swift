@@ -4,7 +4,7 @@ internal import Testing
 
 extension ConformanceCase {
     /// Limits on the number of values in a run.
-    static let batches = [
+    static let batches: [ConformanceCase] = [
         ConformanceCase("a claim takes the first values, and the parts follow each other in order") { fixture in
             try await fixture.open(.debounce(10, .collect, maxBatch: 2))
             let receipts = try await fixture.submitAll("a", "b", "c", "d", "e")

@@ -4,7 +4,7 @@ internal import Testing
 
 extension ConformanceCase {
     /// Which runs are handed out, and in which order.
-    static let claims = [
+    static let claims: [ConformanceCase] = [
         ConformanceCase("runs are handed out in the order of the instants since which they may start") { fixture in
             try await fixture.open(.debounce(10))
             // Of `lease` the lease ends at 22, of `retry` the backoff at 24; the others are due at 21, 23 and 25.
@@ -135,7 +135,7 @@ extension ConformanceCase {
     ]
 
     /// How long a run is a worker's.
-    static let leases = [
+    static let leases: [ConformanceCase] = [
         ConformanceCase("a run is not taken from a worker before its lease ends, and then it is") { fixture in
             try await fixture.open(.debounce(10))
             try await fixture.submit("a")

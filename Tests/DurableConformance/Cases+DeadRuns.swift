@@ -4,7 +4,7 @@ internal import Testing
 
 extension ConformanceCase {
     /// Runs that have used up their attempts.
-    static let deadRuns = [
+    static let deadRuns: [ConformanceCase] = [
         ConformanceCase("a run without further attempts is dead, keeps its bytes, and does not block its key") {
             fixture in
             try await fixture.open(.debounce(10, .collect))

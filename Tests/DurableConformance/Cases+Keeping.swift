@@ -4,7 +4,7 @@ internal import Testing
 
 extension ConformanceCase {
     /// Flush and cancel.
-    static let ends = [
+    static let ends: [ConformanceCase] = [
         ConformanceCase("flush makes what is pending ready now, and the gate idle") { fixture in
             try await fixture.open(.debounce(10, .both))
             try await fixture.submit("a")
@@ -126,7 +126,7 @@ extension ConformanceCase {
     ]
 
     /// Repeating a submit whose answer was lost.
-    static let tokens = [
+    static let tokens: [ConformanceCase] = [
         ConformanceCase("a submit that is repeated with its token counts once, and has its first answer") { fixture in
             try await fixture.open(.debounce(10))
             let first = try await fixture.submit("a", token: "t")
@@ -189,7 +189,7 @@ extension ConformanceCase {
     ]
 
     /// How long ends are retained.
-    static let keeping = [
+    static let keeping: [ConformanceCase] = [
         ConformanceCase("ends are kept for the retention, dead runs for ever", limits: .init(retention: .seconds(60))) {
             fixture in
             try await fixture.open(.debounce(10))

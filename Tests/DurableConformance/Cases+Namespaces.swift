@@ -4,7 +4,7 @@ internal import Testing
 
 extension ConformanceCase {
     /// Namespaces and their rules.
-    static let namespaces = [
+    static let namespaces: [ConformanceCase] = [
         ConformanceCase("equal keys of two namespaces have nothing to do with each other") { fixture in
             try await fixture.open(.debounce(10))
             try await fixture.open(.throttle(50, .collect), "m")
@@ -196,7 +196,7 @@ extension ConformanceCase {
     ]
 
     /// Status and listings.
-    static let looking = [
+    static let looking: [ConformanceCase] = [
         ConformanceCase("the status counts keys as if everything due had fallen due") { fixture in
             try await fixture.open(.debounce(10))
             try await fixture.open(.debounce(10), "empty")

@@ -4,7 +4,7 @@ internal import Testing
 
 extension ConformanceCase {
     /// Reports of workers, and repeated reports.
-    static let reports = [
+    static let reports: [ConformanceCase] = [
         ConformanceCase("a run that is completed is over; said again it has been done") { fixture in
             try await fixture.open(.debounce(10))
             let receipt = try await fixture.submit("a")
@@ -82,7 +82,7 @@ extension ConformanceCase {
     ]
 
     /// Failed runs, and newer values meanwhile.
-    static let attempts = [
+    static let attempts: [ConformanceCase] = [
         ConformanceCase("with latest, a newer value that falls due replaces a run that has failed") { fixture in
             try await fixture.open(.debounce(10, .latest))
             let old = try await fixture.submit("a")

@@ -4,7 +4,7 @@ internal import Testing
 
 extension ConformanceCase {
     /// The least time between two due instants of a key, and what is kept for it.
-    static let spacing = [
+    static let spacing: [ConformanceCase] = [
         ConformanceCase("a value waits for the spacing after the run before it has ended") { fixture in
             try await fixture.open(.debounce(10, spacing: 100))
             try await fixture.submit("a")

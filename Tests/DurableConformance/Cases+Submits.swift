@@ -5,7 +5,7 @@ internal import Testing
 
 extension ConformanceCase {
     /// Receipts, and when what was submitted falls due.
-    static let submits = [
+    static let submits: [ConformanceCase] = [
         ConformanceCase("a submit is executed when it is due, and not before") { fixture in
             try await fixture.open(.debounce(10))
             let receipt = try await fixture.submit("a")
@@ -250,7 +250,7 @@ extension ConformanceCase {
     ]
 
     /// How values are combined.
-    static let combinations = [
+    static let combinations: [ConformanceCase] = [
         ConformanceCase("a burst keeps its latest value, its first, or all of them in order") { fixture in
             for (combination, values) in [(Combination.latest, "c"), (.first, "a"), (.collect, "a+b+c")] {
                 let namespace = "\(combination)"

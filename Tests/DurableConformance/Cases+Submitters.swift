@@ -4,7 +4,7 @@ internal import Testing
 
 extension ConformanceCase {
     /// Flushing and cancelling what one submitter alone has submitted.
-    static let submitters = [
+    static let submitters: [ConformanceCase] = [
         ConformanceCase("a submitter flushes what it alone has submitted, in the order of the first submits") {
             fixture in
             try await fixture.open(.debounce(10))

@@ -4,7 +4,7 @@ internal import Testing
 
 extension ConformanceCase {
     /// Waiting workers are woken.
-    static let waking = [
+    static let waking: [ConformanceCase] = [
         ConformanceCase("a waiting worker is woken by a submit that is due earlier than was announced") { fixture in
             try await fixture.open(.debounce(10))
             try await fixture.submit("a", wait: 5000)
@@ -70,7 +70,7 @@ extension ConformanceCase {
     ]
 
     /// The clocks of a machine.
-    static let clocks = [
+    static let clocks: [ConformanceCase] = [
         ConformanceCase("setting the wall clock has no effect") { fixture in
             try await fixture.open(.debounce(10))
             for hours in [1, -2, 24 * 400, -24 * 800] {

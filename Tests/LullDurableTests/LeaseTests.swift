@@ -32,7 +32,7 @@ struct LeaseTests {
         try await sync.submit(1, for: "a")
         await fixture.advance(200)
         #expect(fixture.done.all == ["a=1"] && sync.counters.attempts == 1 && sync.counters.lostLeases == 0)
-        #expect(beats.all == (1...9).map { 2 + 10 * Double($0) })
+        #expect(beats.all == Array(stride(from: 12.0, through: 92, by: 10)))
         for worker in workers {
             worker.cancel()
             try await worker.value

@@ -102,7 +102,8 @@ struct KillTests {
         let starts = lines.all.map { $0.split(separator: " ").map(String.init) }
         var repetitions = 0
         for (run, starts) in Dictionary(grouping: starts, by: { $0[1] }) {
-            #expect(Set(starts.map { $0[3...].joined(separator: " ") }).count == 1, "run \(run) is always the same")
+            let contents = Set(starts.map { words in words[3...].joined(separator: " ") })
+            #expect(contents.count == 1, "run \(run) is always the same")
             #expect(Set(starts.map { $0[0] }).count == starts.count, "run \(run) is repeated at most once a kill")
             #expect(
                 Set(starts.map { $0[2] }).count == starts.count, "each start of run \(run) is an attempt of its own")

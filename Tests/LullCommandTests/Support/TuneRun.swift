@@ -21,7 +21,9 @@ func submits(at instants: [Double], key: String = "k") -> String {
 
 /// A trace with bursts of ten submits 50ms apart, and pauses of ten seconds between the bursts.
 var bursts: String {
-    submits(at: (0..<20).flatMap { burst in (0..<10).map { Double(burst) * 10 + Double($0) * 0.05 } })
+    let offsets = (0..<10).map { Double($0) * 0.05 }
+    let starts = stride(from: 0.0, to: 200, by: 10)
+    return submits(at: starts.flatMap { start in offsets.map { start + $0 } })
 }
 
 /// The report of `lull tune`, decoded from JSON.

@@ -31,10 +31,10 @@ uninstall: ## Remove what make install has installed.
 dist: ## Pack the command for machines without a toolchain, and try it in an empty root folder.
 	@scripts/dist
 
-# Without parallelism: on a machine with few cores, tests that compute would take all threads from tests that wait, which then
-# time out. It is also faster.
-test: ## Run the tests.
-	@swift test --no-parallel --scratch-path $(SCRATCH) $(FLAGS)
+test: ## Install missing packages, build the tests, and run them.
+	@scripts/install-missing
+	@swift build --build-tests --scratch-path $(SCRATCH) $(FLAGS)
+	@scripts/test --scratch-path $(SCRATCH) $(FLAGS) --
 
 test-servers: ## Run the tests of the stores in PostgreSQL and Redis, in their long form, on several versions of the servers, which are installed if missing.
 	@scripts/test-servers

@@ -11,7 +11,7 @@ struct FuzzTests {
     private static let seed = UInt64(ProcessInfo.processInfo.environment["LULL_FUZZ_SEED"] ?? "") ?? 20_240_501
 
     /// The number of inputs; `LULL_FUZZ` sets a greater one.
-    private static let count = Int(ProcessInfo.processInfo.environment["LULL_FUZZ"] ?? "") ?? 100_000
+    private static let count = Int(ProcessInfo.processInfo.environment["LULL_FUZZ"] ?? "") ?? 30_000
 
     private static let seeds = [
         #"{"at":12.5,"key":"lamp","value":7}"#, #"{"at":"2024-05-01T12:00:00.25+02:00","op":"flush","wait":"500ms"}"#,

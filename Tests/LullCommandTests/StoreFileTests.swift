@@ -164,7 +164,7 @@ struct StoreFileTests {
         #expect(try worker.line() == "first")
         let lines = (0..<3000).map { "key\($0) \(String(repeating: "v", count: 2000))" }.joined(separator: "\n")
         var submitted: Set<String> = []
-        for number in 0..<12 {
+        for number in 0..<6 {
             let filled = try lull(
                 ["filter"] + folder.store
                     + ["--namespace", "big", "--wait", "1h", "--key-field", "1", "--at-end", "drop"],
@@ -173,7 +173,7 @@ struct StoreFileTests {
             let compacting = try ToolProcess(["compact"] + folder.store)
             try submit("key\(number)", wait: "10ms")
             submitted.insert("key\(number)")
-            usleep(UInt32(number) * 5000)
+            usleep(UInt32(number) * 10_000)
             compacting.signal(SIGKILL)
             _ = try compacting.end()
         }

@@ -9,7 +9,7 @@ import Testing
 @Suite("Scale", .serialized)
 struct ScaleTests {
     #if DEBUG
-        static let keys = environment("LULL_KEYS", default: 150_000)
+        static let keys = environment("LULL_KEYS", default: 50_000)
     #else
         static let keys = environment("LULL_KEYS", default: 1_000_000)
     #endif

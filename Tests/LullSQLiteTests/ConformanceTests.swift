@@ -32,7 +32,7 @@ struct SQLiteConformanceTests {
     @Test("a store in a file answers as the reference model does")
     func simulation() async throws {
         let seed = environment("LULL_SEED", default: UInt64(20_260_303))
-        let trials = UInt64(max(1, environment("LULL_FILE_STEPS", default: 2000) / 40))
+        let trials = UInt64(max(1, environment("LULL_FILE_STEPS", default: 1000) / 40))
         var figures = SimulationFigures()
         for trial in 0..<trials {
             let simulation = DurableSimulation(on: Maker(directory: try Place()))

@@ -1,3 +1,4 @@
+import Foundation
 import DurableConformance
 import LullDurable
 import LullReference
@@ -23,8 +24,18 @@ struct SQLiteConformanceTests {
         func remove(_ place: String) {}
     }
 
-    @Test("a store in a file does what every store does", arguments: ConformanceCase.all + ConformanceCase.ownTime)
+    @Test("a store in a file does what every store does", arguments: ConformanceCase.short + ConformanceCase.ownTime)
     func conforms(_ conformance: ConformanceCase) async throws {
+        try await conformance.run(on: Maker(directory: try Place()))
+    }
+
+    @Test(
+        "a store in a file plays the published scenarios",
+        .enabled(
+            if: ProcessInfo.processInfo.environment["LULL_FILE_STEPS"] != nil,
+            "it takes long: scripts/check durable runs it"),
+        arguments: ConformanceCase.scenarios)
+    func scenarios(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: Maker(directory: try Place()))
     }
 

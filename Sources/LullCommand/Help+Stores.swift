@@ -194,6 +194,21 @@ extension Help {
 
         """
 
+    static let workers = """
+        Usage: lull workers --store URL [OPTION…]
+
+        Lists the workers of a namespace, of lull work, lull filter, lull run and of
+        programs with the library: the machine and the process of each, the runs that it
+        holds, and how long ago it said that it is there. It does so every minute; one
+        that is silent for longer than that has been stopped, or cannot reach the store.
+        A worker is listed for 150 seconds after its last word, and as long as it has
+        runs. Those whose lease has expired go to the next worker that asks.
+
+        \(storeOptions)
+          --json                 print a JSON object for each, one a line
+
+        """
+
     static let forget = """
         Usage: lull forget --store URL --namespace NAME [OPTION…]
 

@@ -18,6 +18,7 @@ enum Help {
           lull flush    --store URL [KEY…]         makes pending values due now
           lull cancel   --store URL [KEY…]         drops values not yet claimed
           lull dead     list|retry|discard …       handles runs that failed for good
+          lull workers  --store URL                lists the processes that work
           lull forget   --store URL                deletes a namespace without work
           lull compact  --store URL                returns unused space to the system
           lull schema   --store URL [--apply]      prepares a database for LullPostgres
@@ -77,6 +78,7 @@ enum Help {
         case .flush: flush
         case .cancel: cancel
         case .dead: dead
+        case .workers: workers
         case .forget: forget
         case .compact: compact
         case .schema: schema

@@ -47,6 +47,7 @@ enum Tool {
         case .flush, .cancel: return try KeysCommand.run(subcommand, invocation.operands, options)
         case .status: return try StatusCommand.run(invocation.operands, options)
         case .dead: return try DeadCommand.run(invocation.operands, options)
+        case .workers: return try WorkersCommand.run(invocation.operands, options)
         case .forget: return try ForgetCommand.run(invocation.operands, options)
         case .compact: return try CompactCommand.run(invocation.operands, options)
         case .schema, .adopt: return try SchemaCommand.run(subcommand, invocation.operands, options)

@@ -38,6 +38,12 @@ extension DurableDebouncer {
         }
     }
 
+    /// Returns the workers of the namespace, in all processes: where each runs, how many runs it holds, and when it said last that
+    /// it is there. The cost grows with the number of workers and, on a Redis server, of the runs that they hold.
+    public func workers() async throws(DurableError) -> [DurableWorker] {
+        try await store.workers(in: namespace)
+    }
+
     /// Returns runs that have used up their attempts, the oldest first. They stay until ``retry(_:)`` or ``discard(_:)``.
     ///
     /// For ways to handle them, see <doc:WorkThatSurvives>.

@@ -118,6 +118,33 @@ extension PostgresStore {
     /// The server's time at the latest claim of this store; nil before the first one.
     package var latestInstant: CoreInstant? { Self.withState(state) { $0.latestInstant } }
 
+    /// Records that a worker is there: see ``/LullDurable/DurableStore/announce(_:in:)``.
+    public func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("announce", 6, selecting: "announce")
+        statement.add(namespace)
+        statement.add(worker.id)
+        statement.add(worker.host)
+        statement.add(worker.process)
+        statement.add(DurableWorker.memory.nanoseconds / 1000)
+        statement.add(now)
+        _ = try await ask(statement, in: namespace, isRepeatable: true)
+    }
+
+    /// Returns the workers: see ``/LullDurable/DurableStore/workers(in:)``.
+    public func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("workers", 2)
+        statement.add(namespace)
+        statement.add(now)
+        return DurableWorker.listed(
+            try await ask(statement, in: namespace, isRepeatable: true).rows.map { row in
+                DurableWorker(
+                    .init(id: row.bigint(0) ?? 0, host: row.text(1) ?? "", process: row.bigint(2) ?? 0),
+                    seen: .microseconds(row.bigint(3) ?? 0), running: Int(row.bigint(4) ?? 0))
+            })
+    }
+
     /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try checkText(namespace, "the name of the namespace")

@@ -247,6 +247,36 @@ extension RedisStore {
 
     // MARK: - Dead runs
 
+    /// Records that a worker is there: see ``/LullDurable/DurableStore/announce(_:in:)``.
+    public func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
+        var arguments = Command("\(worker.id)", worker.host, "\(worker.process)")
+        arguments.add("\(DurableWorker.memory.nanoseconds / 1000)")
+        _ = try await run(.announce, in: namespace, 0, arguments)
+    }
+
+    /// Returns the workers: see ``/LullDurable/DurableStore/workers(in:)``. Reads a name for each run that a worker holds.
+    public func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
+        var announced: [DurableWorker] = []
+        var running: [Int64: Int] = [:]
+        for shard in 0..<(try await shards(of: namespace)) {
+            let reply = try await run(.workers, in: namespace, shard)
+            let workers = reply[0].list ?? []
+            for index in stride(from: 0, to: workers.count - 3, by: 4) {
+                let (id, process) = (workers[index].number ?? 0, workers[index + 2].number ?? 0)
+                announced.append(
+                    DurableWorker(
+                        .init(id: id, host: workers[index + 1].text ?? "", process: process),
+                        seen: .microseconds(workers[index + 3].number ?? 0), running: 0))
+            }
+            let counts = reply[1].list ?? []
+            for index in stride(from: 0, to: counts.count - 1, by: 2) {
+                running[counts[index].number ?? 0, default: 0] += Int(counts[index + 1].number ?? 0)
+            }
+        }
+        for index in announced.indices { announced[index].running = running[announced[index].identity.id] ?? 0 }
+        return DurableWorker.listed(announced)
+    }
+
     /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         var all: [(at: CoreInstant, run: DurableDeadRun<[UInt8]>)] = []

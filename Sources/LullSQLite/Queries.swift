@@ -17,6 +17,7 @@ enum Query: Int, CaseIterable {
     case firstToken, answerToToken, insertToken, forgetTokens
     case someRows, forgetEndsOfNamespace, forgetTokensOfNamespace, forgetValuesOfNamespace
     case forgetSpentOfNamespace, forgetTallyOfNamespace, forgetNamespace
+    case announceWorker, forgetWorkers, announcedWorkers, forgetWorkersOfNamespace
     case dataVersion
 
     private static let namespace = NamespaceColumn.allCases.map(\.sqlName).joined(separator: ", ")
@@ -209,6 +210,17 @@ enum Query: Int, CaseIterable {
         case .forgetSpentOfNamespace: "DELETE FROM spent WHERE namespace = :namespace"
         case .forgetTallyOfNamespace: "DELETE FROM tally WHERE namespace = :namespace"
         case .forgetNamespace: "DELETE FROM namespaces WHERE id = :namespace"
+
+        case .announceWorker:
+            "INSERT OR REPLACE INTO workers (namespace, id, host, process, at) VALUES (:namespace, :worker, :host, :process, :now)"
+        case .forgetWorkers: "DELETE FROM workers WHERE namespace = :namespace AND at < :before"
+        case .announcedWorkers:
+            """
+            SELECT id, host, process, at, (
+                SELECT count(*) FROM work WHERE claimed_by = workers.id AND +namespace = workers.namespace)
+            FROM workers WHERE namespace = :namespace
+            """
+        case .forgetWorkersOfNamespace: "DELETE FROM workers WHERE namespace = :namespace"
 
         case .dataVersion: "PRAGMA data_version"
         }

@@ -35,7 +35,9 @@ extension SQLiteTransaction {
         for query in [Query.forgetEndsOfNamespace, .forgetTokensOfNamespace, .forgetValuesOfNamespace] {
             if try run(query, on: namespace, limit: Self.forgottenRows) == Self.forgottenRows { return false }
         }
-        for query in [Query.forgetSpentOfNamespace, .forgetTallyOfNamespace, .forgetNamespace] {
+        for query in [
+            Query.forgetSpentOfNamespace, .forgetTallyOfNamespace, .forgetWorkersOfNamespace, .forgetNamespace,
+        ] {
             try run(query, on: namespace)
         }
         tallies = tallies.filter { $0.key.namespace != namespace.id }

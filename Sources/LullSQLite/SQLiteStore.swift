@@ -199,6 +199,16 @@ public final class SQLiteStore: DurableStore {
         try await call { .ended(of: key, in: namespace, limit: limit, $0) }
     }
 
+    /// Records that a worker is there: see ``/LullDurable/DurableStore/announce(_:in:)``.
+    public func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
+        try await call { .announce(worker, in: namespace, $0) }
+    }
+
+    /// Returns the workers: see ``/LullDurable/DurableStore/workers(in:)``.
+    public func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
+        try await call { .workers(in: namespace, $0) }
+    }
+
     /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try await call { .dead(in: namespace, limit: limit, $0) }

@@ -132,6 +132,38 @@ extension SQLiteTransaction {
         try ended(of: key, limit: limit, in: try namespace(name))
     }
 
+    /// See ``DurableStore/announce(_:in:)``.
+    package mutating func announce(_ worker: DurableWorker.Identity, in name: String) throws(DurableError) {
+        let namespace = try namespace(name)
+        let deletion = try connection[.forgetWorkers]
+        deletion.bind(":namespace", namespace.id)
+        deletion.bind(":before", now.nanoseconds - DurableWorker.memory.nanoseconds)
+        try deletion.run()
+        let statement = try connection[.announceWorker]
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":worker", worker.id)
+        statement.bind(":host", text: worker.host)
+        statement.bind(":process", worker.process)
+        statement.bind(":now", now)
+        try statement.run()
+    }
+
+    /// See ``DurableStore/workers(in:)``.
+    package mutating func workers(in name: String) throws(DurableError) -> [DurableWorker] {
+        let statement = try connection[.announcedWorkers]
+        defer { statement.reset() }
+        statement.bind(":namespace", try namespace(name).id)
+        var announced: [DurableWorker] = []
+        while try statement.next() {
+            announced.append(
+                DurableWorker(
+                    .init(id: statement.integer(0), host: statement.text(1), process: statement.integer(2)),
+                    seen: DurableNamespace.time(from: statement.instant(3), to: now), running: Int(statement.integer(4))
+                ))
+        }
+        return DurableWorker.listed(announced)
+    }
+
     /// See ``DurableStore/dead(in:limit:)``.
     package mutating func dead(in name: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try dead(limit: limit, in: try namespace(name))

@@ -7,7 +7,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4C75_6C6C
 
     /// The steps from each version to the next; an empty file has version 0. A step never changes once it has been released.
-    static let migrations = [version1, version2 + counters, tally]
+    static let migrations = [version1, version2 + counters, tally, workers]
 
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and stores a large value on
     // pages of its own.
@@ -109,6 +109,14 @@ enum Schema {
             id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL,
             first INTEGER NOT NULL, last INTEGER NOT NULL
         );
+        """
+
+    // Adds what the workers have announced.
+    private static let workers = """
+        CREATE TABLE workers (
+            namespace INTEGER NOT NULL, id INTEGER NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (namespace, id)
+        ) WITHOUT ROWID;
         """
 }
 

@@ -20,6 +20,8 @@ enum StoreCall: Sendable {
     case status(Caller<[DurableStatus]>)
     case list(in: String, prefix: [UInt8], limit: Int, Caller<[DurableListing<[UInt8]>]>)
     case ended(of: [UInt8]?, in: String, limit: Int, Caller<[DurableEnd<[UInt8]>]>)
+    case announce(DurableWorker.Identity, in: String, Caller<Void>)
+    case workers(in: String, Caller<[DurableWorker]>)
     case dead(in: String, limit: Int, Caller<[DurableDeadRun<[UInt8]>]>)
     case retry(Int64, in: String, Caller<DurableRetry>)
     case discard(Int64, in: String, Caller<Bool>)
@@ -37,9 +39,9 @@ enum StoreCall: Sendable {
     var writes: Bool {
         switch self {
         case .open, .submit, .change, .step, .flushSubmitter, .cancelSubmitter, .exchange, .report, .retry, .discard,
-            .forget:
+            .announce, .forget:
             true
-        case .sweep, .state, .status, .list, .ended, .dead: false
+        case .sweep, .state, .status, .list, .ended, .dead, .workers: false
         }
     }
 
@@ -74,6 +76,8 @@ enum StoreCall: Sendable {
             Answer(try transaction.list(in: name, prefix: prefix, limit: limit), caller)
         case .ended(let key, let name, let limit, let caller):
             Answer(try transaction.ended(of: key, in: name, limit: limit), caller)
+        case .announce(let worker, let name, let caller): Answer(try transaction.announce(worker, in: name), caller)
+        case .workers(let name, let caller): Answer(try transaction.workers(in: name), caller)
         case .dead(let name, let limit, let caller): Answer(try transaction.dead(in: name, limit: limit), caller)
         case .retry(let run, let name, let caller): Answer(try transaction.retry(run, in: name), caller)
         case .discard(let run, let name, let caller): Answer(try transaction.discard(run, in: name), caller)
@@ -96,6 +100,8 @@ enum StoreCall: Sendable {
         case .status(let caller): caller.refuse(error)
         case .list(_, _, _, let caller): caller.refuse(error)
         case .ended(_, _, _, let caller): caller.refuse(error)
+        case .announce(_, _, let caller): caller.refuse(error)
+        case .workers(_, let caller): caller.refuse(error)
         case .dead(_, _, let caller): caller.refuse(error)
         case .retry(_, _, let caller): caller.refuse(error)
         case .discard(_, _, let caller): caller.refuse(error)

@@ -195,6 +195,64 @@ extension ConformanceCase {
         },
     ]
 
+    /// The list of workers.
+    static let workers: [ConformanceCase] = [
+        ConformanceCase("a worker is listed for 150 s after it has announced itself, and as long as it has runs") {
+            fixture in
+            try await fixture.open(.debounce(10))
+            try await fixture.open(.debounce(10), "other")
+            #expect(try await fixture.workers() == [])
+            try await fixture.announce(2, "beta", 20)
+            fixture.pass(1000)
+            try await fixture.announce(.min, "alpha", 30)
+            try await fixture.announce(1, "alpha", 4)
+            #expect(try await fixture.workers() == ["alpha 4: 0, 0 s", "alpha 30: 0, 0 s", "beta 20: 0, 1 s"])
+            #expect(try await fixture.store.workers(in: "other") == [])
+            for key in ["a", "b", "c"] { try await fixture.submit("1", key) }
+            fixture.pass(10_000)
+            let runs = try await fixture.claim(by: .min, limit: 2)
+            _ = try await fixture.claim(by: 1, limit: 1)
+            #expect(try await fixture.workers() == ["alpha 4: 1, 10 s", "alpha 30: 2, 10 s", "beta 20: 0, 11 s"])
+            _ = try await fixture.report(.completed, runs[0], by: .min)
+            fixture.pass(139_000)
+            #expect(try await fixture.workers() == ["alpha 4: 1, 149 s", "alpha 30: 1, 149 s", "beta 20: 0, 150 s"])
+            fixture.pass(2000)
+            // Their leases have expired, but nobody has taken the runs over.
+            #expect(try await fixture.workers() == ["alpha 4: 1, 151 s", "alpha 30: 1, 151 s"])
+            try await fixture.announce(2, "beta", 20)
+            #expect(try await fixture.claim(by: 2).count == 2)
+            #expect(try await fixture.workers() == ["beta 20: 2, 0 s"])
+            try await fixture.announce(1, "gamma", 5)
+            #expect(try await fixture.workers() == ["beta 20: 2, 0 s", "gamma 5: 0, 0 s"])
+        },
+        ConformanceCase("a worker that was silent for a day is forgotten, but not what it has done") { fixture in
+            try await fixture.open(.debounce(10))
+            try await fixture.announce(1, "alpha", 1)
+            try await fixture.submit("a")
+            fixture.pass(10)
+            _ = try await fixture.claim(by: 1)
+            fixture.pass(24 * 3_600_000 + 1)
+            #expect(try await fixture.workers() == ["alpha 1: 1, 86400 s"])
+            for worker in [2, 3] as [Int64] { try await fixture.announce(worker, "beta", worker) }
+            #expect(try await fixture.workers() == ["beta 2: 0, 0 s", "beta 3: 0, 0 s"])
+            #expect(try await fixture.store.status().first?.attempts == 1)
+            _ = try await fixture.claim(by: 2)
+            #expect(try await fixture.workers() == ["beta 2: 1, 0 s", "beta 3: 0, 0 s"])
+            let status = try await fixture.store.status().first
+            #expect(status?.attempts == 2 && status?.running == 1)
+        },
+        ConformanceCase("workers are forgotten with their namespace, and there are none where there is none") {
+            fixture in
+            try await fixture.open(.debounce(10))
+            try await fixture.announce(1, "alpha", 1)
+            try await fixture.store.forget("n")
+            await #expect(throws: DurableError.noPolicy(namespace: "n")) { try await fixture.workers() }
+            await #expect(throws: DurableError.noPolicy(namespace: "n")) { try await fixture.announce(1, "alpha", 1) }
+            try await fixture.open(.debounce(10))
+            #expect(try await fixture.workers() == [])
+        },
+    ]
+
     /// Status and listings.
     static let looking: [ConformanceCase] = [
         ConformanceCase("the status counts keys as if everything due had fallen due") { fixture in

@@ -37,7 +37,7 @@ public struct ConformanceCase: Sendable, CustomTestStringConvertible {
     /// All but the published scenarios, which take longest.
     public static let short =
         submits + spacing + combinations + submitters + batches + claims + leases + reports + attempts + deadRuns + ends
-        + tokens + keeping + namespaces + forgetting + looking + waking
+        + tokens + keeping + namespaces + forgetting + workers + looking + waking
 
     /// The rules for a store that derives its time from the clocks of a machine (``StoreTime``).
     public static let ownTime = clocks

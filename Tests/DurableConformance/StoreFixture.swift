@@ -96,6 +96,18 @@ public struct StoreFixture: Sendable {
 
     // MARK: - Workers
 
+    func announce(_ id: Int64, _ host: String, _ process: Int64) async throws {
+        try await store.announce(
+            DurableWorker.Identity(id: id, host: host, process: process), in: StoreFixture.namespace)
+    }
+
+    /// Returns the listed workers: host, process, runs, seconds since the last word.
+    func workers() async throws -> [String] {
+        try await store.workers(in: StoreFixture.namespace).map { worker in
+            "\(worker.identity.host) \(worker.identity.process): \(worker.running), \(worker.seen.components.seconds) s"
+        }
+    }
+
     /// Returns the answer to a claim, by default with a lease of 100 ms and 3 attempts.
     func answer(
         by owner: Int64 = 1, limit: Int = 100, lease: Int = 100, maxAttempts: Int = 3, holding: [DurableRun] = [],

@@ -87,6 +87,28 @@ struct StoreServerTests {
         #expect(try store.run("submit --throttle 1h --namespace mails lamp 1").ending == 0)
     }
 
+    @Test(arguments: [.file] + TestStore.Kind.servers)
+    func workersAreListedWithTheirMachineAndProcessAndRuns(_ kind: TestStore.Kind) throws {
+        let store = try TestStore(kind)
+        #expect(try store.run("workers").ending == (kind == .file ? 74 : 64))
+        for key in ["a", "b", "c"] { _ = try store.run("submit --wait 0s \(key) 1") }
+        #expect(try store.run("workers --json").output == "")
+        let worker = try store.start("work --jobs 2", ["--", "sh", "-c", "echo $LULL_KEY; sleep 100"])
+        for _ in 0..<2 { _ = try worker.line() }
+        let listed = try store.object("workers --json")
+        #expect(listed["host"] as? String == ProcessInfo.processInfo.hostName)
+        #expect(listed["process"] as? Int == Int(worker.group))
+        #expect(listed["running"] as? Int == 2)
+        let seen = try #require(listed["seen"] as? Double)
+        #expect(seen >= 0 && seen < 60)
+        let lines = try store.run("workers").output.split(separator: "\n")
+        #expect(lines.first?.split(separator: " ") == ["host", "process", "running", "seen"])
+        #expect(lines.last?.split(separator: " ").dropFirst().prefix(2) == ["\(worker.group)", "2"])
+        worker.signal(SIGINT)
+        #expect(try worker.finish().ending == -SIGINT)
+        #expect(try store.object("workers --json")["running"] as? Int == 0)
+    }
+
     @Test(.onServer) func theStatusTellsOfDeadRowsAndOpenTransactions() throws {
         let store = try TestStore(.server)
         _ = try store.run("submit --wait 1h lamp 1")

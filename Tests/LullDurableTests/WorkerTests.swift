@@ -20,6 +20,22 @@ struct WorkerTests {
             ])
     }
 
+    @Test("tells the store that it is there when it begins, and every minute until it has ended")
+    func announcing() {
+        var rig = Rig(announces: true)
+        let announcement = WorkerStateMachine.Action.announce(DurableWorker.Identity(id: 7))
+        #expect(rig.woke() == [announcement, Rig.claim(2)])
+        #expect(rig.claimed([.some(1)], next: nil, mark: 1).first == .start(.some(1)))
+        #expect(rig.worker.alarm <= rig.now.advanced(by: .seconds(60)))
+        #expect(!rig.woke(after: 59).contains(announcement))
+        #expect(rig.woke(after: 1).contains(announcement))
+        _ = rig.handle(.drain)
+        #expect(rig.woke(after: 60).contains(announcement))
+        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        _ = rig.answered(.some(1), .completed)
+        #expect(rig.woke(after: 600) == [])
+    }
+
     @Test("waits when nothing is due, and claims when the wait has ended")
     func listening() {
         var rig = Rig()

@@ -93,6 +93,26 @@ struct OpenTransactionTests {
         await store.close()
     }
 
+    @Test("may submit between the steps in which a namespace is forgotten: it stays, with that work")
+    func namespaceWithWorkBetweenSteps() async throws {
+        let store = try await PostgresStore(url: try place.url())
+        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
+        let keys = (0..<25).map { DurableSubmission(namespace: "n", key: Array("\($0)".utf8), value: [0x31]) }
+        for answer in await store.submit(keys) { _ = try answer.get() }
+        #expect(try await store.cancel(nil, in: "n") == 25)
+        let sql = try place.session()
+        #expect(try sql("SELECT forget_namespace('n', 10)") == [["more"]])
+        #expect(try sql("SELECT count(*) FROM ended") == [["15"]])
+        try sql("SELECT submit('n', 'late', '1')")
+        #expect(try sql("SELECT forget_namespace('n', 10)") == [["work"]])
+        #expect(try await store.status().map(\.pending) == [1])
+        #expect(try await store.cancel(nil, in: "n") == 1)
+        for answer in ["more", "forgotten"] { #expect(try sql("SELECT forget_namespace('n', 10)") == [[answer]]) }
+        #expect(try await store.status() == [])
+        #expect(try sql("SELECT count(*) FROM ended") == [["0"]])
+        await store.close()
+    }
+
     @Test("with a snapshot, stop neither submits nor claims")
     func heldSnapshot() async throws {
         let store = try await PostgresStore(url: try place.url())

@@ -90,7 +90,12 @@ struct RightsTests {
         try await store.open("n", DurableRules(.debounce(for: .zero)))
         _ = try await store.submit(DurableSubmission(namespace: "n", key: [1], value: [2]))
         await store.close()
-        try place.session()("ALTER TABLE namespaces DROP COLUMN is_forgotten CASCADE; UPDATE meta SET version = 3")
+        try place.session()(
+            """
+            ALTER TABLE namespaces DROP COLUMN is_forgotten CASCADE;
+            ALTER TABLE workers DROP COLUMN host, DROP COLUMN process, DROP COLUMN seen;
+            UPDATE meta SET version = 3
+            """)
         #expect(try PostgresSchema(url: url).apply())
         let later = try await PostgresStore(url: url)
         #expect(try await later.status().map(\.namespace) == ["n"])

@@ -40,7 +40,7 @@ import Testing
     @Test func anOlderFileIsBroughtUpToDateWithEverythingInIt() throws {
         try make()
         let file = try SQLiteFile(place.path, options(Self.next))
-        #expect(try place.number("PRAGMA user_version") == 5)
+        #expect(try place.number("PRAGMA user_version") == 6)
         #expect(try place.number("SELECT count(*) FROM work WHERE shade = 'dark'") == 30)
         #expect(try file.status()?.pending == 30)
         #expect(try file.submit(submission("key 1", "value")).generation == 2)
@@ -50,7 +50,7 @@ import Testing
     @Test func aNewFileGoesThroughAllVersions() throws {
         let file = try SQLiteFile(place.path, options(Self.next))
         try file.open(try debounce(2))
-        #expect(try place.number("PRAGMA user_version") == 5)
+        #expect(try place.number("PRAGMA user_version") == 6)
         #expect(try file.submit(submission("a", "value")).generation == 1)
     }
 
@@ -62,7 +62,7 @@ import Testing
         #expect(
             error
                 == .unusable(
-                    "\(place.path) was written by a newer version of Lull: its schema is 5, this version knows 3"))
+                    "\(place.path) was written by a newer version of Lull: its schema is 6, this version knows 4"))
         #expect(FileManager.default.contents(atPath: place.path) == before)
     }
 
@@ -72,7 +72,7 @@ import Testing
             try SQLiteFile(place.path, options(Self.next + ["INSERT INTO nowhere VALUES (1)"]))
         }
         #expect(error?.reason.contains("no such table: nowhere") == true)
-        #expect(try place.number("PRAGMA user_version") == 3)
+        #expect(try place.number("PRAGMA user_version") == 4)
         #expect(try place.number("SELECT count(*) FROM sqlite_master WHERE name = 'shades'") == 0)
         #expect(try SQLiteFile(place.path, options()).status()?.pending == 30)
     }
@@ -93,7 +93,7 @@ import Testing
             #expect(try file.audit(isComplete: true) == [])
             return version
         }
-        #expect(Set(versions) == [3, 5])
+        #expect(Set(versions) == [4, 6])
     }
 
     // MARK: - From version 1
@@ -123,7 +123,7 @@ import Testing
     @Test func aFileOfVersion1IsBroughtUpToDateWithEverythingInIt() throws {
         try place.execute(Version1.dump)
         let file = try SQLiteFile(place.path, options())
-        #expect(try place.number("PRAGMA user_version") == 3)
+        #expect(try place.number("PRAGMA user_version") == 4)
         #expect(try place.number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'") == 1)
         let indexes = "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name = 'work' AND sql NOT NULL"
         #expect(try place.number(indexes) == 3)

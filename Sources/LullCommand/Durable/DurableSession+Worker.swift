@@ -48,6 +48,9 @@ extension DurableSession {
         _ action: WorkerStateMachine.Action, _ calls: inout StoreCalls, at now: CoreInstant
     ) -> WorkerStateMachine.Event? {
         switch action {
+        case .announce(let worker):
+            // If the store is away, its next claim or report shows it.
+            try? store.announce(worker, in: options.namespace)
         case .claim(let claim):
             calls.claim = claim
         case .report(let report):

@@ -100,7 +100,7 @@ enum Option: Int32, CaseIterable {
         case .changePolicy: [.filter, .run, .submit, .work].contains(subcommand)
         case .lease, .maxAttempts: [.filter, .run, .work].contains(subcommand)
         case .after, .token: subcommand == .submit
-        case .json: [.submit, .status, .list, .flush, .cancel, .dead].contains(subcommand)
+        case .json: [.submit, .status, .list, .flush, .cancel, .dead, .workers].contains(subcommand)
         case .failIf: subcommand == .status
         case .watch: subcommand == .status || subcommand == .list
         case .limit, .ended: subcommand == .list

@@ -11,6 +11,7 @@ enum Subcommand: String, CaseIterable {
     case flush
     case cancel
     case dead
+    case workers
     case forget
     case compact
     case schema

@@ -17,6 +17,8 @@ protocol CommandReader {
     func ended(
         of key: [UInt8]?, in namespace: String, limit: Int
     ) throws(DurableError) -> [DurableEnd<[UInt8]>]
+    /// Returns the workers that are there or have runs.
+    func workers(in namespace: String) throws(DurableError) -> [DurableWorker]
     /// Returns the runs that have failed for good, the oldest first.
     func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>]
     /// Returns what an operator of the server should watch; nil for a store in a file.
@@ -41,6 +43,8 @@ protocol CommandStore: CommandReader {
     func cancel(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> Int
     func retry(_ run: Int64, in namespace: String) throws(DurableError) -> DurableRetry
     func discard(_ run: Int64, in namespace: String) throws(DurableError) -> Bool
+    /// Records that a worker is there.
+    func announce(_ worker: DurableWorker.Identity, in namespace: String) throws(DurableError)
     /// Deletes a namespace that has no work.
     func forget(_ namespace: String) throws(DurableError)
     func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState

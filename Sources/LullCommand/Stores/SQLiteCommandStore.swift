@@ -34,6 +34,10 @@ struct SQLiteCommandReader: CommandReader {
         }
     }
 
+    func workers(in namespace: String) throws(DurableError) -> [DurableWorker] {
+        try file.read { transaction throws(DurableError) in try transaction.workers(in: namespace) }
+    }
+
     func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try file.read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
     }
@@ -73,6 +77,10 @@ struct SQLiteCommandStore: CommandStore {
         try file.read { transaction throws(DurableError) in
             try transaction.ended(of: key, in: namespace, limit: limit)
         }
+    }
+
+    func workers(in namespace: String) throws(DurableError) -> [DurableWorker] {
+        try file.read { transaction throws(DurableError) in try transaction.workers(in: namespace) }
     }
 
     func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
@@ -146,6 +154,10 @@ struct SQLiteCommandStore: CommandStore {
 
     func discard(_ run: Int64, in namespace: String) throws(DurableError) -> Bool {
         try file.write { transaction throws(DurableError) in try transaction.discard(run, in: namespace) }
+    }
+
+    func announce(_ worker: DurableWorker.Identity, in namespace: String) throws(DurableError) {
+        try file.write { transaction throws(DurableError) in try transaction.announce(worker, in: namespace) }
     }
 
     func forget(_ namespace: String) throws(DurableError) { try file.forget(namespace) }

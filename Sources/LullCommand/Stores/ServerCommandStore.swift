@@ -105,6 +105,10 @@ final class ServerCommandStore: CommandStore {
         try question { store throws(DurableError) in try await store.ended(of: key, in: namespace, limit: limit) }
     }
 
+    func workers(in namespace: String) throws(DurableError) -> [DurableWorker] {
+        try question { store throws(DurableError) in try await store.workers(in: namespace) }
+    }
+
     func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try question { store throws(DurableError) in try await store.dead(in: namespace, limit: limit) }
     }
@@ -174,6 +178,10 @@ final class ServerCommandStore: CommandStore {
 
     func discard(_ run: Int64, in namespace: String) throws(DurableError) -> Bool {
         try ask { store throws(DurableError) in try await store.discard(run, in: namespace) }
+    }
+
+    func announce(_ worker: DurableWorker.Identity, in namespace: String) throws(DurableError) {
+        try ask { store throws(DurableError) in try await store.announce(worker, in: namespace) }
     }
 
     func forget(_ namespace: String) throws(DurableError) {

@@ -95,6 +95,14 @@ public protocol DurableStore: Sendable {
         of key: [UInt8]?, in namespace: String, limit: Int
     ) async throws(DurableError) -> [DurableEnd<[UInt8]>]
 
+    /// Records that a worker is there, and where: it says so when it starts, and then every minute. What workers said more
+    /// than a day ago is forgotten.
+    func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError)
+
+    /// Returns the workers that have announced themselves within the last 150 seconds, or that have runs; by host, process and
+    /// number.
+    func workers(in namespace: String) async throws(DurableError) -> [DurableWorker]
+
     /// Returns runs that have used up their attempts, the oldest first.
     func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>]
 

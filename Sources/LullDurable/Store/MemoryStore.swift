@@ -180,6 +180,16 @@ public final class MemoryStore: DurableStore {
         }
     }
 
+    /// Records that a worker is there: see ``DurableStore/announce(_:in:)``.
+    public func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
+        try step(in: namespace) { (state, namespace, now) in state.table.announce(worker, in: namespace, at: now) }
+    }
+
+    /// Returns the workers: see ``DurableStore/workers(in:)``.
+    public func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
+        try step(in: namespace) { (state, namespace, now) in state.table.workers(of: namespace, at: now) }
+    }
+
     /// Returns dead runs: see ``DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try step(in: namespace) { (state, namespace, now) in

@@ -21,6 +21,8 @@ struct MemoryTable: DurableTable {
         var tokenLog = AgeLog<String>()
         var attempts = 0
         var lostLeases = 0
+        /// What the workers have announced, by their numbers, and when.
+        var workers: [Int64: (identity: DurableWorker.Identity, at: CoreInstant)] = [:]
 
         /// The rows that satisfy a condition, in the order of their insertion. A scan is fast enough for tests.
         func entries(where isIncluded: (DurableEntry) -> Bool) -> [DurableEntry] {
@@ -213,6 +215,27 @@ struct MemoryTable: DurableTable {
 }
 
 extension MemoryTable {
+    /// Records that a worker is there.
+    mutating func announce(_ worker: DurableWorker.Identity, in namespace: DurableNamespace, at now: CoreInstant) {
+        self[namespace].workers = self[namespace].workers.filter {
+            $0.value.at.duration(to: now) <= DurableWorker.memory
+        }
+        self[namespace].workers[worker.id] = (worker, now)
+    }
+
+    /// Returns the workers to be listed.
+    func workers(of namespace: DurableNamespace, at now: CoreInstant) -> [DurableWorker] {
+        let claimed = self[namespace].rows.values.compactMap { entry in
+            entry.row.run.flatMap { $0.isInBackoff ? nil : $0.owner }
+        }
+        return DurableWorker.listed(
+            self[namespace].workers.values.map { identity, at in
+                DurableWorker(
+                    identity, seen: DurableNamespace.time(from: at, to: now),
+                    running: claimed.count { $0 == identity.id })
+            })
+    }
+
     /// Deletes all of a namespace. Later numbers are above those that it has had.
     mutating func forget(_ namespace: DurableNamespace) {
         for entry in self[namespace].rows.values {

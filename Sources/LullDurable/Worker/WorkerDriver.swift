@@ -145,6 +145,10 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         var claim: DurableClaim?
         for action in actions {
             switch action {
+            case .announce(let worker):
+                spawn("a worker that says that it is there") {
+                    try? await self.store.announce(worker, in: self.namespace)
+                }
             case .claim(let wanted): claim = wanted
             case .report(let report): reports.append(report)
             case .wait(let mark, let time): wait(after: mark, atMost: time)

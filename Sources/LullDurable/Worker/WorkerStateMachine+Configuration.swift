@@ -15,11 +15,13 @@ extension WorkerStateMachine {
         package var grace: CoreDuration
         /// Whether the values of a run are retained after its start, for failure reports that show them.
         package var keepsValues: Bool
+        /// Whether the worker tells the store every minute that it is there: all do but those of tests that list each action.
+        package var announces: Bool
 
         package init(
             namespace: String, owner: Int64, maxConcurrent: Int = 8, lease: CoreDuration = .seconds(30),
             backoff: RetryPolicy = RetryPolicy(), grace: CoreDuration? = nil,
-            keepsValues: Bool = true
+            keepsValues: Bool = true, announces: Bool = true
         ) {
             require(maxConcurrent >= 1, "the maxConcurrent is \(maxConcurrent), but must be 1 or more")
             require(lease > .zero, "the lease is \(lease), but must be more than zero")
@@ -35,6 +37,7 @@ extension WorkerStateMachine {
             self.backoff = backoff
             self.grace = grace
             self.keepsValues = keepsValues
+            self.announces = announces
         }
     }
 }

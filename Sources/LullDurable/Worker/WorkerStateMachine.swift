@@ -62,6 +62,8 @@ package struct WorkerStateMachine: Sendable {
 
     /// An action that the driver carries out for a worker.
     package enum Action: Sendable, Hashable {
+        /// Tell the store that the worker is there. Nothing depends on whether that succeeds.
+        case announce(DurableWorker.Identity)
         /// Ask the store for runs.
         case claim(DurableClaim)
         /// Wait until the store has more than it had at a mark, at most for a time.
@@ -110,6 +112,8 @@ package struct WorkerStateMachine: Sendable {
     var runs: [Int64: HeldRun] = [:]
     /// The number of slots in use: by handlers that run, and by runs that will certainly be started.
     var usedSlots = 0
+    /// When the worker announces itself next.
+    var announcement: CoreInstant
     var actions: [Action] = []
 
     /// When the worker has to be woken at the latest.
@@ -121,6 +125,7 @@ package struct WorkerStateMachine: Sendable {
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
+        announcement = configuration.announces ? .farPast : .farFuture
         jitter = Jitter(seed: UInt64(bitPattern: configuration.owner))
     }
 
@@ -171,7 +176,12 @@ package struct WorkerStateMachine: Sendable {
         sendHeartbeats()
         repeatFailedReports()
         if case .stopping(let deadlines) = phase { continueStopping(deadlines) }
+        if now >= announcement {
+            actions.append(.announce(DurableWorker.Identity(id: configuration.owner)))
+            announcement = now.advanced(by: DurableWorker.announcementInterval)
+        }
         alarm = runs.values.map { $0.alarm }.min() ?? .farFuture
+        wake(at: announcement)
         switch phase {
         case .working:
             for case let pause? in [outage, obstacle] where pause.retryAt > now { wake(at: pause.retryAt) }

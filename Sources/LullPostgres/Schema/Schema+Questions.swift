@@ -167,7 +167,10 @@ extension Schema {
                 FROM ended e WHERE e.namespace = n.id AND e.key = of_key ORDER BY e.last DESC LIMIT size)
                 UNION ALL
                 (SELECT d.key, d.first_submit, d.last_submit, 'dead', d.run, d.error, d.at
-                FROM dead d WHERE d.namespace + 0 = n.id AND (of_key IS NULL OR d.key = of_key) ORDER BY d.at DESC, d.run DESC LIMIT size)
+                FROM dead d WHERE of_key IS NULL AND d.namespace + 0 = n.id ORDER BY d.at DESC, d.run DESC LIMIT size)
+                UNION ALL
+                (SELECT d.key, d.first_submit, d.last_submit, 'dead', d.run, d.error, d.at
+                FROM dead d WHERE d.namespace = n.id AND d.key = of_key ORDER BY d.at DESC, d.run DESC LIMIT size)
             ) o
             ORDER BY o.at DESC, o.last DESC LIMIT size;
         END $$;

@@ -145,10 +145,10 @@ extension Schema {
             f regprocedure;
         BEGIN
             names := CASE part
-                WHEN 'reader' THEN '{schema_version,state,status,list,ended,dead,health}'
+                WHEN 'reader' THEN '{schema_version,state,status,list,ended,dead,workers,health}'
                 WHEN 'producer' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,health}'
                 WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,status,list,ended,dead,health,claim,
-                    report_many,exchange,retry,discard,forget,forget_namespace}'
+                    report_many,exchange,retry,discard,forget,forget_namespace,announce,workers}'
             END::text[];
             IF names IS NULL THEN
                 RAISE EXCEPTION 'a role can be a producer, a worker or a reader, not %', quote_literal(part);

@@ -10,9 +10,11 @@ enum Schema {
     /// results have another type, and gives back the rights to them.
     ///
     /// Version 3 has new functions alone.
-    static let migrations = [tables, counts, "", forgottenNamespaces]
+    static let migrations = [tables, counts, "", forgottenNamespaces, announcedWorkers]
 
-    private static let functions = [gate, rows, batches, submits, keys, runs, questions, summing, upkeep, forgetting]
+    private static let functions = [
+        gate, rows, batches, submits, keys, runs, questions, summing, upkeep, forgetting, workers,
+    ]
 
     /// The settings under which functions run. A plan must not depend on statistics: a queue may be empty when a session makes the plan, and
     /// have a million rows when the session uses it again.

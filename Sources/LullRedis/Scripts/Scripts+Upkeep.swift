@@ -110,6 +110,54 @@ extension Scripts {
         return { keys, #keys > 0 and redis.call('HMGET', KEYS[2], unpack(keys)) or {} }
         """#
 
+    static let announce = #"""
+        -- Records in the first shard that a worker is there. ARGV[2], ARGV[3], ARGV[4]: its number, host and process; ARGV[5]: for how many
+        -- microseconds that is remembered.
+        local numbers = redis.call('HGET', KEYS[1], 'numbers')
+        if not numbers then
+            return redis.error_reply('NOPOLICY the namespace has never been opened with a policy')
+        end
+        local time = redis.call('TIME')
+        local now = ARGV[1] ~= '' and tonumber(ARGV[1]) or time[1] * 1000000 + time[2]
+        now = math.max(now, cmsgpack.unpack(numbers)[3])
+        local meta = redis.call('HGETALL', KEYS[1])
+        for i = 1, #meta, 2 do
+            if string.sub(meta[i], 1, 7) == 'worker:' and cmsgpack.unpack(meta[i + 1])[3] < now - tonumber(ARGV[5]) then
+                redis.call('HDEL', KEYS[1], meta[i])
+            end
+        end
+        return redis.call('HSET', KEYS[1], 'worker:' .. ARGV[2], cmsgpack.pack({ ARGV[3], tonumber(ARGV[4]), now }))
+        """#
+
+    static let workers = #"""
+        -- Answers with what workers have announced: number, host, process, and for how many microseconds it has been so; and for each worker
+        -- that holds runs of this shard, its number and theirs.
+        local numbers = redis.call('HGET', KEYS[1], 'numbers')
+        if not numbers then
+            return redis.error_reply('NOPOLICY the namespace has never been opened with a policy')
+        end
+        local time = redis.call('TIME')
+        local now = ARGV[1] ~= '' and tonumber(ARGV[1]) or time[1] * 1000000 + time[2]
+        now = math.max(now, cmsgpack.unpack(numbers)[3])
+        local meta, announced, held, counts = redis.call('HGETALL', KEYS[1]), {}, {}, {}
+        for i = 1, #meta, 2 do
+            local id = string.match(meta[i], '^worker:(.+)$')
+            if id then
+                local worker = cmsgpack.unpack(meta[i + 1])
+                for _, value in ipairs({ id, worker[1], worker[2], now - worker[3] }) do table.insert(announced, value) end
+            end
+        end
+        for _, member in ipairs(redis.call('ZRANGE', KEYS[5], 0, -1)) do
+            local id = string.match(member, '^(-?%d+):')
+            if id then held[id] = (held[id] or 0) + 1 end
+        end
+        for id, count in pairs(held) do
+            table.insert(counts, id)
+            table.insert(counts, count)
+        end
+        return { announced, counts }
+        """#
+
     static let forget = #"""
         -- Forgets some ends and answers that are old. ARGV[2]: how long ends are retained, ARGV[3]: answers to tokens, in microseconds;
         -- ARGV[4]: of how many keys ends are retained at most, and how many answers; ARGV[5]: the most that it looks at.

@@ -34,6 +34,8 @@ enum Script: String, CaseIterable, Sendable {
     case page
     case forget
     case drop
+    case announce
+    case workers
 
     /// The text. What workers need is allowed when the memory of the server is full: otherwise a full queue could not drain.
     var text: String {
@@ -47,6 +49,8 @@ enum Script: String, CaseIterable, Sendable {
         case .count: Self.join(flags: " flags=no-writes", Scripts.count)
         case .page: Self.join(flags: " flags=no-writes", Scripts.page)
         case .forget: Self.join(flags: " flags=allow-oom", Scripts.shard, Scripts.gate, Scripts.forget)
+        case .announce: Self.join(flags: " flags=allow-oom", Scripts.announce)
+        case .workers: Self.join(flags: " flags=no-writes", Scripts.workers)
         case .drop: Self.join(flags: " flags=allow-oom", Scripts.drop)
         }
     }

@@ -83,6 +83,14 @@ struct FlakyStore: DurableStore {
     func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
         try await base.state(of: receipt)
     }
+    func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
+        try await base.announce(worker, in: namespace)
+    }
+
+    func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
+        try await base.workers(in: namespace)
+    }
+
     func status() async throws(DurableError) -> [DurableStatus] { try await base.status() }
     func list(
         in namespace: String, prefix: [UInt8], limit: Int

@@ -56,6 +56,7 @@ format: ## Format all sources in the style of the repository.
 
 lint: ## Report sources in any other style.
 	@swift format lint --strict --parallel --recursive $(SOURCES)
+	@awk 'length > 120 { print FILENAME ":" FNR ": more than 120 columns"; bad = 1 } END { exit bad }' Sources/*/*/*.sql Sources/*/*/*.lua
 
 embedded: ## Build the core as Embedded Swift, and run it as WebAssembly.
 	@scripts/embedded

@@ -33,9 +33,9 @@ let package = Package(
         .systemLibrary(name: "CLullSQLite"),
         .target(
             name: "LullSQLite", dependencies: ["LullDurable", "CLullSQLite", "CLullSystem"], swiftSettings: settings),
-        .target(name: "CLullPostgres"),
+        .target(name: "CLullPostgres", exclude: ["Schema"]),
         .target(name: "LullPostgres", dependencies: ["LullDurable", "CLullPostgres"], swiftSettings: settings),
-        .target(name: "CLullRedis"),
+        .target(name: "CLullRedis", exclude: ["Scripts"]),
         .target(name: "LullRedis", dependencies: ["LullDurable", "CLullRedis"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),

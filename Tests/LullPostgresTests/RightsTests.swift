@@ -83,28 +83,6 @@ struct RightsTests {
         await later.close()
     }
 
-    @Test("that had no namespaces to forget gets them")
-    func migrationFromVersion3() async throws {
-        let url = try place.url()
-        let store = try await PostgresStore(url: url)
-        try await store.open("n", DurableRules(.debounce(for: .zero)))
-        _ = try await store.submit(DurableSubmission(namespace: "n", key: [1], value: [2]))
-        await store.close()
-        try place.session()(
-            """
-            ALTER TABLE namespaces DROP COLUMN is_forgotten CASCADE;
-            ALTER TABLE workers DROP COLUMN host, DROP COLUMN process, DROP COLUMN seen;
-            UPDATE meta SET version = 3
-            """)
-        #expect(try PostgresSchema(url: url).apply())
-        let later = try await PostgresStore(url: url)
-        #expect(try await later.status().map(\.namespace) == ["n"])
-        #expect(try await later.cancel(nil, in: "n") == 1)
-        try await later.forget("n")
-        #expect(try await later.status() == [])
-        await later.close()
-    }
-
     @Test("that is missing, or of another version, is refused with the command that mends it")
     func versions() async throws {
         let server = try TestServer.shared.get()

@@ -10,6 +10,9 @@
 typedef struct pg_conn lull_PGconn;
 typedef struct pg_result lull_PGresult;
 
+/// Returns a part of the schema: the text of the file `name`.sql in `Schema`. Returns NULL if there is none.
+const char *lull_schema(const char *name);
+
 // CONNECTION_OK, PGRES_POLLING_… and PGRES_… of libpq.
 static const int LULL_CONNECTION_OK = 0;
 static const int LULL_POLLING_READING = 1, LULL_POLLING_WRITING = 2, LULL_POLLING_OK = 3;

@@ -9,6 +9,9 @@
 typedef struct lull_redis lull_redis;
 typedef struct lull_reply lull_reply;
 
+/// Returns the text of a script, the file `name`.lua in `Scripts`. Returns NULL if there is none.
+const char *lull_script(const char *name);
+
 /// Loads hiredis. Returns NULL, or why that failed.
 const char *lull_redis_load(void);
 

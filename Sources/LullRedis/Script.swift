@@ -1,3 +1,5 @@
+internal import CLullRedis
+
 /// The scripts: the only way in which anything changes in the database.
 ///
 /// A script is one atomic step on one shard of a namespace. It reads all it needs, computes, and then writes what cannot fail any more.
@@ -22,7 +24,7 @@ enum Scripts {
     static func channel(_ namespace: String) -> String { "lull:\(namespace)" }
 }
 
-/// A script, with the text that the server gets.
+/// A script: some of the files in `CLullRedis/Scripts`, one after the other.
 enum Script: String, CaseIterable, Sendable {
     case submit
     case change
@@ -37,25 +39,32 @@ enum Script: String, CaseIterable, Sendable {
     case announce
     case workers
 
-    /// The text. What workers need is allowed when the memory of the server is full: otherwise a full queue could not drain.
-    var text: String {
+    /// The files before the one that has its name.
+    private var parts: [String] {
         switch self {
-        case .submit: Self.join(flags: "", Scripts.shard, Scripts.gate, Scripts.submit)
-        case .change: Self.join(flags: " flags=allow-oom", Scripts.shard, Scripts.gate, Scripts.change)
-        case .work: Self.join(flags: " flags=allow-oom", Scripts.shard, Scripts.gate, Scripts.deaths, Scripts.work)
-        case .dead: Self.join(flags: " flags=allow-oom", Scripts.shard, Scripts.gate, Scripts.dead)
-        case .open: Self.join(flags: "", Scripts.open)
-        case .look: Self.join(flags: " flags=no-writes", Scripts.look)
-        case .count: Self.join(flags: " flags=no-writes", Scripts.count)
-        case .page: Self.join(flags: " flags=no-writes", Scripts.page)
-        case .forget: Self.join(flags: " flags=allow-oom", Scripts.shard, Scripts.gate, Scripts.forget)
-        case .announce: Self.join(flags: " flags=allow-oom", Scripts.announce)
-        case .workers: Self.join(flags: " flags=no-writes", Scripts.workers)
-        case .drop: Self.join(flags: " flags=allow-oom", Scripts.drop)
+        case .submit, .change: ["meta", "shard", "gate", "rows", "submits"]
+        case .work, .dead: ["meta", "shard", "gate", "rows", "submits", "runs"]
+        case .forget: ["meta", "shard", "gate", "rows"]
+        case .look, .count, .announce, .workers: ["meta"]
+        case .open, .page, .drop: []
         }
     }
 
-    private static func join(flags: String, _ parts: String...) -> String {
-        "#!lua\(flags)\n" + parts.joined(separator: "\n\n") + "\n"
+    /// What the server is told of it. What workers need is allowed when its memory is full: otherwise a full queue could not drain.
+    private var flags: String {
+        switch self {
+        case .change, .work, .dead, .forget, .drop, .announce: " flags=allow-oom"
+        case .look, .count, .page, .workers: " flags=no-writes"
+        case .submit, .open: ""
+        }
+    }
+
+    /// The text that the server gets.
+    var text: String {
+        let files = (parts + [rawValue]).map { name in
+            guard let text = lull_script(name) else { preconditionFailure("there is no file \(name).lua") }
+            return String(cString: text)
+        }
+        return "#!lua\(flags)\nlocal VERSION = '\(Scripts.version)'\n" + files.joined(separator: "\n")
     }
 }

@@ -1,0 +1,153 @@
+-- Records a worker's reports, each as a step of its own, and then hands out runs.
+--
+-- ARGV[2]: the worker. ARGV[3]: how many runs it takes at most, or '' if it claims none; ARGV[4]: its lease; ARGV[5]:
+-- how many attempts a run has; ARGV[6]: how many runs it has, and then their ids. Then six for each report: key, run,
+-- fence, kind, span, error. kind: heartbeat, completed, failed or released; span: the new lease, or after how long a
+-- failed run is tried again, '' if it is not.
+--
+-- Answers with a list of 0 (recorded), 1 (recorded before) or 2 (the lease was lost) for the reports; the runs; the
+-- runs that died instead; the instant of the call; and the first instant at which there may be more to claim, or nil.
+local owner, limit = ARGV[2], tonumber(ARGV[3])
+local lease, max_attempts, held = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local first_report = 7 + held
+
+local function report(key, id, fence, kind, span, error)
+    local r = rows[key]
+    if r then settle(r) end
+    local run = r and r.run
+    if not run or run.id ~= id or run.fence ~= fence or run.owner ~= owner then
+        return not (run and run.id == id) and has_ended(key, id) and 1 or 2
+    end
+    if not run.claimed then return (kind == 'failed' or kind == 'released') and 1 or 2 end
+    if kind == 'heartbeat' then
+        heartbeat(r, span)
+    elseif kind == 'completed' then
+        complete(r)
+    elseif kind == 'failed' then
+        fail(r, error, span and plus(now, span))
+    else
+        release(r)
+    end
+    return 0
+end
+
+local function described(key, run)
+    return {
+        key, digits(run.id), digits(run.fence), digits(run.from), digits(run.to), run.count, run.edge, digits(run.due),
+        digits(run.first), run.attempt
+    }
+end
+
+-- The values of a run, as they were before this script.
+local function values(key, run)
+    local found = {}
+    local count = n.collect and run.count or 1
+    for start = 0, count - 1, 1000 do
+        local fields = {}
+        for i = start, min(start + 999, count - 1) do add(fields, field(run.index + i, key)) end
+        for _, value in ipairs(call('HMGET', VALUES, unpack(fields))) do
+            add(found, n.collect and string.sub(value, 9) or value)
+        end
+    end
+    return found
+end
+
+-- Reports.
+local reported, answers = {}, {}
+for i = first_report, #ARGV, 6 do add(reported, ARGV[i]) end
+load(reported)
+load_ends(reported)
+for i = first_report, #ARGV, 6 do
+    add(answers, report(
+        ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), ARGV[i + 3], tonumber(ARGV[i + 4]), ARGV[i + 5]))
+end
+
+-- Claims.
+local runs, dead, lost, begun = {}, {}, 0, 0
+local room = limit or 0
+local offset, exhausted, last = 0, false, 0
+
+if limit then
+    -- What is leased to this worker without its knowing: the answer was lost.
+    local known = {}
+    for i = 7, 6 + held do known[tonumber(ARGV[i])] = true end
+    local mine = {}
+    for _, member in ipairs(call('ZRANGEBYLEX', HELD, '[' .. owner .. ':', '(' .. owner .. ';')) do
+        add(mine, string.sub(member, #owner + 2))
+    end
+    load(mine)
+    for _, key in ipairs(mine) do
+        local run = rows[key] and rows[key].run
+        if run and run.claimed and run.owner == owner and not known[run.id] then
+            hand_out_again(rows[key], lease)
+            add(runs, { key, run })
+            room = room - 1
+        end
+    end
+end
+
+-- Rows are found by an instant that may be too early. Their order is certain up to that of the last one that was found.
+local startable = {}
+local function note(r)
+    settle(r)
+    local start = r.run and r.run.start or r.ready and (r.ready.since or r.ready.due)
+    if start and start <= now then add(startable, { r, start }) end
+end
+-- What the reports have left to start is among them, though it may not be found.
+if room > 0 then
+    for _, key in ipairs(reported) do
+        if rows[key] and not rows[key].noted then
+            rows[key].noted = true
+            note(rows[key])
+        end
+    end
+end
+while room > 0 and not exhausted do
+    local found = call('ZRANGEBYSCORE', DUE, '-inf', digits(now), 'WITHSCORES', 'LIMIT', offset, room)
+    local size = #found / 2
+    offset, exhausted = offset + size, size < room
+    local certain = exhausted and now or tonumber(found[#found])
+    local keys = {}
+    for i = 1, #found, 2 do add(keys, found[i]) end
+    load(keys)
+    for _, key in ipairs(keys) do
+        if rows[key] and not rows[key].noted then
+            rows[key].noted = true
+            note(rows[key])
+        end
+    end
+    table.sort(startable, function(a, b)
+        if a[2] ~= b[2] then return a[2] < b[2] end
+        return a[1].born < b[1].born
+    end)
+    local later = {}
+    for _, one in ipairs(startable) do
+        local r = one[1]
+        if room == 0 or one[2] > certain then
+            add(later, one)
+        else
+            if r.run and r.run.claimed then
+                lost = lost + 1
+                if r.run.attempt >= max_attempts then add(dead, described(r.key, r.run)) end
+            end
+            if claim(r, owner, lease, max_attempts) then
+                add(runs, { r.key, r.run })
+                room, begun = room - 1, begun + 1
+            elseif r.ready then
+                add(later, { r, r.ready.since or r.ready.due })
+            end
+        end
+    end
+    startable = later
+end
+
+local handed = {}
+for _, one in ipairs(runs) do
+    local answer = described(one[1], one[2])
+    answer[11] = values(one[1], one[2])
+    add(handed, answer)
+end
+attempts, lost_leases = attempts + begun, lost_leases + lost
+save(true)
+local next = call('ZRANGE', DUE, 0, 0, 'WITHSCORES')
+return { answers, handed, dead, digits(now), next[2] ~= 'inf' and next[2] }

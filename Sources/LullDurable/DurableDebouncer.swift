@@ -1,8 +1,8 @@
 internal import Lull
 public import LullCore
 
-/// Debounces or throttles work that must survive the process: a store holds what was submitted, and any of its workers
-/// executes it, whichever process dies.
+/// Debounces work that must survive the process: a store holds what was submitted, and any of its workers executes it when a
+/// burst has ended, whichever process dies.
 ///
 /// ```swift
 /// let sync = try await DurableDebouncer<String, Change>(
@@ -19,24 +19,11 @@ public import LullCore
 /// store; a handler belongs to a worker, not to the debouncer; and a handler may run more than once for one value, with
 /// the same ``DurableExecution/runID``. <doc:WorkThatSurvives> says what is guaranteed, and what is not.
 ///
-/// A debouncer is a handle, which costs nothing to copy. All debouncers on one namespace of one store, in any process,
-/// share its keys; their key and value types have to agree.
-public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Sendable {
-    /// The name under which the store holds these keys and their settings.
-    public let namespace: String
-    let store: any DurableStore
-    let clock: WorkerClock
-    let counts = Guarded(DurableCounters())
-
-    private init(
-        _ rules: DurableRules?, _ namespace: String, _ store: any DurableStore, _ clock: any Clock<Duration>
-    ) async throws(DurableError) {
-        try await store.open(namespace, rules)
-        self.namespace = namespace
-        self.store = store
-        self.clock = WorkerClock(clock)
-    }
-
+/// A debouncer is a handle on a namespace of the store. All debouncers on one namespace of one store, in any process, share its
+/// keys; their key and value types have to agree.
+public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
+    DurableCoalescer<Key, Value>, @unchecked Sendable  // See the superclass.
+{
     /// Opens a namespace whose keys are debounced (<doc:Semantics>, section 3), and creates it if it is new.
     ///
     /// The store holds the settings. When the namespace is opened again, durations and counts may differ; they apply
@@ -66,7 +53,7 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     ///     The store measures when values fall due.
     /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the store has the namespace with other
     ///   settings; or the error of the store.
-    public init(
+    public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
         maxCount: Int? = nil, spacing: Duration? = nil, combining: Combination = .latest, maxBatch: Int? = nil,
         namespace: String, in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
@@ -74,31 +61,6 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
         let rules = DurableRules.checked(combining, maxBatch) { () throws(PolicyError) in
             try .debounce(
                 for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount, spacing: spacing)
-        }
-        try await self.init(rules, namespace, store, clock)
-    }
-
-    /// Opens a namespace whose keys are throttled (<doc:Semantics>, section 4), and creates it if it is new.
-    ///
-    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:namespace:in:clock:)``.
-    ///
-    /// - Parameters:
-    ///   - interval: The length of a window. With zero nothing is coalesced.
-    ///   - edges: Whether a window executes at its beginning, at its end, or at both.
-    ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
-    ///   - combining: Which of the values behind one execution are retained.
-    ///   - maxBatch: With `collect`, the largest number of values in one execution, as in the other form.
-    ///   - namespace: A name of your choice for these keys in the store.
-    ///   - store: The store that holds the values, such as an `SQLiteStore`.
-    ///   - clock: Measures the pauses of workers and of calls that wait.
-    /// - Throws: The same errors as the other form.
-    public init(
-        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combination = .latest, maxBatch: Int? = nil, namespace: String, in store: any DurableStore,
-        clock: any Clock<Duration> = ContinuousClock()
-    ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch) { () throws(PolicyError) in
-            try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
         try await self.init(rules, namespace, store, clock)
     }
@@ -113,44 +75,38 @@ public struct DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>: Send
     /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:namespace:in:clock:)``.
     ///
     /// - Parameters:
-    ///   - policy: The rules by which values fall due, from `Policy.debounce` or `Policy.throttle`.
+    ///   - policy: The rules by which values fall due, from `Policy.debounce`. A throttle stops the program
+    ///     with a message.
     ///   - combining: Which of the values behind one execution are retained.
-    ///   - maxBatch: With `collect`, the largest number of values in one execution, as in the other forms.
+    ///   - maxBatch: With `collect`, the largest number of values in one execution, as in the other form.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
     ///   - clock: Measures the pauses of workers and of calls that wait.
-    /// - Throws: The same errors as the other forms.
-    public init(
+    /// - Throws: The same errors as the other form.
+    public convenience init(
         policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil, namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch) { policy }
+        let rules = DurableRules.checked(combining, maxBatch, policy, is: .debounce)
         try await self.init(rules, namespace, store, clock)
     }
 
-    /// Opens an existing namespace with the settings that the store has: for workers and tools that need not know them.
+    /// Submits a value under a key with a delay of its own, and returns when the store has recorded it.
+    ///
+    /// Everything else is as in ``DurableCoalescer/submit(_:for:token:)``.
     ///
     /// - Parameters:
-    ///   - namespace: The name under which it was created.
-    ///   - store: The store that has it.
-    ///   - clock: Measures the pauses of workers and of calls that wait.
-    /// - Throws: ``DurableError/noPolicy(namespace:)`` if the namespace has never been opened with settings.
-    public init(
-        namespace: String, in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
-    ) async throws(DurableError) {
-        try await self.init(nil, namespace, store, clock)
-    }
-}
-
-extension DurableRules {
-    /// Returns the rules, or stops the program with the rule that is broken: the settings are part of its code.
-    fileprivate static func checked(
-        _ combining: Combination, _ maxBatch: Int?, _ make: () throws(PolicyError) -> Policy
-    ) -> DurableRules {
-        do {
-            return try DurableRules(try make(), combination: combining, maxBatch: maxBatch)
-        } catch {
-            refuse("\(error)")
-        }
+    ///   - value: The value. The store holds it as JSON.
+    ///   - key: The key, of at most ``DurableLimits/longestKey`` bytes.
+    ///   - delay: The quiet period from this submit on, in place of the debouncer's; a negative one counts as zero. If it
+    ///     exceeds `maxWait`, that limit applies.
+    ///   - token: A name for the submit that makes it repeatable.
+    /// - Returns: A receipt for ``DurableCoalescer/state(of:)`` and ``DurableCoalescer/wait(for:atMost:)``.
+    /// - Throws: The same errors as the form without `after`.
+    @discardableResult
+    public func submit(
+        _ value: Value, for key: Key, after delay: Duration, token: String? = nil
+    ) async throws(DurableError) -> DurableReceipt {
+        try await submit(value, for: key, wait: CoreDuration(delay), token: token)
     }
 }

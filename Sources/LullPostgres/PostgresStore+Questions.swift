@@ -87,7 +87,7 @@ extension PostgresStore {
         statement.add(int: Int32(clamping: max(0, limit)))
         statement.add(now)
         return try await ask(statement, in: namespace, isRepeatable: true).rows.compactMap { row in
-            guard let how = DurableEnding.How(row.text(3) ?? "") else { return nil }
+            guard let how = DurableOutcome(row.text(3) ?? "") else { return nil }
             let (first, last) = (row.bigint(1) ?? 0, row.bigint(2) ?? 0)
             return DurableEnd(
                 key: row.bytes(0) ?? [], submits: first...max(first, last), how: how, run: row.bigint(4),

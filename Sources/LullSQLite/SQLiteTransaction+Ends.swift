@@ -43,7 +43,7 @@ extension SQLiteTransaction {
         latest.bind(":namespace", namespace.id)
         latest.bind(":key", blob: key)
         guard try latest.next(), try latest.number(1) + 1 == ending.submits.lowerBound,
-            DurableEnding.How(latest.text(2)) == .absorbed
+            DurableOutcome(latest.text(2)) == .absorbed
         else { return false }
         let statement = try connection[.extendEnd]
         statement.bind(":id", latest.integer(0))
@@ -84,7 +84,7 @@ extension SQLiteTransaction {
 
     package mutating func end(
         ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace
-    ) throws(DurableError) -> DurableEnding.How? {
+    ) throws(DurableError) -> DurableOutcome? {
         if let dead = try findDead(run, in: namespace), dead.key == key { return .dead }
         let statement = try connection[.endsNewestFirst]
         defer { statement.reset() }
@@ -101,7 +101,7 @@ extension SQLiteTransaction {
 
     package mutating func end(
         ofSubmit generation: Int64, of key: [UInt8], in namespace: DurableNamespace
-    ) throws(DurableError) -> (how: DurableEnding.How, error: String?)? {
+    ) throws(DurableError) -> (how: DurableOutcome, error: String?)? {
         let ended = try connection[.endOfSubmit]
         defer { ended.reset() }
         ended.bind(":namespace", namespace.id)
@@ -136,9 +136,9 @@ extension SQLiteTransaction {
         return ends
     }
 
-    private func how(_ statement: Statement, _ column: Int) throws(DurableError) -> DurableEnding.How {
+    private func how(_ statement: Statement, _ column: Int) throws(DurableError) -> DurableOutcome {
         let name = statement.text(column)
-        guard let how = DurableEnding.How(name) else { throw connection.damage("the end '\(name)'") }
+        guard let how = DurableOutcome(name) else { throw connection.damage("the end '\(name)'") }
         return how
     }
 

@@ -58,7 +58,7 @@ enum DurableChild {
     private static func hold(
         _ store: SQLiteStore, at path: String, _ log: Log, _ name: String
     ) async throws {
-        let terms = DurableRow.Claim(
+        let terms = DurableClaim.Terms(
             owner: .random(in: 1 ... .max), lease: .milliseconds(50), maxAttempts: 1_000_000)
         let claim = DurableClaim(namespace: "kill", terms: terms, limit: 1)
         var run = try await store.claim(claim).runs.first

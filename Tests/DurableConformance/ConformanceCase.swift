@@ -1,5 +1,5 @@
 internal import LullDurable
-public import Testing
+import Testing
 
 /// A rule for every durable store, as a test.
 ///
@@ -8,9 +8,9 @@ public import Testing
 /// @Test(arguments: ConformanceCase.all)
 /// func conforms(_ case: ConformanceCase) async throws { try await `case`.run(on: MyMaker()) }
 /// ```
-public struct ConformanceCase: Sendable, CustomTestStringConvertible {
+package struct ConformanceCase: Sendable, CustomTestStringConvertible {
     /// The body of the test.
-    public let name: String
+    package let name: String
     private let limits: DurableLimits
     private let body: @Sendable (StoreFixture) async throws -> Void
 
@@ -24,21 +24,21 @@ public struct ConformanceCase: Sendable, CustomTestStringConvertible {
     }
 
     /// The name of the test.
-    public var testDescription: String { name }
+    package var testDescription: String { name }
 
     /// Tests a kind of store, and records violations as issues of the current test.
-    public func run(on maker: any StoreMaker) async throws {
+    package func run(on maker: any StoreMaker) async throws {
         try await StoreFixture.with(maker, limits: limits, body)
     }
 
     /// The rules for every store.
-    public static let all = short + scenarios
+    package static let all = short + scenarios
 
     /// All but the published scenarios, which take longest.
-    public static let short =
+    package static let short =
         submits + spacing + combinations + submitters + batches + claims + leases + reports + attempts + deadRuns + ends
         + tokens + keeping + namespaces + forgetting + workers + looking + waking
 
     /// The rules for a store that derives its time from the clocks of a machine (``StoreTime``).
-    public static let ownTime = clocks
+    package static let ownTime = clocks
 }

@@ -1,9 +1,9 @@
 internal import LullCore
-public import LullDurable
+package import LullDurable
 internal import Lull
 
 /// The clocks of a machine, which a test moves: a sleep is over when the test has moved the time that far.
-public final class ManualTime: Sendable {
+package final class ManualTime: Sendable {
     private struct State {
         var reading = StoreTime.Reading(
             boot: "boot 1", sinceBoot: .seconds(1000), wall: CoreInstant(nanoseconds: 1_800_000_000_000_000_000))
@@ -20,18 +20,18 @@ public final class ManualTime: Sendable {
     private let state = Guarded(State())
 
     /// A machine that has been running for a while.
-    public init() {}
+    package init() {}
 
     /// The present reading of the clocks.
-    public var reading: StoreTime.Reading { state.change { $0.reading } }
+    package var reading: StoreTime.Reading { state.change { $0.reading } }
 
     /// The machine's clocks as a store reads them, and waits by.
-    public var clock: StoreClock {
+    package var clock: StoreClock {
         StoreClock(read: { self.reading }, sleep: { try await self.sleep($0) })
     }
 
     /// Time passes, and all clocks show it.
-    public func pass(_ time: Duration) {
+    package func pass(_ time: Duration) {
         pass(time) { reading in
             reading.sinceBoot = .nanoseconds(reading.sinceBoot.nanoseconds + CoreDuration(passed: time).nanoseconds)
             reading.wall = reading.wall.advanced(by: CoreDuration(passed: time))
@@ -39,12 +39,12 @@ public final class ManualTime: Sendable {
     }
 
     /// The wall clock is set.
-    public func setWall(by time: Duration) {
+    package func setWall(by time: Duration) {
         state.change { $0.reading.wall = $0.reading.wall.advanced(by: CoreDuration(passed: time)) }
     }
 
     /// The machine is off for a while, and starts again.
-    public func reboot(after time: Duration) {
+    package func reboot(after time: Duration) {
         pass(time) { reading in
             reading.sinceBoot = .seconds(3)
             reading.wall = reading.wall.advanced(by: CoreDuration(passed: time))
@@ -56,7 +56,7 @@ public final class ManualTime: Sendable {
     }
 
     /// Restores the machine from a snapshot that was made this long ago on its boot clock; the wall clock is correct.
-    public func restore(from time: Duration) {
+    package func restore(from time: Duration) {
         state.change { state in
             let back = CoreDuration(passed: time).nanoseconds
             state.reading.sinceBoot = .nanoseconds(state.reading.sinceBoot.nanoseconds - back)
@@ -97,7 +97,7 @@ public final class ManualTime: Sendable {
     }
 
     /// Waits until a task sleeps on this clock, or has slept since the last time that this was asked: it may have been woken at once.
-    public func somebodySleeps() async {
+    package func somebodySleeps() async {
         while state.change({ $0.sleepers.isEmpty && $0.begun == $0.observed }) { await Task.yield() }
         state.change { $0.observed = $0.begun }
     }

@@ -6,7 +6,7 @@ internal import Testing
 extension ConformanceCase {
     /// The published conformance cases, each on a store of its own: the calls at their instants, and a worker that returns
     /// when the store says so.
-    public static let scenarios = [
+    package static let scenarios = [
         ConformanceCase("every scenario has its executions") { fixture in
             var count = 0
             for scenario in try Scenario.all() {

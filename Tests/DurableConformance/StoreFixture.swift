@@ -1,14 +1,14 @@
 internal import LullCore
-public import LullDurable
+package import LullDurable
 internal import Lull
 
 /// A store under test: short forms of its calls, in whole milliseconds, in one namespace and on a clock that the test
 /// advances.
-public struct StoreFixture: Sendable {
+package struct StoreFixture: Sendable {
     /// The store under test.
-    public let store: any DurableStore
+    package let store: any DurableStore
     /// The clocks of the store.
-    public let time: ManualTime
+    package let time: ManualTime
     let maker: any StoreMaker
     let place: String
     let limits: DurableLimits
@@ -17,7 +17,7 @@ public struct StoreFixture: Sendable {
     private static let places = Guarded(0)
 
     /// Opens an empty store, runs a body with it, and removes it.
-    public static func with(
+    package static func with(
         _ maker: any StoreMaker, limits: DurableLimits = DurableLimits(), _ body: (StoreFixture) async throws -> Void
     ) async throws {
         let number = places.change { number in
@@ -40,21 +40,21 @@ public struct StoreFixture: Sendable {
     }
 
     /// Returns another instance of the same store, as in another process; the same instance if the store allows only one.
-    public func another() async throws -> StoreFixture {
+    package func another() async throws -> StoreFixture {
         guard maker.isShared else { return self }
         let store = try await maker.open(place, limits, time.clock)
         return StoreFixture(store: store, time: time, maker: maker, place: place, limits: limits)
     }
 
     /// Returns the store as the next process opens it, after this one has ended.
-    public func reopened() async throws -> StoreFixture {
+    package func reopened() async throws -> StoreFixture {
         guard maker.isShared else { return self }
         await store.close()
         return try await another()
     }
 
     /// Ends the use of an instance that ``another()`` has opened.
-    public func closeOther() async {
+    package func closeOther() async {
         if maker.isShared { await store.close() }
     }
 
@@ -113,7 +113,7 @@ public struct StoreFixture: Sendable {
         by owner: Int64 = 1, limit: Int = 100, lease: Int = 100, maxAttempts: Int = 3, holding: [DurableRun] = [],
         in namespace: String = StoreFixture.namespace
     ) async throws -> DurableClaim.Answer {
-        let terms = DurableRow.Claim(owner: owner, lease: .milliseconds(Int64(lease)), maxAttempts: maxAttempts)
+        let terms = DurableClaim.Terms(owner: owner, lease: .milliseconds(Int64(lease)), maxAttempts: maxAttempts)
         return try await store.claim(
             DurableClaim(namespace: namespace, terms: terms, holding: holding.map(\.id), limit: limit))
     }

@@ -1,7 +1,7 @@
-public import LullDurable
+package import LullDurable
 
 /// Creates the stores under test.
-public protocol StoreMaker: Sendable {
+package protocol StoreMaker: Sendable {
     /// Opens the store with a name: an empty one the first time, and after that the existing one.
     ///
     /// - Parameters:
@@ -27,30 +27,30 @@ public protocol StoreMaker: Sendable {
 
 extension StoreMaker {
     /// False: a submit is numbered one higher than the one before.
-    public var countsByTime: Bool { false }
+    package var countsByTime: Bool { false }
 
     /// No rules, for a store that cannot check any.
-    public func brokenRules(of store: any DurableStore, isComplete: Bool) -> [String] { [] }
+    package func brokenRules(of store: any DurableStore, isComplete: Bool) -> [String] { [] }
 }
 
 /// Stores in memory, each with a single instance.
-public struct MemoryMaker: StoreMaker {
+package struct MemoryMaker: StoreMaker {
     /// Creates a factory.
-    public init() {}
+    package init() {}
 
     /// Returns an empty store.
-    public func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) -> any DurableStore {
+    package func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) -> any DurableStore {
         MemoryStore(limits: limits, clock: clock)
     }
 
     /// False: instances in memory share nothing.
-    public var isShared: Bool { false }
+    package var isShared: Bool { false }
 
     /// The invariants of the rows, and the tiling of their ranges.
-    public func brokenRules(of store: any DurableStore, isComplete: Bool) -> [String] {
+    package func brokenRules(of store: any DurableStore, isComplete: Bool) -> [String] {
         (store as? MemoryStore)?.checkInvariants(isComplete: isComplete) ?? ["it is no store in memory"]
     }
 
     /// Does nothing.
-    public func remove(_ place: String) {}
+    package func remove(_ place: String) {}
 }

@@ -14,7 +14,7 @@ struct LeaseTests {
     private func die(_ owner: Int64, lease: CoreDuration = .seconds(30)) async throws -> [DurableRun] {
         try await fixture.memory.claim(
             DurableClaim(
-                namespace: "n", terms: DurableRow.Claim(owner: owner, lease: lease, maxAttempts: 3), limit: 10)
+                namespace: "n", terms: DurableClaim.Terms(owner: owner, lease: lease, maxAttempts: 3), limit: 10)
         ).runs
     }
 

@@ -26,7 +26,7 @@ struct SubmitTests {
         #expect(try await checked.status().rules.policy.maxCount == 3)
         let stored = try await sync.status().rules
         await #expect(throws: DurableError.self) {
-            _ = try await DurableDebouncer<String, Int>(every: .seconds(2), namespace: "n", in: fixture.store)
+            _ = try await DurableThrottler<String, Int>(every: .seconds(2), namespace: "n", in: fixture.store)
         }
         await #expect(throws: DurableError.self) {
             _ = try await DurableDebouncer<String, Int>(
@@ -53,7 +53,7 @@ struct SubmitTests {
     @Test("namespaces have nothing in common")
     func namespaces() async throws {
         let sync = try await fixture.debouncer()
-        let other = try await DurableDebouncer<String, Int>(every: .seconds(1), namespace: "o", in: fixture.store)
+        let other = try await DurableThrottler<String, Int>(every: .seconds(1), namespace: "o", in: fixture.store)
         try await sync.submit(1, for: "a")
         #expect(try await other.submit(2, for: "a").generation == 1)
         #expect(try await other.cancel() == 1)

@@ -126,7 +126,7 @@ struct WorkingTests {
 
     @Test("a throttle executes at both edges, and no closer than its interval")
     func throttle() async throws {
-        let report = try await DurableDebouncer<String, Int>(
+        let report = try await DurableThrottler<String, Int>(
             every: .seconds(10), namespace: "n", in: fixture.store, clock: fixture.clock)
         let times = Record<Double>()
         let worker = fixture.work(report) { _ in times.add(fixture.seconds) }

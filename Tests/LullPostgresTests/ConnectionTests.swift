@@ -97,7 +97,7 @@ struct ConnectionTests {
         let proxy = try Proxy(to: TestServer.shared.get())
         let store = try await PostgresStore(url: proxy.url(place.schema))
         try await store.open("w", DurableRules(.debounce(wait: .zero)))
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(600), maxAttempts: 3)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(600), maxAttempts: 3)
         let claim = DurableClaim(namespace: "w", terms: terms, limit: 4)
         #expect(try await store.claim(claim).runs.isEmpty)
         _ = try await store.submit(DurableSubmission(namespace: "w", key: [1], value: [1]))

@@ -29,7 +29,7 @@ struct CopyTests {
     private func store(_ name: String) async throws -> PostgresStore { try await PostgresStore(url: url(name)) }
 
     private func claim(_ store: PostgresStore) async throws -> [DurableRun] {
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
         return try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 10)).runs
     }
 

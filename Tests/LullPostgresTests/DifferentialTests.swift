@@ -43,7 +43,7 @@ struct DifferentialTests {
         var random = SplitMix(seed: seed)
         var done = 0
         var claimed = 0
-        var ends: [DurableEnding.How: Int] = [:]
+        var ends: [DurableOutcome: Int] = [:]
         var trial = 0
         while done < calls {
             trial += 1
@@ -95,6 +95,6 @@ struct DifferentialTests {
             ends.merge(comparison.ends, uniquingKeysWith: +)
         }
         print("\(done) calls, \(claimed) runs, \(ends.values.reduce(0, +)) ends, no difference")
-        for how in DurableEnding.How.allCases { #expect(ends[how, default: 0] > calls / 500, "\(how)") }
+        for how in DurableOutcome.allCases { #expect(ends[how, default: 0] > calls / 500, "\(how)") }
     }
 }

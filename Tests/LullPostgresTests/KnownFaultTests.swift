@@ -18,7 +18,7 @@ struct KnownFaultTests {
     }
 
     private func claim(_ store: PostgresStore, holding runs: [DurableRun] = []) async throws -> [DurableRun] {
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
         let claim = DurableClaim(namespace: "n", terms: terms, holding: runs.map(\.id), limit: 1000)
         return try await store.claim(claim).runs
     }

@@ -16,7 +16,7 @@ struct OpenTransactionTests {
         try await store.open("n", DurableRules(.debounce(for: .zero)))
         let sql = try place.session()
         try sql("SELECT submit('n', 'running', 'x')")
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
         let run = try #require(
             try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 10)).runs.first)
         // Of a key that exists, and of one that does not.
@@ -69,7 +69,7 @@ struct OpenTransactionTests {
         // Under other rules it would be another value, or none.
         let name = try #require(try await store.status().first { $0.pending + $0.ready == 1 }?.namespace)
         #expect((name == "n") == isSame, "\(name)")
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
         let runs = try await store.claim(DurableClaim(namespace: name, terms: terms, limit: 10)).runs
         #expect(runs.map(\.values) == [[Array("late".utf8)]])
         #expect(try await store.open("n", nil) == rules)

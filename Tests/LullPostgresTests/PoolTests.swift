@@ -103,7 +103,7 @@ struct PoolTests {
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
         let runs = try await store.claim(DurableClaim(namespace: "order-mails", terms: terms, limit: 1)).runs
         #expect(runs.first?.submits.lowerBound == Int64(text.trimmingCharacters(in: .whitespacesAndNewlines)))
         #expect(runs.first?.values == [Array(#"{"id": 17}"#.utf8)])

@@ -27,7 +27,7 @@ struct RightsTests {
         try await store.open("n", DurableRules(.debounce(for: .zero)))
         let receipt = try await store.submit(DurableSubmission(namespace: "n", key: [1], value: [2]))
         #expect(try await store.state(of: receipt) == .ready)
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
         await #expect(throws: DurableError.self) {
             try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 1))
         }
@@ -76,7 +76,7 @@ struct RightsTests {
         try place.session()(Schema.script(for: #""\#(place.schema)""#, from: Schema.version))
         try place.session(user: role)("SELECT submit('n', 'k', 'v')")
         let later = try await PostgresStore(url: url)
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
         let runs = try await later.claim(DurableClaim(namespace: "n", terms: terms, limit: 9)).runs
         #expect(Set(runs.map(\.key)) == [[1], Array("k".utf8)])
         #expect(throws: SQL.Failure.self) { try place.session(user: role)("SELECT * FROM status()") }

@@ -19,7 +19,7 @@ struct TransactionTests {
     }
 
     private func work(_ store: PostgresStore) async throws -> [String] {
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
         let answer = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 100))
         for run in answer.runs {
             let report = DurableReport(

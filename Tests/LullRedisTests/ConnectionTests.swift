@@ -77,7 +77,7 @@ struct RedisConnectionTests {
         let proxy = try Proxy(to: server)
         let store = try await RedisStore(url: proxy.url(database))
         try await store.open("w", DurableRules(.debounce(for: .zero)))
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(600), maxAttempts: 3)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(600), maxAttempts: 3)
         let claim = DurableClaim(namespace: "w", terms: terms, limit: 4)
         #expect(try await store.claim(claim).runs.isEmpty)
         _ = try await store.submit(DurableSubmission(namespace: "w", key: [1], value: [1]))

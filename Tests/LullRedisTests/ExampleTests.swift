@@ -56,7 +56,7 @@ struct RedisExampleTests {
         let printed = try run(program + "print(status, number, due_in)\n\(again)\nprint(status, number)\n")
         let words = printed.split(whereSeparator: \.isWhitespace).compactMap { Int64($0) }
         #expect(words.count == 5, "\(printed)")
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
         let runs = try await store.claim(DurableClaim(namespace: "order-mails", terms: terms, limit: 1)).runs
         #expect(runs.first?.values == [Array(#"{"id": 17}"#.utf8)])
         let number = try #require(words.dropFirst().first)
@@ -74,7 +74,7 @@ struct RedisExampleTests {
         let store = try await RedisStore(url: "redis+unix://mailer:secret@\(server.folder)/socket?durability=memory")
         try await store.open("n", DurableRules(.debounce(for: .zero)))
         _ = try await store.submit(DurableSubmission(namespace: "n", key: [1], value: [1]))
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 1)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 1)
         #expect(try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 1)).runs.count == 1)
         try await store.wait(in: "n", after: 0, atMost: .milliseconds(10))
         #expect(try await store.status().count == 1)

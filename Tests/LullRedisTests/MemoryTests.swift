@@ -35,7 +35,7 @@ struct RedisMemoryTests {
         #expect(accepted > 500)
 
         var executed = 0
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 1)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 1)
         while true {
             let runs = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 100)).runs
             if runs.isEmpty { break }
@@ -59,7 +59,7 @@ struct RedisMemoryTests {
         let server = try TestRedis(["save ''"])
         let store = try await RedisStore(server.url(), options)
         try await store.open("n", DurableRules(.debounce(for: .zero)))
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(60), maxAttempts: 1)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 1)
         for round in 0..<20 {
             let submissions = (0..<100).map { number in
                 DurableSubmission(

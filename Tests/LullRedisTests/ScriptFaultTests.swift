@@ -22,7 +22,7 @@ struct ScriptFaultTests {
         let store = try await RedisStore(url: server.url(database))
         let rules = try DurableRules(.debounce(for: .zero), combination: .collect)
         try await store.open("n", rules)
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(600), maxAttempts: 1)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(600), maxAttempts: 1)
         @Sendable func submission(_ key: String, _ wait: CoreDuration? = nil) -> DurableSubmission {
             DurableSubmission(namespace: "n", key: Array(key.utf8), value: [1], wait: wait)
         }

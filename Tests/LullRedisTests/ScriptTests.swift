@@ -41,7 +41,7 @@ struct ScriptTests {
         var random = SplitMix(seed: seed)
         var done = 0
         var claimed = 0
-        var ends: [DurableEnding.How: Int] = [:]
+        var ends: [DurableOutcome: Int] = [:]
         var trial = 0
         while done < calls {
             trial += 1
@@ -94,6 +94,6 @@ struct ScriptTests {
             try session(Command("FLUSHDB"))
         }
         print("\(done) calls, \(claimed) runs, \(ends.values.reduce(0, +)) ends, no difference")
-        for how in DurableEnding.How.allCases { #expect(ends[how, default: 0] > calls / 1000, "\(how)") }
+        for how in DurableOutcome.allCases { #expect(ends[how, default: 0] > calls / 1000, "\(how)") }
     }
 }

@@ -129,7 +129,7 @@ struct KillTests {
             try await lines.wait(for: 1)
             child.signal(SIGSTOP)
             // Another worker claims the run as soon as the lease has ended.
-            let terms = DurableRow.Claim(owner: 0, lease: .seconds(60), maxAttempts: 1_000_000)
+            let terms = DurableClaim.Terms(owner: 0, lease: .seconds(60), maxAttempts: 1_000_000)
             var run: DurableRun?
             while run == nil {
                 try await Task.sleep(for: .milliseconds(2))

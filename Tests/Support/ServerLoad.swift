@@ -64,7 +64,7 @@ package final class ServerLoad: Sendable {
 
     /// Executes what is due, and returns how many runs that were; nil if the store did not answer.
     private func work(on store: any DurableStore) async -> Int? {
-        let terms = DurableRow.Claim(owner: 1, lease: .seconds(2), maxAttempts: 1000)
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(2), maxAttempts: 1000)
         let claim = DurableClaim(namespace: "n", terms: terms, limit: 50)
         guard let runs = try? await store.claim(claim).runs else { return nil }
         let reports = runs.map { run in

@@ -109,7 +109,7 @@ final class DurableSides: @unchecked Sendable {
                     try await group.waitForAll()
                 }
                 try await store.flush(nil, in: namespace)
-                let terms = DurableRow.Claim(owner: 1, lease: .seconds(3600), maxAttempts: 3)
+                let terms = DurableClaim.Terms(owner: 1, lease: .seconds(3600), maxAttempts: 3)
                 let runs = try await store.claim(DurableClaim(namespace: namespace, terms: terms, limit: 1)).runs
                 guard let run = runs.first, run.values.count == count else { fatalError("some values are missing") }
                 _ = try await store.report(
@@ -125,7 +125,7 @@ final class DurableSides: @unchecked Sendable {
         let store = store
         return Sample.of(count) {
             blocking {
-                let terms = DurableRow.Claim(owner: 1, lease: .seconds(3600), maxAttempts: 3)
+                let terms = DurableClaim.Terms(owner: 1, lease: .seconds(3600), maxAttempts: 3)
                 var runs: [DurableRun] = []
                 var done = 0
                 while done < count {

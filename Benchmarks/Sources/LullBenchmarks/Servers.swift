@@ -104,7 +104,7 @@ enum Servers {
         blocking {
             let store = try await open(url)
             let owner = Int64.random(in: 1...Int64.max)
-            let terms = DurableRow.Claim(owner: owner, lease: .seconds(3600), maxAttempts: 3)
+            let terms = DurableClaim.Terms(owner: owner, lease: .seconds(3600), maxAttempts: 3)
             var reports: [DurableReport] = []
             while true {
                 let claim = DurableClaim(namespace: namespace, terms: terms, limit: 64)

@@ -5,7 +5,7 @@ internal import LullCore
 
 extension DurableRow {
     /// Returns the rules of the row's own data that do not hold; empty unless there is a bug.
-    public func checkInvariants() -> [String] {
+    package func checkInvariants() -> [String] {
         var broken = Broken()
         broken.unless(born <= taken && taken <= generation, "born \(born) ≤ taken \(taken) ≤ generation \(generation)")
         broken.unless((pending != nil) == (gate.count > 0), "something is pending exactly if the gate counts it")

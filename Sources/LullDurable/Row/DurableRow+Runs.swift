@@ -1,28 +1,11 @@
-public import LullCore
+package import LullCore
 
 // The calls of workers. All but a claim concern a run that the worker holds: the store has compared its id, its fence and its
 // owner with the row's before.
 
 extension DurableRow {
-    /// The terms of a worker's claim.
-    public struct Claim: Hashable, Sendable {
-        /// The worker's number: random, and new at each of its starts.
-        public var owner: Int64
-        /// How long a run is the worker's unless the worker renews the lease.
-        public var lease: CoreDuration
-        /// How many attempts a run has before it is dead.
-        public var maxAttempts: Int
-
-        /// Creates a claim.
-        public init(owner: Int64, lease: CoreDuration, maxAttempts: Int) {
-            self.owner = owner
-            self.lease = lease
-            self.maxAttempts = maxAttempts
-        }
-    }
-
     /// The error of an attempt whose lease expired.
-    public static var leaseExpired: [UInt8] { Array("the worker's lease expired".utf8) }
+    package static var leaseExpired: [UInt8] { Array("the worker's lease expired".utf8) }
 
     /// Hands the next run of the key to a worker, if there is one that may start at `now`.
     ///
@@ -38,9 +21,9 @@ extension DurableRow {
     ///     and the store holds the values outside the row.
     ///   - endings: Receives what ends in this step.
     /// - Returns: Whether ``run`` is now the worker's.
-    public mutating func claim(
-        _ claim: Claim, at now: CoreInstant, by rules: DurableRules, sequence: inout Int64, rest: Int64? = nil,
-        _ endings: inout [DurableEnding]
+    package mutating func claim(
+        _ claim: DurableClaim.Terms, at now: CoreInstant, by rules: DurableRules, sequence: inout Int64,
+        rest: Int64? = nil, _ endings: inout [DurableEnding]
     ) -> Bool {
         settle(at: now, by: rules, &endings)
         guard let startable, startable <= now else { return false }
@@ -70,19 +53,19 @@ extension DurableRow {
     }
 
     /// Hands a run out again to the worker that has it without knowing: the answer to its claim was lost.
-    public mutating func handOutAgain(_ claim: Claim, at now: CoreInstant, sequence: inout Int64) {
+    package mutating func handOutAgain(_ claim: DurableClaim.Terms, at now: CoreInstant, sequence: inout Int64) {
         sequence += 1
         run?.fence = sequence
         run?.state = .claimed(until: now.advanced(by: claim.lease))
     }
 
     /// Extends the lease of a run that the worker is still executing.
-    public mutating func heartbeat(lease: CoreDuration, at now: CoreInstant) {
+    package mutating func heartbeat(lease: CoreDuration, at now: CoreInstant) {
         run?.state = .claimed(until: now.advanced(by: lease))
     }
 
     /// Ends a run whose handler has returned.
-    public mutating func complete(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
+    package mutating func complete(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         settle(at: now, by: rules, &endings)
         guard let run else { return }
         endings.append(DurableEnding(run, .completed))
@@ -92,7 +75,7 @@ extension DurableRow {
     /// Ends an attempt whose handler threw.
     ///
     /// After `retry` the run may be tried again. Without `retry`, it has had all its attempts and is dead.
-    public mutating func fail(
+    package mutating func fail(
         _ error: [UInt8], retry: CoreDuration?, at now: CoreInstant, by rules: DurableRules,
         _ endings: inout [DurableEnding]
     ) {
@@ -110,7 +93,7 @@ extension DurableRow {
     }
 
     /// Takes a run back from the worker without counting the attempt.
-    public mutating func release(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
+    package mutating func release(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         settle(at: now, by: rules, &endings)
         guard let run else { return }
         self.run?.attempt = run.attempt - 1
@@ -133,7 +116,7 @@ extension DurableRow {
     ///   - newest: The newest generation of the key that has ended, as far as the store knows.
     ///   - now: The present instant of the store's time.
     ///   - rules: The rules of the namespace.
-    public mutating func retry(_ dead: Run, newest: Int64?, at now: CoreInstant, by rules: DurableRules) -> Retry {
+    package mutating func retry(_ dead: Run, newest: Int64?, at now: CoreInstant, by rules: DurableRules) -> Retry {
         let last = dead.value.submits.upperBound
         if rules.combination == .latest {
             let hasNewer = generation > born && generation > last
@@ -148,7 +131,7 @@ extension DurableRow {
     }
 
     /// Whether a dead run is retried, or why not.
-    public enum Retry: Hashable, Sendable {
+    package enum Retry: Hashable, Sendable {
         /// The run may be claimed.
         case accepted
         /// Only the latest value counts, and the key has a newer generation: an old value must not overwrite it.

@@ -1,11 +1,11 @@
-public import LullCore
+package import LullCore
 
 // The calls of producers. Each begins with `settle`, so that a late worker affects when a value runs, never which one.
 
 extension DurableRow {
     /// Moves a pending value that has fallen due by `now` to ready. Every other step begins with this one (<doc:Semantics>,
     /// section 2).
-    public mutating func settle(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
+    package mutating func settle(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         guard let due = gate.settle(at: now, by: policy(by: rules)) else { return }
         pendingFellDue(due, by: rules, &endings)
     }
@@ -22,7 +22,7 @@ extension DurableRow {
     ///   - endings: Receives what ends in this step.
     /// - Returns: When the value that includes the submit falls due; nil if the submit was absorbed.
     @discardableResult
-    public mutating func submit(
+    package mutating func submit(
         _ value: [UInt8], at now: CoreInstant, wait: CoreDuration? = nil, submitter: Submitter = .unnamed,
         atLeast number: Int64 = .min, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> CoreInstant? {
@@ -54,7 +54,7 @@ extension DurableRow {
     ///
     /// - Returns: Whether there was anything to flush.
     @discardableResult
-    public mutating func flush(
+    package mutating func flush(
         at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> Bool {
         let hadPending = flushPending(at: now, by: rules, &endings)
@@ -69,7 +69,7 @@ extension DurableRow {
     ///
     /// - Returns: Whether anything was pending.
     @discardableResult
-    public mutating func flushPending(
+    package mutating func flushPending(
         at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> Bool {
         settle(at: now, by: rules, &endings)
@@ -83,7 +83,7 @@ extension DurableRow {
     ///
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
-    public mutating func cancel(
+    package mutating func cancel(
         at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> Int {
         settle(at: now, by: rules, &endings)
@@ -116,7 +116,7 @@ extension DurableRow {
     ///
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
-    public mutating func cancelPending(
+    package mutating func cancelPending(
         at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> Int {
         settle(at: now, by: rules, &endings)

@@ -1,4 +1,4 @@
-public import LullCore
+package import LullCore
 
 /// The state of one key in a durable store, and its transitions: the semantics of a durable debouncer, without a database, a
 /// clock or a worker.
@@ -25,50 +25,50 @@ public import LullCore
 /// | ended as dead | ``retry(_:newest:at:by:)`` | run, in backoff |
 ///
 /// A key without a row is at rest: no gate is open, and nothing is left to do.
-public struct DurableRow: Hashable, Sendable {
+package struct DurableRow: Hashable, Sendable {
     /// The number before the first submit of this row.
-    public var born: Int64
+    package var born: Int64
     /// The number of the newest submit. A key never gets the same number twice.
-    public var generation: Int64
+    package var generation: Int64
     /// Every submit up to this one is in a claimed or an ended range.
-    public var taken: Int64
+    package var taken: Int64
     /// The state that determines when what is pending falls due.
-    public var gate = Gate()
+    package var gate = Gate()
     /// The longest wait of a debounce, infinite without one, or the interval of a throttle; as it was at the latest submit.
     ///
     /// Changed durations apply from the next submit on. The quiet period is not needed: the gate has the instant at which it
     /// ends.
-    public var span = CoreDuration.infinite
+    package var span = CoreDuration.infinite
     /// The spacing of a debounce, zero without one; as it was at the latest submit.
-    public var spacing = CoreDuration.zero
+    package var spacing = CoreDuration.zero
     /// The value that is not due yet. Submits change only this one.
-    public var pending: Pending?
+    package var pending: Pending?
     /// The value that has fallen due and that no worker has claimed: frozen.
-    public var ready: Ready?
+    package var ready: Ready?
     /// The run that a worker has claimed: at most one per key.
-    public var run: Run?
+    package var run: Run?
 
     /// Creates the row of a key that had none.
     ///
     /// - Parameter base: A number that no submit of this key has exceeded: the highest ``generation`` of all rows that the
     ///   store has deleted.
-    public init(base: Int64) {
+    package init(base: Int64) {
         born = base
         generation = base
         taken = base
     }
 
     /// A value that is not due yet. The gate counts the submits behind it, and has the instant of the first.
-    public struct Pending: Hashable, Sendable {
+    package struct Pending: Hashable, Sendable {
         /// The values.
-        public var batch: Batch<DurablePayload>
+        package var batch: Batch<DurablePayload>
         /// The instant of the latest submit behind it.
-        public var last: CoreInstant
+        package var last: CoreInstant
         /// The submitters of the submits behind it.
-        public var submitter: Submitter
+        package var submitter: Submitter
 
         /// Creates a pending value from what a store has of it.
-        public init(batch: Batch<DurablePayload>, last: CoreInstant, submitter: Submitter = .unnamed) {
+        package init(batch: Batch<DurablePayload>, last: CoreInstant, submitter: Submitter = .unnamed) {
             self.batch = batch
             self.last = last
             self.submitter = submitter
@@ -76,7 +76,7 @@ public struct DurableRow: Hashable, Sendable {
     }
 
     /// The submitters of a pending value, so that what comes from one submitter alone can be flushed or cancelled.
-    public enum Submitter: Hashable, Sendable {
+    package enum Submitter: Hashable, Sendable {
         /// No submit named its submitter.
         case unnamed
         /// All submits named this submitter.
@@ -85,7 +85,7 @@ public struct DurableRow: Hashable, Sendable {
         case several
 
         /// Creates the value of a number, as stores hold it.
-        public init(_ number: Int64?) {
+        package init(_ number: Int64?) {
             switch number {
             case nil: self = .unnamed
             case Self.severalNumber: self = .several
@@ -94,7 +94,7 @@ public struct DurableRow: Hashable, Sendable {
         }
 
         /// The value as one number, as stores hold it; nil if no submitter was named.
-        public var number: Int64? {
+        package var number: Int64? {
             switch self {
             case .unnamed: nil
             case .one(let number): number
@@ -103,30 +103,30 @@ public struct DurableRow: Hashable, Sendable {
         }
 
         /// The number of ``several``, which is no submitter's number.
-        public static let severalNumber: Int64 = 0
+        package static let severalNumber: Int64 = 0
     }
 
     /// A value that has fallen due.
-    public struct Ready: Hashable, Sendable {
+    package struct Ready: Hashable, Sendable {
         /// The values.
-        public var batch: Batch<DurablePayload>
+        package var batch: Batch<DurablePayload>
         /// The generations that the value covers.
-        public var submits: ClosedRange<Int64>
+        package var submits: ClosedRange<Int64>
         /// The number of submits behind the value. The range also covers submits that were absorbed while it was ready; they do
         /// not count.
-        public var count: Int
+        package var count: Int
         /// The instant of the oldest submit behind the value.
-        public var first: CoreInstant
+        package var first: CoreInstant
         /// When the value fell due; for values that became one, the earliest such instant.
-        public var due: CoreInstant
+        package var due: CoreInstant
         /// Why the value fell due.
-        public var edge: Edge
+        package var edge: Edge
         /// For the rest of a batch, the instant from which it may start: when the part before it ended. Nil for any other value,
         /// which may start when it has fallen due.
-        public var since: CoreInstant?
+        package var since: CoreInstant?
 
         /// Creates a ready value from what a store has of it.
-        public init(
+        package init(
             batch: Batch<DurablePayload>, submits: ClosedRange<Int64>, count: Int, first: CoreInstant, due: CoreInstant,
             edge: Edge, since: CoreInstant? = nil
         ) {
@@ -140,29 +140,29 @@ public struct DurableRow: Hashable, Sendable {
         }
 
         /// The instant from which a worker may claim the value.
-        public var startable: CoreInstant { since ?? due }
+        package var startable: CoreInstant { since ?? due }
     }
 
     /// A run: a value that was handed to a worker, with the same id and the same range in every attempt.
-    public struct Run: Hashable, Sendable {
+    package struct Run: Hashable, Sendable {
         /// The value that was ready.
-        public var value: Ready
+        package var value: Ready
         /// The id of the run, the same in every attempt.
-        public var id: Int64
+        package var id: Int64
         /// The number of the latest claim, which grows with every claim; a worker that holds a lower one has lost the run.
-        public var fence: Int64
+        package var fence: Int64
         /// The worker that has or had the run.
-        public var owner: Int64
+        package var owner: Int64
         /// The number of the latest attempt, from 1.
-        public var attempt: Int
+        package var attempt: Int
         /// Whether a worker has the run.
-        public var state: State
+        package var state: State
         /// The error of the latest failed attempt, in UTF-8: comparing strings would link the Unicode tables into Embedded
         /// programs.
-        public var error: [UInt8]?
+        package var error: [UInt8]?
 
         /// Creates a run from what a store has of it.
-        public init(
+        package init(
             value: Ready, id: Int64, fence: Int64, owner: Int64, attempt: Int, state: State, error: [UInt8]? = nil
         ) {
             self.value = value
@@ -175,14 +175,14 @@ public struct DurableRow: Hashable, Sendable {
         }
 
         /// The state of a run between its claim and its end.
-        public enum State: Hashable, Sendable {
+        package enum State: Hashable, Sendable {
             /// A worker has the run until this instant, and longer unless another worker claims it.
             case claimed(until: CoreInstant)
             /// No worker has the run; it may be claimed from this instant on.
             case backoff(until: CoreInstant)
 
             /// The instant from which the run may be claimed.
-            public var end: CoreInstant {
+            package var end: CoreInstant {
                 switch self {
                 case .claimed(let end), .backoff(let end): end
                 }
@@ -190,7 +190,7 @@ public struct DurableRow: Hashable, Sendable {
         }
 
         /// Whether no worker has the run.
-        public var isInBackoff: Bool {
+        package var isInBackoff: Bool {
             if case .backoff = state { true } else { false }
         }
     }
@@ -198,16 +198,16 @@ public struct DurableRow: Hashable, Sendable {
     // MARK: - Queries
 
     /// The generations behind the pending value.
-    public var pendingSubmits: ClosedRange<Int64>? { pending == nil ? nil : newestSubmits }
+    package var pendingSubmits: ClosedRange<Int64>? { pending == nil ? nil : newestSubmits }
 
     /// The generations after those that are ready or taken.
     var newestSubmits: ClosedRange<Int64> { (ready?.submits.upperBound ?? taken) + 1...generation }
 
     /// Whether nothing is left of the key: the store deletes the row.
-    public var isAtRest: Bool { gate.phase == .idle && !hasWork }
+    package var isAtRest: Bool { gate.phase == .idle && !hasWork }
 
     /// Returns whether the key has work or an open gate at `now`: a row that is kept for its spacing alone is not listed.
-    public func isListed(at now: CoreInstant, by rules: DurableRules) -> Bool {
+    package func isListed(at now: CoreInstant, by rules: DurableRules) -> Bool {
         var gate = gate
         return hasWork || gate.settle(at: now, by: policy(by: rules)) != nil || gate.isOpen
     }
@@ -220,16 +220,16 @@ public struct DurableRow: Hashable, Sendable {
     }
 
     /// Returns when the pending value falls due.
-    public func due(by rules: DurableRules) -> CoreInstant? {
+    package func due(by rules: DurableRules) -> CoreInstant? {
         gate.due(by: policy(by: rules))
     }
 
     /// The instant from which a worker may claim something of this key in its present state: the end of a lease or a backoff,
     /// or the instant at which the ready value fell due.
-    public var startable: CoreInstant? { run?.state.end ?? ready?.startable }
+    package var startable: CoreInstant? { run?.state.end ?? ready?.startable }
 
     /// Returns the first instant at which the row changes by itself or something may be claimed.
-    public func wake(by rules: DurableRules) -> CoreInstant {
+    package func wake(by rules: DurableRules) -> CoreInstant {
         let change = gate.phase == .idle ? .farFuture : gate.nextChange(by: policy(by: rules))
         return min(startable ?? .farFuture, change)
     }

@@ -30,7 +30,7 @@ public struct DurableRules: Hashable, Sendable {
     }
 
     /// Returns whether a claim takes only the first values of what is ready.
-    public func splits(_ ready: DurableRow.Ready) -> Bool {
+    package func splits(_ ready: DurableRow.Ready) -> Bool {
         combination == .collect && ready.count > maxBatch ?? .max
     }
 }

@@ -32,8 +32,8 @@ public struct DurableSubmission: Hashable, Sendable {
     }
 
     /// Throws ``DurableError/keyTooLong(bytes:limit:)`` or ``DurableError/tooLarge(bytes:limit:)`` if the key or the value has
-    /// more bytes than is allowed; for implementers of a store, whose ``DurableStore/submit(_:)`` begins with it.
-    public func checkSize(by limits: DurableLimits) throws(DurableError) {
+    /// more bytes than is allowed: a store's ``DurableStore/submit(_:)`` begins with it.
+    package func checkSize(by limits: DurableLimits) throws(DurableError) {
         guard key.count <= DurableLimits.longestKey else {
             throw .keyTooLong(bytes: key.count, limit: DurableLimits.longestKey)
         }
@@ -45,7 +45,7 @@ public struct DurableSubmission: Hashable, Sendable {
 
 /// The receipt for a submit that has been recorded.
 ///
-/// Pass it to ``DurableDebouncer/state(of:)`` or ``DurableDebouncer/wait(for:atMost:)``, in any process that uses the store.
+/// Pass it to ``DurableCoalescer/state(of:)`` or ``DurableCoalescer/wait(for:atMost:)``, in any process that uses the store.
 /// It is `Codable`, so you can save it.
 public struct DurableReceipt: Hashable, Sendable, Codable {
     /// The name of the namespace.
@@ -75,7 +75,7 @@ public struct DurableClaim: Hashable, Sendable {
     /// The name of the namespace.
     public var namespace: String
     /// The worker, the lease that it wants, and how many attempts a run may have.
-    public var terms: DurableRow.Claim
+    public var terms: Terms
     /// The ids of the runs that the worker knows it has. The store hands out again every other run that is leased to it:
     /// the answer with that run was lost.
     public var holding: [Int64]
@@ -83,11 +83,28 @@ public struct DurableClaim: Hashable, Sendable {
     public var limit: Int
 
     /// Creates a claim.
-    public init(namespace: String, terms: DurableRow.Claim, holding: [Int64] = [], limit: Int) {
+    public init(namespace: String, terms: Terms, holding: [Int64] = [], limit: Int) {
         self.namespace = namespace
         self.terms = terms
         self.holding = holding
         self.limit = limit
+    }
+
+    /// The terms of a claim.
+    public struct Terms: Hashable, Sendable {
+        /// The worker's number: random, and new at each of its starts.
+        public var owner: Int64
+        /// How long a run is the worker's unless the worker renews the lease.
+        public var lease: CoreDuration
+        /// How many attempts a run has before it is dead.
+        public var maxAttempts: Int
+
+        /// Creates the terms of a claim.
+        public init(owner: Int64, lease: CoreDuration, maxAttempts: Int) {
+            self.owner = owner
+            self.lease = lease
+            self.maxAttempts = maxAttempts
+        }
     }
 
     /// The answer to a claim.
@@ -135,8 +152,8 @@ public struct DurableRun: Hashable, Sendable {
     /// The number of this attempt, from 1.
     public var attempt: Int
 
-    /// Creates a worker's view of a row's run; for implementers of a store.
-    public init(key: [UInt8], values: [[UInt8]], run: DurableRow.Run) {
+    /// Creates a worker's view of a row's run.
+    package init(key: [UInt8], values: [[UInt8]], run: DurableRow.Run) {
         self.key = key
         self.values = values
         id = run.id

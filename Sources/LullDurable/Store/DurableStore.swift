@@ -1,14 +1,14 @@
 internal import LullCore
 
-/// A store of the pending work of durable debouncers: a protocol for implementers.
+/// A store of the pending work of durable debouncers and throttlers.
 ///
-/// To use a store, create an `SQLiteStore` or a ``MemoryStore``, pass it to a ``DurableDebouncer``, and ``close()`` it at
-/// the end. The debouncer makes all other calls.
+/// To use a store, create an `SQLiteStore` or a ``MemoryStore``, pass it to a ``DurableDebouncer`` or ``DurableThrottler``, and
+/// ``close()`` it at the end. These make all other calls.
 ///
-/// To write a store, make each call one atomic step at one instant of the store's own time, and commit it before the call
-/// returns. Every call must be harmless to repeat. Callers give durations, never instants. A store that can hold its rows
-/// still during a step implements ``DurableTable`` and gets its steps from there. The conformance suite in the repository
-/// (`Tests/DurableConformance`) decides whether a store is correct.
+/// The stores are those of this package; another one is written in it. Each call is one atomic step at one instant of the store's
+/// own time, and is committed before it returns. Every call is harmless to repeat. Callers give durations, never instants. A
+/// store that can hold its rows still during a step implements `DurableTable` and gets its steps from there. The conformance suite
+/// in the repository (`Tests/DurableConformance`) decides whether a store is correct.
 ///
 /// Calls throw ``DurableError``. Cancelling the task that awaits a call does not undo the call.
 public protocol DurableStore: Sendable {

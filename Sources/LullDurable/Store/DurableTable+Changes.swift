@@ -1,9 +1,9 @@
-public import LullCore
+package import LullCore
 
 // Flushing and cancelling as steps on a table: of one key, or of all.
 
 /// What is done to the work of a key, or of all keys.
-public enum DurableChange: Hashable, Sendable {
+package enum DurableChange: Hashable, Sendable {
     /// What is pending or between two attempts becomes ready: see ``DurableStore/flush(_:in:)``.
     case flush
     /// What no worker has is dropped: see ``DurableStore/cancel(_:in:)``.
@@ -23,7 +23,7 @@ public enum DurableChange: Hashable, Sendable {
 /// A change of all keys: the rows that a namespace had when it began, in the order of their insertion, of which some are done.
 ///
 /// A store whose steps lock out others makes the change in several steps: what is submitted between them stays as it is.
-public struct DurableSweep: Hashable, Sendable {
+package struct DurableSweep: Hashable, Sendable {
     /// The rows that are left.
     fileprivate var rest: ArraySlice<Int64>
     /// When the change began.
@@ -32,7 +32,7 @@ public struct DurableSweep: Hashable, Sendable {
     public fileprivate(set) var count = 0
 
     /// Whether no row is left.
-    public var isComplete: Bool { rest.isEmpty }
+    package var isComplete: Bool { rest.isEmpty }
 }
 
 extension DurableTable {
@@ -40,7 +40,7 @@ extension DurableTable {
     /// ``DurableStore/cancel(_:in:)``.
     ///
     /// - Returns: The number of keys that were flushed, or of submits that were cancelled.
-    public mutating func change(
+    package mutating func change(
         _ change: DurableChange, _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> Int {
         guard let key else {
@@ -53,7 +53,7 @@ extension DurableTable {
     }
 
     /// Begins a change of all keys.
-    public mutating func sweep(
+    package mutating func sweep(
         of namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableSweep {
         DurableSweep(rest: try handles(in: namespace)[...], began: now)
@@ -67,7 +67,7 @@ extension DurableTable {
     ///   - limit: The most rows that are changed in this step.
     ///   - namespace: The namespace with which the change began.
     ///   - now: The instant of this step.
-    public mutating func change(
+    package mutating func change(
         _ change: DurableChange, _ sweep: inout DurableSweep, atMost limit: Int, in namespace: DurableNamespace,
         at now: CoreInstant
     ) throws(DurableError) {

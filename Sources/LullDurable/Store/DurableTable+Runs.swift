@@ -1,5 +1,5 @@
 internal import Lull
-public import LullCore
+package import LullCore
 
 // The calls of workers, and those about dead runs, as steps on a table.
 
@@ -7,7 +7,7 @@ extension DurableTable {
     /// Hands out runs that may start: the step of ``DurableStore/claim(_:)``.
     ///
     /// - Returns: The runs, the runs that died instead, and when there may be more.
-    public mutating func claim(
+    package mutating func claim(
         _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
         var result = ClaimResult(runs: try handOutAgain(claim, in: namespace, at: now))
@@ -85,7 +85,7 @@ extension DurableTable {
     }
 
     /// Records a worker's report on a run: the step of ``DurableStore/report(_:)``.
-    public mutating func report(
+    package mutating func report(
         _ report: DurableReport, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableReport.Answer {
         let old = try find(report.key, in: namespace)
@@ -121,7 +121,7 @@ extension DurableTable {
     }
 
     /// Gives a dead run another series of attempts: the step of ``DurableStore/retry(_:in:)``.
-    public mutating func retry(
+    package mutating func retry(
         _ run: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableRetry {
         guard let dead = try findDead(run, in: namespace) else { return .notFound }
@@ -141,13 +141,13 @@ extension DurableTable {
     }
 
     /// Deletes a dead run, and returns whether there was one: the step of ``DurableStore/discard(_:in:)``.
-    public mutating func discard(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool {
+    package mutating func discard(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool {
         try takeDead(run, withValues: true, in: namespace)
     }
 
     /// Deletes some of the ends and tokens that are older than the limits allow. Call it in each step: it does a little at
     /// a time.
-    public mutating func forget(
+    package mutating func forget(
         beyond limits: DurableLimits, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
         let retention = CoreDuration(limits.retention).nanoseconds

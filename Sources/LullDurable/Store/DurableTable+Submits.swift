@@ -1,10 +1,10 @@
-public import LullCore
+package import LullCore
 
 // The calls of producers as steps on a table.
 
 extension DurableTable {
     /// Records a submit: the step of ``DurableStore/submit(_:)``.
-    public mutating func submit(
+    package mutating func submit(
         _ submission: DurableSubmission, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableReceipt {
         if let token = submission.token, var first = try answer(to: token, in: namespace) {
@@ -31,7 +31,7 @@ extension DurableTable {
     ///
     /// - Returns: The keys, each with its newest generation; and the number of other keys whose pending value comes from
     ///   several submitters, perhaps including this one.
-    public mutating func flush(
+    package mutating func flush(
         submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
         var flushed: [(key: [UInt8], generation: Int64)] = []
@@ -46,7 +46,7 @@ extension DurableTable {
     ///
     /// - Returns: The number of submits behind what was dropped; and the number of keys whose pending value comes from
     ///   several submitters, perhaps including this one.
-    public mutating func cancel(
+    package mutating func cancel(
         submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (cancelled: Int, mixed: Int) {
         var cancelled = 0
@@ -86,7 +86,7 @@ extension DurableTable {
     }
 
     /// Returns the state of a submit: the step of ``DurableStore/state(of:)``.
-    public mutating func state(
+    package mutating func state(
         of receipt: DurableReceipt, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableState {
         if let entry = try find(receipt.key, in: namespace) {
@@ -142,7 +142,7 @@ extension DurableRow {
 }
 
 extension DurableState {
-    package init(_ how: DurableEnding.How, error: String?) {
+    package init(_ how: DurableOutcome, error: String?) {
         switch how {
         case .completed: self = .completed
         case .failed: self = .failed(error: error)

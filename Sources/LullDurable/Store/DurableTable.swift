@@ -1,4 +1,4 @@
-public import LullCore
+package import LullCore
 
 /// The rows of a store inside one atomic step: for implementers of a ``DurableStore``.
 ///
@@ -6,7 +6,7 @@ public import LullCore
 /// builds its calls on the extensions of this protocol: ``submit(_:in:at:)``, ``claim(_:in:at:)``, ``report(_:in:at:)``
 /// and the others. A store whose steps run on a server writes them in the server's language; the conformance suite
 /// requires the same answers of it.
-public protocol DurableTable {
+package protocol DurableTable {
     /// The source of fences and run ids: one number for the whole store, which only grows.
     var sequence: Int64 { get set }
     /// The highest generation of all deleted rows.
@@ -66,11 +66,11 @@ public protocol DurableTable {
     /// Returns how a run of a key has ended; nil if it has not.
     mutating func end(
         ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace
-    ) throws(DurableError) -> DurableEnding.How?
+    ) throws(DurableError) -> DurableOutcome?
     /// Returns how a submit of a key has ended, with the error if there was one; nil if it has not ended.
     mutating func end(
         ofSubmit generation: Int64, of key: [UInt8], in namespace: DurableNamespace
-    ) throws(DurableError) -> (how: DurableEnding.How, error: String?)?
+    ) throws(DurableError) -> (how: DurableOutcome, error: String?)?
     /// Returns the newest generation of a key that has ended, dead runs included.
     mutating func newestEnd(of key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> Int64?
 
@@ -103,16 +103,16 @@ public protocol DurableTable {
 }
 
 /// A namespace, as an argument of the steps of a ``DurableTable``.
-public struct DurableNamespace: Hashable, Sendable {
+package struct DurableNamespace: Hashable, Sendable {
     /// The store's number of the namespace.
-    public var id: Int64
+    package var id: Int64
     /// The name of the namespace.
-    public var name: String
+    package var name: String
     /// The rules with which the namespace was last opened.
-    public var rules: DurableRules
+    package var rules: DurableRules
 
     /// Creates a namespace from what the store has of it.
-    public init(id: Int64, name: String, rules: DurableRules) {
+    package init(id: Int64, name: String, rules: DurableRules) {
         self.id = id
         self.name = name
         self.rules = rules
@@ -142,19 +142,19 @@ extension DurableNamespace {
 }
 
 /// A row of a ``DurableTable``, with its handle, its key and its wake-up instant.
-public struct DurableEntry: Hashable, Sendable {
+package struct DurableEntry: Hashable, Sendable {
     /// The store's number of the row.
-    public var handle: Int64
+    package var handle: Int64
     /// The bytes of the key.
-    public var key: [UInt8]
+    package var key: [UInt8]
     /// The state of the key.
-    public var row: DurableRow
+    package var row: DurableRow
     /// The only instant that a store has to index: never later than the first at which something can happen to the row.
     /// A submit only moves it earlier; a step that finds it too early moves it later.
-    public var wake: CoreInstant
+    package var wake: CoreInstant
 
     /// Creates an entry from what the store has of it.
-    public init(handle: Int64, key: [UInt8], row: DurableRow, wake: CoreInstant) {
+    package init(handle: Int64, key: [UInt8], row: DurableRow, wake: CoreInstant) {
         self.handle = handle
         self.key = key
         self.row = row

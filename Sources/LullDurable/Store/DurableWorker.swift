@@ -1,7 +1,7 @@
 internal import Foundation
 internal import LullCore
 
-/// A worker of a namespace, as its store knows it: the answer of ``DurableDebouncer/workers()``.
+/// A worker of a namespace, as its store knows it: the answer of ``DurableCoalescer/workers()``.
 public struct DurableWorker: Hashable, Sendable {
     /// Which worker it is, and where it runs.
     public struct Identity: Hashable, Sendable {

@@ -33,7 +33,7 @@ struct MemoryTable: DurableTable {
     /// An ended range.
     struct End {
         var submits: ClosedRange<Int64>
-        var how: DurableEnding.How
+        var how: DurableOutcome
         var run: Int64?
         var error: String?
         var at: CoreInstant
@@ -153,14 +153,14 @@ struct MemoryTable: DurableTable {
             End(submits: ending.submits, how: ending.how, run: ending.run?.id, error: ending.run?.errorText, at: now))
     }
 
-    mutating func end(ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace) -> DurableEnding.How? {
+    mutating func end(ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace) -> DurableOutcome? {
         if let dead = self[namespace].dead[run], dead.key == key { return .dead }
         return self[namespace].ends[key]?.first { $0.run == run }?.how
     }
 
     mutating func end(
         ofSubmit generation: Int64, of key: [UInt8], in namespace: DurableNamespace
-    ) -> (how: DurableEnding.How, error: String?)? {
+    ) -> (how: DurableOutcome, error: String?)? {
         if let end = self[namespace].ends[key]?.first(where: { $0.submits.contains(generation) }) {
             return (end.how, end.error)
         }

@@ -1,8 +1,8 @@
-public import LullCore
+internal import LullCore
 
 // The states and counts that a store reports.
 
-/// The state of a submit: the answer of ``DurableDebouncer/state(of:)``.
+/// The state of a submit: the answer of ``DurableCoalescer/state(of:)``.
 @nonexhaustive
 public enum DurableState: Hashable, Sendable {
     /// Its value, or one that has replaced it, is not due yet.
@@ -27,7 +27,7 @@ public enum DurableState: Hashable, Sendable {
     case forgotten
 }
 
-/// The work of a namespace at the moment: the answer of ``DurableDebouncer/status()``.
+/// The work of a namespace at the moment: the answer of ``DurableCoalescer/status()``.
 ///
 /// Watch ``dead``, and ``oldestDue``, which grows when workers are missing or too slow.
 public struct DurableStatus: Hashable, Sendable {
@@ -43,7 +43,7 @@ public struct DurableStatus: Hashable, Sendable {
     public var running = 0
     /// The number of keys with a run that waits for another attempt.
     public var retrying = 0
-    /// The number of runs that have used up their attempts: see ``DurableDebouncer/dead(limit:)``.
+    /// The number of runs that have used up their attempts: see ``DurableCoalescer/dead(limit:)``.
     public var dead = 0
     /// How long the oldest work that waits for a worker has waited: a value that is due, a run whose next attempt is due,
     /// or a run whose lease has expired.
@@ -94,7 +94,7 @@ public struct DurableStatus: Hashable, Sendable {
     }
 }
 
-/// The work of a key at the moment, pending, ready or running: an answer of ``DurableDebouncer/list(prefix:limit:)``.
+/// The work of a key at the moment, pending, ready or running: an answer of ``DurableCoalescer/list(prefix:limit:)``.
 ///
 /// A store returns keys as bytes. A ``DurableDebouncer`` returns keys of its type, or nil if no key of the type has the
 /// bytes.
@@ -115,8 +115,8 @@ public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
         (self.key, self.pending, self.dueIn, self.ready, self.run) = (key, pending, dueIn, ready, run)
     }
 
-    /// Creates the listing of a row; for implementers of a store.
-    public init(key: Key, row: DurableRow, rules: DurableRules, at now: CoreInstant) {
+    /// Creates the listing of a row.
+    package init(key: Key, row: DurableRow, rules: DurableRules, at now: CoreInstant) {
         var row = row
         var endings: [DurableEnding] = []
         row.settle(at: now, by: rules, &endings)
@@ -170,13 +170,13 @@ public struct DurableListedRun: Hashable, Sendable {
     }
 }
 
-/// A run that has used up its attempts: an answer of ``DurableDebouncer/dead(limit:)``.
+/// A run that has used up its attempts: an answer of ``DurableCoalescer/dead(limit:)``.
 ///
 /// A store returns keys as bytes. A ``DurableDebouncer`` returns keys of its type, or nil if no key of the type has the
 /// bytes.
 public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
-    /// The ``DurableExecution/runID`` of the run's executions, for ``DurableDebouncer/retry(_:)`` and
-    /// ``DurableDebouncer/discard(_:)``.
+    /// The ``DurableExecution/runID`` of the run's executions, for ``DurableCoalescer/retry(_:)`` and
+    /// ``DurableCoalescer/discard(_:)``.
     public var id: Int64
     /// The key.
     public var key: Key
@@ -225,7 +225,7 @@ extension DurableDeadRun {
     }
 }
 
-/// How a range of submits has ended: an answer of ``DurableDebouncer/ended(of:limit:)``.
+/// How a range of submits has ended: an answer of ``DurableCoalescer/ended(of:limit:)``.
 ///
 /// A store returns keys as bytes. A ``DurableDebouncer`` returns keys of its type, or nil if no key of the type has the
 /// bytes.
@@ -235,7 +235,7 @@ public struct DurableEnd<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The numbers of the submits that have ended: see ``DurableReceipt/generation``.
     public var submits: ClosedRange<Int64>
     /// How they have ended.
-    public var how: DurableEnding.How
+    public var how: DurableOutcome
     /// The ``DurableExecution/runID`` of the run that executed them; nil if no worker had claimed them.
     public var run: Int64?
     /// The error of the last attempt, as text.
@@ -245,7 +245,7 @@ public struct DurableEnd<Key: Hashable & Sendable>: Hashable, Sendable {
 
     /// Creates the record of an end; for implementers of a store.
     public init(
-        key: Key, submits: ClosedRange<Int64>, how: DurableEnding.How, run: Int64?, error: String?, age: Duration
+        key: Key, submits: ClosedRange<Int64>, how: DurableOutcome, run: Int64?, error: String?, age: Duration
     ) {
         self.key = key
         self.submits = submits
@@ -263,7 +263,38 @@ extension DurableEnd {
     }
 }
 
-/// Whether a dead run gets another series of attempts: the answer of ``DurableDebouncer/retry(_:)``.
+/// How submits end.
+public enum DurableOutcome: Hashable, Sendable, CaseIterable {
+    /// The handler returned.
+    case completed
+    /// The handler threw, and a newer value of the key replaced the run.
+    case failed
+    /// They were cancelled before a worker claimed them.
+    case cancelled
+    /// They were made in a leading-only window that another value had opened.
+    case absorbed
+    /// All attempts of their run have failed.
+    case dead
+
+    /// The name of the end, as stores and reports write it.
+    package var name: StaticString {
+        switch self {
+        case .completed: "completed"
+        case .failed: "failed"
+        case .cancelled: "cancelled"
+        case .absorbed: "absorbed"
+        case .dead: "dead"
+        }
+    }
+
+    /// Creates the end with a name; nil if there is none.
+    package init?(_ name: String) {
+        guard let outcome = Self.allCases.first(where: { "\($0.name)" == name }) else { return nil }
+        self = outcome
+    }
+}
+
+/// Whether a dead run gets another series of attempts: the answer of ``DurableCoalescer/retry(_:)``.
 @nonexhaustive
 public enum DurableRetry: Hashable, Sendable {
     /// The run is executed again as soon as a worker is free.

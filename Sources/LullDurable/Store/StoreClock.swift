@@ -13,12 +13,12 @@ internal import LullCore
 /// ```
 public struct StoreClock: Sendable {
     /// Reads the clocks of the machine.
-    public let read: @Sendable () -> StoreTime.Reading
+    package let read: @Sendable () -> StoreTime.Reading
     /// Suspends for a time; throws `CancellationError` when the task is cancelled.
-    public let sleep: @Sendable (Duration) async throws -> Void
+    package let sleep: @Sendable (Duration) async throws -> Void
 
     /// Creates clocks from two functions.
-    public init(
+    package init(
         read: @escaping @Sendable () -> StoreTime.Reading, sleep: @escaping @Sendable (Duration) async throws -> Void
     ) {
         self.read = read

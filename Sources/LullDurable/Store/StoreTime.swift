@@ -1,4 +1,4 @@
-public import LullCore
+package import LullCore
 
 /// The time of a store, which all its users share, derived from the clocks of their machines; for implementers of a store.
 ///
@@ -6,18 +6,18 @@ public import LullCore
 /// boot, or when that clock has gone back (on a machine that was restored from a snapshot), it advances by the time that
 /// has passed on the wall clock. It never runs back and never stands still. Setting the wall clock has no effect within
 /// a boot; across boots, a forward jump makes values due early by at most the jump.
-public struct StoreTime: Hashable, Sendable {
+package struct StoreTime: Hashable, Sendable {
     /// A reading of the clocks of a machine at one moment.
-    public struct Reading: Hashable, Sendable {
+    package struct Reading: Hashable, Sendable {
         /// An identifier of this start of the machine.
-        public var boot: String
+        package var boot: String
         /// The time since that start, on a clock that counts through sleep.
-        public var sinceBoot: CoreDuration
+        package var sinceBoot: CoreDuration
         /// The wall clock's time since 1970.
-        public var wall: CoreInstant
+        package var wall: CoreInstant
 
         /// Creates a reading; ``StoreClock/read`` returns those of a machine.
-        public init(boot: String, sinceBoot: CoreDuration, wall: CoreInstant) {
+        package init(boot: String, sinceBoot: CoreDuration, wall: CoreInstant) {
             self.boot = boot
             self.sinceBoot = sinceBoot
             self.wall = wall
@@ -25,21 +25,21 @@ public struct StoreTime: Hashable, Sendable {
     }
 
     /// The first reading of this boot.
-    public private(set) var anchor: Reading
+    package private(set) var anchor: Reading
     /// The store's time at that reading.
-    public private(set) var start: CoreInstant
+    package private(set) var start: CoreInstant
     /// The latest instant that was returned.
-    public private(set) var highest: CoreInstant
+    package private(set) var highest: CoreInstant
 
     /// Creates the time of a new store: it is at its origin now.
-    public init(at reading: Reading) {
+    package init(at reading: Reading) {
         anchor = reading
         start = .origin
         highest = .origin
     }
 
     /// Creates the time of a store from what the store has saved of it.
-    public init(anchor: Reading, start: CoreInstant, highest: CoreInstant) {
+    package init(anchor: Reading, start: CoreInstant, highest: CoreInstant) {
         self.anchor = anchor
         self.start = start
         self.highest = highest
@@ -48,7 +48,7 @@ public struct StoreTime: Hashable, Sendable {
     /// Returns the store's instant of a reading.
     ///
     /// Call it while nothing else can change the store, so that later steps have no earlier instants.
-    public mutating func now(_ reading: Reading) -> CoreInstant {
+    package mutating func now(_ reading: Reading) -> CoreInstant {
         if !isTied(to: reading) {
             let passed = max(.zero, anchor.wall.duration(to: reading.wall))
             start = max(highest, start.advanced(by: passed))
@@ -59,12 +59,12 @@ public struct StoreTime: Hashable, Sendable {
     }
 
     /// Returns whether a reading is of the same boot, and its clock has not gone back.
-    public func isTied(to reading: Reading) -> Bool {
+    package func isTied(to reading: Reading) -> Bool {
         reading.boot == anchor.boot && instant(of: reading) >= highest
     }
 
     /// Raises the latest instant to one that was saved, if that is later.
-    public mutating func note(_ instant: CoreInstant) {
+    package mutating func note(_ instant: CoreInstant) {
         highest = max(highest, instant)
     }
 
@@ -74,7 +74,7 @@ public struct StoreTime: Hashable, Sendable {
     }
 
     /// Returns what the wall clock showed, or will show, at an instant: for display only.
-    public func wall(at instant: CoreInstant) -> CoreInstant {
+    package func wall(at instant: CoreInstant) -> CoreInstant {
         anchor.wall.advanced(by: start.duration(to: instant))
     }
 }

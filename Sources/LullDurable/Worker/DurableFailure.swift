@@ -47,7 +47,7 @@ public struct UndecodableBytes: Error, Hashable, Sendable, CustomStringConvertib
     public let description: String
 }
 
-/// The counts of the workers that were started from a debouncer: ``DurableDebouncer/counters``.
+/// The counts of the workers that were started from a debouncer: ``DurableCoalescer/counters``.
 public struct DurableCounters: Hashable, Sendable {
     /// The number of handlers that were started, and of runs that could not be decoded.
     public var attempts = 0

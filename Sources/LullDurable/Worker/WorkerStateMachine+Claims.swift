@@ -58,7 +58,7 @@ extension WorkerStateMachine {
                 .claim(
                     DurableClaim(
                         namespace: configuration.namespace,
-                        terms: DurableRow.Claim(
+                        terms: DurableClaim.Terms(
                             owner: configuration.owner, lease: configuration.lease,
                             maxAttempts: configuration.backoff.maxAttempts),
                         holding: runs.values.filter(\.isLeased).map(\.run.id).sorted(),

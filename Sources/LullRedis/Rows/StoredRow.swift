@@ -81,7 +81,7 @@ extension Edge {
 
 /// How a range of submits has ended.
 struct StoredEnd: Sendable {
-    var how: DurableEnding.How
+    var how: DurableOutcome
     var submits: ClosedRange<Int64>
     var at: CoreInstant
     var run: Int64?
@@ -90,7 +90,7 @@ struct StoredEnd: Sendable {
     /// Reads the ends of a key.
     static func list(_ bytes: [UInt8]?) -> [StoredEnd] {
         (Packed(bytes)?.list ?? []).compactMap { packed in
-            guard let how = DurableEnding.How(packed[0].text ?? ""),
+            guard let how = DurableOutcome(packed[0].text ?? ""),
                 let first = packed[1].number, let last = packed[2].number, first <= last
             else { return nil }
             return StoredEnd(

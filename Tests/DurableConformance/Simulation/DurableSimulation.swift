@@ -6,20 +6,20 @@ internal import Lull
 ///
 /// Everything is determined by the seed. After every step the answers are compared with those of the model and with books that
 /// the simulation keeps for itself; at the end a healthy worker does what is left.
-public struct DurableSimulation: Sendable {
+package struct DurableSimulation: Sendable {
     private static let places = Guarded(0)
 
     private let maker: any StoreMaker
 
     /// A simulation of stores of one kind.
-    public init(on maker: any StoreMaker) {
+    package init(on maker: any StoreMaker) {
         self.maker = maker
     }
 
     /// Runs the simulation of a seed.
     ///
     /// - Returns: The counts, and the first failure of the store, from as few steps as lead to it.
-    public func run(seed: UInt64, length: Int) async throws -> (figures: SimulationFigures, finding: String?) {
+    package func run(seed: UInt64, length: Int) async throws -> (figures: SimulationFigures, finding: String?) {
         var random = SplitMix(seed: seed)
         let trial = SimulationTrial(length: length, using: &random)
         let outcome = try await run(trial)
@@ -79,27 +79,27 @@ public struct DurableSimulation: Sendable {
 }
 
 /// The counts of simulations.
-public struct SimulationFigures: Sendable, CustomStringConvertible {
+package struct SimulationFigures: Sendable, CustomStringConvertible {
     /// The number of steps.
-    public var steps = 0
+    package var steps = 0
     /// Submits that reached the store, repeated ones among them.
-    public var submits = 0
+    package var submits = 0
     /// Runs that were completed.
-    public var executions = 0
+    package var executions = 0
     /// Producers and workers that died.
-    public var crashes = 0
+    package var crashes = 0
     /// Answers that got lost on the way.
-    public var lostAnswers = 0
+    package var lostAnswers = 0
     /// Reports by workers that had lost their run.
-    public var lostLeases = 0
+    package var lostLeases = 0
     /// Restarts of the machine, and boot clocks that went back.
-    public var reboots = 0
+    package var reboots = 0
 
     /// Creates counts of zero.
-    public init() {}
+    package init() {}
 
     /// Adds two counts.
-    public static func + (left: SimulationFigures, right: SimulationFigures) -> SimulationFigures {
+    package static func + (left: SimulationFigures, right: SimulationFigures) -> SimulationFigures {
         var sum = left
         sum.steps += right.steps
         sum.submits += right.submits
@@ -112,7 +112,7 @@ public struct SimulationFigures: Sendable, CustomStringConvertible {
     }
 
     /// The counts as text.
-    public var description: String {
+    package var description: String {
         "\(steps) steps, \(submits) submits, \(executions) executions, \(crashes) crashes, \(lostAnswers) lost answers, "
             + "\(lostLeases) lost leases, \(reboots) restarts"
     }

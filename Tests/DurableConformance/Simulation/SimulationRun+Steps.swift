@@ -124,7 +124,7 @@ extension SimulationRun {
         let answer = try await store.claim(
             DurableClaim(
                 namespace: namespace,
-                terms: DurableRow.Claim(
+                terms: DurableClaim.Terms(
                     owner: Int64(terms.owner), lease: CoreDuration(units: terms.lease), maxAttempts: terms.maxAttempts),
                 holding: terms.holding.map { Int64($0) }, limit: terms.limit))
         let handed = answer.runs.map { run in

@@ -62,7 +62,7 @@ struct DurableRowBatchTests {
             batch: Batch(.stored(.ready)), submits: 1...5, count: 4, first: .origin, due: .origin, edge: .trailing)
         var endings: [DurableEnding] = []
         var sequence: Int64 = 0
-        let claim = DurableRow.Claim(owner: 1, lease: .seconds(30), maxAttempts: 3)
+        let claim = DurableClaim.Terms(owner: 1, lease: .seconds(30), maxAttempts: 3)
         #expect(row.claim(claim, at: RowRig.at(1), by: rules, sequence: &sequence, rest: 4, &endings))
         #expect(row.run?.value.submits == 1...3 && row.run?.value.count == 2)
         #expect(row.ready?.submits == 4...5 && row.ready?.count == 2)

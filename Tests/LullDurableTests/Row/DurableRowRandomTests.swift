@@ -32,7 +32,7 @@ struct DurableRowRandomTests {
     func tiles() throws {
         let seed = environment("LULL_SEED", default: UInt64(20_260_101))
         var random = SplitMix(seed: seed)
-        var counts: [DurableEnding.How: Int] = [:]
+        var counts: [DurableOutcome: Int] = [:]
         var done = 0
         var parts = 0
         while done < Self.operations {
@@ -92,7 +92,7 @@ struct DurableRowRandomTests {
                 return
             }
         }
-        for how in DurableEnding.How.allCases { #expect(counts[how, default: 0] > 20, "LULL_SEED=\(seed)") }
+        for how in DurableOutcome.allCases { #expect(counts[how, default: 0] > 20, "LULL_SEED=\(seed)") }
         #expect(parts > 20, "LULL_SEED=\(seed)")
     }
 }

@@ -113,7 +113,7 @@ struct DurableRowRunTests {
         rig.submit(1, at: 0)
         rig.claim(at: 2)
         let old = try #require(rig.row.run)
-        let claim = DurableRow.Claim(owner: 7, lease: RowRig.lease, maxAttempts: 3)
+        let claim = DurableClaim.Terms(owner: 7, lease: RowRig.lease, maxAttempts: 3)
         rig.row.handOutAgain(claim, at: RowRig.at(10), sequence: &rig.sequence)
         let new = try #require(rig.row.run)
         #expect(new.id == old.id && new.fence > old.fence && new.attempt == 1 && rig.runEnd == 40)

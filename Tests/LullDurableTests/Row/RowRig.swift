@@ -78,7 +78,7 @@ struct RowRig {
         at seconds: Double, owner: Int64 = 7, _ location: SourceLocation = #_sourceLocation
     ) -> Bool {
         step(location) { rig in
-            let claim = DurableRow.Claim(owner: owner, lease: Self.lease, maxAttempts: rig.maxAttempts)
+            let claim = DurableClaim.Terms(owner: owner, lease: Self.lease, maxAttempts: rig.maxAttempts)
             let before = rig.sequence
             let isClaimed = rig.row.claim(
                 claim, at: Self.at(seconds), by: rig.rules, sequence: &rig.sequence, &rig.endings)

@@ -47,6 +47,33 @@ struct CommentSamples {
         }
     }
 
+    /// Compiled, and not run: the work would never end.
+    func throttled(_ store: any DurableStore) async throws {
+        let sync = try await DurableThrottler<Category, Change>(every: .seconds(120), namespace: "sync", in: store)
+        try await sync.submit(change, for: .steps)
+
+        try await sync.run { execution in
+            try await server.send(execution.value, named: execution.runID)
+        }
+    }
+
+    @Test("a worker that knows the name alone, of what is throttled as of what is debounced")
+    func byName() async throws {
+        let store = MemoryStore()
+        struct Settings { var interval: Duration }
+        let settings = Settings(interval: .seconds(120))
+        let policy = try Policy.throttle(every: settings.interval)
+        let sync = try await DurableThrottler<Category, Change>(policy: policy, namespace: "sync", in: store)
+        let receipt = try await sync.submit(change, for: .steps)
+        let worker = Task {
+            let sync = try await DurableCoalescer<String, Change>(namespace: "sync", in: store)
+            try await sync.run { execution in try await server.send(execution.value, named: execution.runID) }
+        }
+        #expect(try await sync.wait(for: receipt, atMost: .seconds(60)) == .completed)
+        worker.cancel()
+        #expect(await server.server.notes == [change])
+    }
+
     @Test("a store on the clock of the test")
     func memory() async throws {
         let clock = ManualClock()
@@ -85,7 +112,7 @@ struct CommentSamples {
         #expect(await server.server.notes == [change])
     }
 
-    @Test("the code of the comments is the code above", arguments: ["LullDurable": 7, "LullSQLite": 1])
+    @Test("the code of the comments is the code above", arguments: ["LullDurable": 10, "LullSQLite": 1])
     func comments(module: String, count: Int) throws {
         let comments = try ArticleCode(commentsIn: "Sources/\(module)")
         #expect(comments.samples.count >= count)

@@ -31,7 +31,7 @@ struct WorkerFixture: Sendable {
 
     /// Runs a worker that records its executions, and calls the handler of the test.
     func work(
-        _ debouncer: DurableDebouncer<String, Int>, maxConcurrent: Int = 8, lease: Duration = .seconds(30),
+        _ debouncer: DurableCoalescer<String, Int>, maxConcurrent: Int = 8, lease: Duration = .seconds(30),
         retry: RetryPolicy = RetryPolicy(initialDelay: .seconds(1), maxDelay: .seconds(1), maxAttempts: 3),
         grace: Duration? = nil,
         _ handler: @escaping @Sendable (DurableExecution<String, Int>) async throws -> Void = { _ in }

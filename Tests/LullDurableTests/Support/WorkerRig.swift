@@ -71,7 +71,7 @@ struct WorkerRig {
     static func claim(_ limit: Int, holding: [Int64] = []) -> WorkerStateMachine.Action {
         .claim(
             DurableClaim(
-                namespace: "n", terms: DurableRow.Claim(owner: 7, lease: lease, maxAttempts: 3), holding: holding,
+                namespace: "n", terms: DurableClaim.Terms(owner: 7, lease: lease, maxAttempts: 3), holding: holding,
                 limit: limit))
     }
 

@@ -12,7 +12,7 @@ struct RowComparison {
     /// The first difference.
     private(set) var difference: String?
     /// The number of times that each kind of end was compared.
-    private(set) var ends: [DurableEnding.How: Int] = [:]
+    private(set) var ends: [DurableOutcome: Int] = [:]
 
     init(_ sql: SQL, _ namespace: String, _ rules: DurableRules) throws {
         self.sql = sql
@@ -137,7 +137,7 @@ struct RowComparison {
             SELECT what, convert_from(key, 'UTF8'), fence, vals::text FROM claim(
                 '\(namespace)', 7, \(Self.text(lease)), 2, NULL, 1000, NULL, \(Self.text(now)))
             """)
-        let terms = DurableRow.Claim(owner: 7, lease: lease, maxAttempts: 2)
+        let terms = DurableClaim.Terms(owner: 7, lease: lease, maxAttempts: 2)
         var fences: [String: Int64] = [:]
         for answer in answers where answer[0] == "run" { fences[answer[1] ?? ""] = Int64(answer[2] ?? "") }
         var starts: [String: CoreInstant] = [:]

@@ -14,7 +14,7 @@ struct RowComparison {
     /// The first difference.
     private(set) var difference: String?
     /// The number of times that each kind of end was compared.
-    private(set) var ends: [DurableEnding.How: Int] = [:]
+    private(set) var ends: [DurableOutcome: Int] = [:]
 
     init(_ session: Session, _ namespace: String, _ rules: DurableRules) throws {
         self.session = session
@@ -109,7 +109,7 @@ struct RowComparison {
         let answer = try session.run(
             .work, in: namespace,
             Command(["\(Self.text(now))", "7", "1000", Self.text(lease), "2", "\(held.count)"] + held))
-        let terms = DurableRow.Claim(owner: 7, lease: lease, maxAttempts: 2)
+        let terms = DurableClaim.Terms(owner: 7, lease: lease, maxAttempts: 2)
         var fences: [String: Int64] = [:]
         for run in answer[1].list ?? [] { fences[run[0].text ?? ""] = run[2].number }
         for key in rows.keys.sorted() {

@@ -83,7 +83,7 @@ func submission(_ key: String, _ value: String, token: String? = nil) -> Durable
 }
 
 func claim(_ limit: Int = 10, owner: Int64 = 1, maxAttempts: Int = 3, holding: [Int64] = []) -> DurableClaim {
-    let terms = DurableRow.Claim(owner: owner, lease: .seconds(30), maxAttempts: maxAttempts)
+    let terms = DurableClaim.Terms(owner: owner, lease: .seconds(30), maxAttempts: maxAttempts)
     return DurableClaim(namespace: "n", terms: terms, holding: holding, limit: limit)
 }
 

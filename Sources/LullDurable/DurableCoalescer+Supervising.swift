@@ -1,6 +1,6 @@
 // The calls for monitoring a namespace and handling its dead runs.
 
-extension DurableDebouncer {
+extension DurableCoalescer {
     /// Returns how much is pending, ready, running and dead in the namespace, and how late the oldest work is: for a
     /// dashboard or a health check. The cost grows with the number of keys that are not at rest.
     public func status() async throws(DurableError) -> DurableStatus {

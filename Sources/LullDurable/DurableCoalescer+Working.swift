@@ -2,7 +2,7 @@ internal import Foundation
 internal import Lull
 public import LullCore
 
-extension DurableDebouncer {
+extension DurableCoalescer {
     /// Runs the handler for everything that falls due in the namespace, whichever process submitted it, until the task is
     /// cancelled.
     ///

@@ -4,7 +4,7 @@ internal import LullCore
 
 // The calls of producers.
 
-extension DurableDebouncer {
+extension DurableCoalescer {
     /// Submits a value under a key, and returns when the store has recorded it: from then on the value, or one that
     /// replaces it, is executed, whichever process dies.
     ///
@@ -14,8 +14,6 @@ extension DurableDebouncer {
     /// - Parameters:
     ///   - value: The value. The store holds it as JSON.
     ///   - key: The key, of at most ``DurableLimits/longestKey`` bytes.
-    ///   - delay: The quiet period of this submit from now on, in place of the debouncer's; a negative one counts as
-    ///     zero. If it exceeds `maxWait`, that limit applies.
     ///   - token: A name for the submit, in the namespace, that makes it repeatable: with the same token it counts once,
     ///     and the store gives its first answer again. When the store's answer is lost, a submit with a token is
     ///     repeated a few times before this call gives up. A token costs a second row in the store for as long as the
@@ -25,7 +23,13 @@ extension DurableDebouncer {
     ///   has certainly not been. What to do then: <doc:WorkThatSurvives>.
     @discardableResult
     public func submit(
-        _ value: Value, for key: Key, after delay: Duration? = nil, token: String? = nil
+        _ value: Value, for key: Key, token: String? = nil
+    ) async throws(DurableError) -> DurableReceipt {
+        try await submit(value, for: key, wait: nil, token: token)
+    }
+
+    func submit(
+        _ value: Value, for key: Key, wait: CoreDuration?, token: String?
     ) async throws(DurableError) -> DurableReceipt {
         let bytes: [UInt8]
         do {
@@ -34,8 +38,7 @@ extension DurableDebouncer {
             throw .unencodable("\(error)")
         }
         let submission = DurableSubmission(
-            namespace: namespace, key: key.durableBytes, value: bytes, wait: delay.map { CoreDuration($0) },
-            token: token)
+            namespace: namespace, key: key.durableBytes, value: bytes, wait: wait, token: token)
         for pause in token == nil ? [] : Self.pausesBeforeRepeating {
             do throws(DurableError) {
                 return try await store.submit(submission)
@@ -92,7 +95,7 @@ extension DurableDebouncer {
 
     /// Returns the present state of a submit, with one call of the store.
     ///
-    /// - Parameter receipt: The receipt that ``submit(_:for:after:token:)`` returned, in this process or another one.
+    /// - Parameter receipt: The receipt that ``submit(_:for:token:)`` returned, in this process or another one.
     /// - Returns: The state; ``DurableState/forgotten`` if the submit ended longer ago than the store's
     ///   ``DurableLimits/retention``.
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
@@ -110,7 +113,7 @@ extension DurableDebouncer {
     /// It polls the store at intervals that grow with the wait, up to a quarter of a second.
     ///
     /// - Parameters:
-    ///   - receipt: The receipt that ``submit(_:for:after:token:)`` returned.
+    ///   - receipt: The receipt that ``submit(_:for:token:)`` returned.
     ///   - time: The longest time to wait.
     /// - Returns: How the submit has ended; its present state if it has not ended (``DurableState/isFinal``) when the time
     ///   is over or the task is cancelled.

@@ -1,0 +1,80 @@
+internal import Lull
+public import LullCore
+
+/// Throttles work that must survive the process: a store holds what was submitted, and any of its workers executes it, at most
+/// once per interval for each key, whichever process dies.
+///
+/// ```swift
+/// let sync = try await DurableThrottler<Category, Change>(every: .seconds(120), namespace: "sync", in: store)
+/// try await sync.submit(change, for: .steps)                // returns when it has been recorded
+///
+/// try await sync.run { execution in                         // until the task is cancelled
+///     try await server.send(execution.value, named: execution.runID)
+/// }
+/// ```
+///
+/// The interval goes on while no process of the app is there: after a restart a key is executed no earlier than it would have been.
+/// All terms have the same meaning as in ``/Lull/KeyedThrottler`` (<doc:Semantics>, section 4), and everything else is as with a
+/// ``DurableDebouncer``: a submit waits for the store, a handler belongs to a worker, and it may run more than once for one value,
+/// with the same ``DurableExecution/runID``. <doc:AtMostOnceInTwoMinutes> is an example from beginning to end.
+public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
+    DurableCoalescer<Key, Value>, @unchecked Sendable  // See the superclass.
+{
+    /// Opens a namespace whose keys are throttled (<doc:Semantics>, section 4), and creates it if it is new.
+    ///
+    /// The store holds the settings. When the namespace is opened again, durations and counts may differ; they apply from the next
+    /// submit of each key on, `maxBatch` from the next claim on. Another kind of policy, other edges or another `combining` are
+    /// refused.
+    ///
+    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that come from
+    /// outside with `Policy.throttle`, and pass the policy to ``init(policy:combining:maxBatch:namespace:in:clock:)``.
+    ///
+    /// - Parameters:
+    ///   - interval: The length of a window. With zero nothing is coalesced.
+    ///   - edges: Whether a window executes at its beginning, at its end, or at both.
+    ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
+    ///   - combining: Which of the values behind one execution are retained. With `collect` all of them are.
+    ///   - maxBatch: With `collect`, the largest number of values in one execution (<doc:Semantics>, section 8); at least 1.
+    ///   - namespace: A name of your choice for these keys in the store.
+    ///   - store: The store that holds the values, such as an `SQLiteStore`.
+    ///   - clock: Measures the pauses of workers and of calls that wait; tests pass the `ManualClock` of `LullTesting`.
+    ///     The store measures when values fall due.
+    /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the store has the namespace with other settings; or
+    ///   the error of the store.
+    public convenience init(
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        combining: Combination = .latest, maxBatch: Int? = nil, namespace: String, in store: any DurableStore,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async throws(DurableError) {
+        let rules = DurableRules.checked(combining, maxBatch) { () throws(PolicyError) in
+            try .throttle(every: interval, edges: edges, maxCount: maxCount)
+        }
+        try await self.init(rules, namespace, store, clock)
+    }
+
+    /// Opens a namespace with a policy that was created, and so checked, before: for settings from a file or a server.
+    ///
+    /// ```swift
+    /// let policy = try Policy.throttle(every: settings.interval)
+    /// let sync = try await DurableThrottler<Category, Change>(policy: policy, namespace: "sync", in: store)
+    /// ```
+    ///
+    /// Everything else is as in ``init(every:edges:maxCount:combining:maxBatch:namespace:in:clock:)``.
+    ///
+    /// - Parameters:
+    ///   - policy: The rules by which values fall due, from `Policy.throttle`. A debounce stops the program
+    ///     with a message.
+    ///   - combining: Which of the values behind one execution are retained.
+    ///   - maxBatch: With `collect`, the largest number of values in one execution, as in the other form.
+    ///   - namespace: A name of your choice for these keys in the store.
+    ///   - store: The store that holds the values, such as an `SQLiteStore`.
+    ///   - clock: Measures the pauses of workers and of calls that wait.
+    /// - Throws: The same errors as the other form.
+    public convenience init(
+        policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil, namespace: String,
+        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
+    ) async throws(DurableError) {
+        let rules = DurableRules.checked(combining, maxBatch, policy, is: .throttle)
+        try await self.init(rules, namespace, store, clock)
+    }
+}

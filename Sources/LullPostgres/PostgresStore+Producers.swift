@@ -59,7 +59,7 @@ extension PostgresStore {
         await forgetSome()
         for (submission, result) in zip(batch, results) {
             guard case .success(let receipt) = result, let due = receipt.due else { continue }
-            signal(CoreInstant(nanoseconds: due), in: submission.namespace)
+            state.signal(CoreInstant(nanoseconds: due), in: submission.namespace)
         }
         return results
     }
@@ -130,7 +130,7 @@ extension PostgresStore {
             let patience = Int32(clamping: options.timeLimit.components.seconds * 1000 / 2)
             _ = try await self.change(change, [key], of: submitter, in: namespace, patience: patience, &sum)
         }
-        if change.hasPrefix("flush"), !keys.isEmpty { signal(.farPast, in: namespace) }
+        if change.hasPrefix("flush"), !keys.isEmpty { state.signal(.farPast, in: namespace) }
         return sum
     }
 
@@ -151,11 +151,6 @@ extension PostgresStore {
         sum.mixed += Int(row.bigint(1) ?? 0)
         sum.flushed += zip(row.byteStrings(2), row.bigints(3)).map { ($0, $1 ?? 0) }
         return row.byteStrings(4)
-    }
-
-    /// Wakes the workers of this process that were told of a later instant.
-    func signal(_ wake: CoreInstant, in namespace: String) {
-        Self.withState(state) { $0.wakeSignal.signal(wake, in: namespace) }
     }
 
     func ask(_ text: String, _ parameter: String, in namespace: String) async throws(DurableError) -> Rows {

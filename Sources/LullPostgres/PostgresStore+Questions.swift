@@ -116,7 +116,7 @@ extension PostgresStore {
     }
 
     /// The server's time at the latest claim of this store; nil before the first one.
-    package var latestInstant: CoreInstant? { Self.withState(state) { $0.latestInstant } }
+    package var latestInstant: CoreInstant? { state.changeAndWake { $0.latestInstant } }
 
     /// Records that a worker is there: see ``/LullDurable/DurableStore/announce(_:in:)``.
     public func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
@@ -170,7 +170,7 @@ extension PostgresStore {
         statement.add(now)
         switch try await ask(statement, in: namespace, isRepeatable: false).first?.text(0) {
         case "accepted":
-            signal(.farPast, in: namespace)
+            state.signal(.farPast, in: namespace)
             return .accepted
         case "outdated": return .outdated
         case "busy": return .busy
@@ -196,7 +196,7 @@ extension PostgresStore {
             var statement = statement("forget_namespace", 1, selecting: "forget_namespace")
             statement.add(namespace)
             switch try await ask(statement, in: namespace, isRepeatable: false).first?.text(0) {
-            case "forgotten": return Self.withState(state) { $0.resume[namespace] = nil }
+            case "forgotten": return state.changeAndWake { $0.resume[namespace] = nil }
             case "work":
                 // What it had may have ended since.
                 if let status = try await status().first(where: { $0.namespace == namespace }), status.hasWork {

@@ -69,7 +69,7 @@ extension PostgresStore {
             }
             return DurableExchange(reports: answers, claim: claim.map { .success(answer(to: $0, since, rows)) })
         } catch {
-            Self.withState(state) { $0.handed[owner] = nil }
+            state.changeAndWake { $0.handed[owner] = nil }
             return DurableExchange(
                 reports: reports.map { _ in .failure(error) }, claim: claim.map { _ in .failure(error) })
         }
@@ -97,7 +97,7 @@ extension PostgresStore {
             statement.add(now)
             return (nil, true)
         }
-        let (isKnown, since) = Self.withState(state) { state -> (Bool, Int64?) in
+        let (isKnown, since) = state.changeAndWake { state -> (Bool, Int64?) in
             let isKnown = state.handed[claim.terms.owner]?.isSubset(of: claim.holding) == true
             let resume = state.resume[claim.namespace]
             let isRecent = resume.map { ContinuousClock.now - $0.fullAt < Self.fullClaimInterval } == true
@@ -133,7 +133,7 @@ extension PostgresStore {
             default: continue
             }
         }
-        let mark = Self.withState(state) { state in
+        let mark = state.changeAndWake { state in
             if let present { state.latestInstant = CoreInstant(microseconds: present) }
             state.handed[claim.terms.owner] = Set(claim.holding).union(runs.map(\.id))
             if let resume {
@@ -173,7 +173,7 @@ extension PostgresStore {
     /// Notes what the rows of reports have left: it may start since an instant before the one from which claims go on.
     private func noteEarliest(_ earliest: Int64?, in namespace: String) {
         guard let earliest else { return }
-        Self.withState(state) { state in
+        state.changeAndWake { state in
             if let resume = state.resume[namespace], earliest < resume.from { state.resume[namespace]?.from = earliest }
             state.wakeSignal.signal(CoreInstant(microseconds: earliest), in: namespace)
         }
@@ -190,7 +190,7 @@ extension PostgresStore {
 
     /// Notes which runs workers do not have any more.
     private func note(_ reports: [DurableReport], _ answers: [Result<DurableReport.Answer, DurableError>]) {
-        Self.withState(state) { state in
+        state.changeAndWake { state in
             for (report, answer) in zip(reports, answers) {
                 guard case .success(let answer) = answer else { continue }
                 if case .heartbeat = report.kind, answer == .accepted { continue }
@@ -205,21 +205,15 @@ extension PostgresStore {
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         if client.isClosed { throw .closed }
         if options.listens { client.listen() }
-        let id = state.change { $0.wakeSignal.makeID() }
-        await WakeSignal.wait(atMost: min(time, Self.pollInterval), by: options.clock) { [client, state] waiter in
-            state.change { state in
-                !Task.isCancelled && !client.isClosed
-                    && state.wakeSignal.add(waiter, id: id, in: namespace, after: mark)
-            }
-        } remove: { [state] in
-            state.change { $0.wakeSignal.remove(id: id, in: namespace) }
+        await state.wait(in: namespace, after: mark, atMost: min(time, Self.pollInterval), by: options.clock) {
+            [client] _ in client.isClosed
         }
     }
 
     /// Closes the store: see ``/LullDurable/DurableStore/close()``.
     public func close() async {
         client.beginClosing()
-        Self.withState(state) { $0.wakeSignal.signalAll() }
+        state.changeAndWake { $0.wakeSignal.signalAll() }
         await client.close()
     }
 }

@@ -31,7 +31,7 @@ public final class PostgresStore: DurableStore {
     }
 
     /// What workers of this process were told.
-    struct State: Sendable {
+    struct State: WakingState {
         var wakeSignal = WakeSignal()
         /// The runs that each worker was handed; none for a worker to which an answer may have been lost.
         var handed: [Int64: Set<Int64>] = [:]
@@ -89,7 +89,7 @@ public final class PostgresStore: DurableStore {
         schema = url.quotedSchema
         let now = options.now.map { now in { @Sendable in now().nanoseconds / 1000 } }
         client = try Client(url, now: now) { namespace in
-            Self.withState(state) { state in
+            state.changeAndWake { state in
                 if let namespace {
                     state.wakeSignal.signal(.farPast, in: namespace)
                     state.resume[namespace] = nil
@@ -119,17 +119,6 @@ public final class PostgresStore: DurableStore {
     deinit { client.beginClosing() }
 
     // MARK: - Statements
-
-    /// Changes the state, and then resumes the workers that were woken.
-    @discardableResult
-    static func withState<Answer>(_ state: Guarded<State>, _ body: (inout State) -> Answer) -> Answer {
-        let (answer, woken) = state.change { state in
-            let answer = body(&state)
-            return (answer, state.wakeSignal.takeWoken())
-        }
-        for waiter in woken { waiter.resume() }
-        return answer
-    }
 
     /// Begins a statement: `SELECT * FROM schema.function($1, …)`.
     func statement(_ function: String, _ count: Int, selecting columns: String = "*") -> Statement {
@@ -162,7 +151,7 @@ public final class PostgresStore: DurableStore {
 
     /// Sums up counts, and forgets a little of what is old, if that is due. Callers do not wait for it, except in tests.
     func forgetSome(now isDue: Bool = false) async {
-        let after = Self.withState(state) { state -> Int64? in
+        let after = state.changeAndWake { state -> Int64? in
             guard isDue || options.now != nil || ContinuousClock.now - state.forgetting.at > Self.forgetInterval else {
                 return nil
             }
@@ -179,7 +168,7 @@ public final class PostgresStore: DurableStore {
         statement.add(now)
         let state = state
         let note = { @Sendable (answer: Client.Answer) in
-            Self.withState(state) { state in
+            state.changeAndWake { state in
                 switch answer {
                 case .rows(let rows):
                     state.forgetting.after = rows.first?.bigint(0) ?? 0

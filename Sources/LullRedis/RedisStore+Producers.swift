@@ -122,7 +122,7 @@ extension RedisStore {
         await forgetSome()
         for (submission, result) in zip(batch, results) {
             guard case .success(let receipt) = result, let due = receipt.due else { continue }
-            signal(CoreInstant(nanoseconds: due), in: submission.namespace)
+            state.signal(CoreInstant(nanoseconds: due), in: submission.namespace)
         }
         return results
     }
@@ -193,12 +193,7 @@ extension RedisStore {
                 }
             }
         }
-        if change.hasPrefix("flush"), !keys.isEmpty { signal(.farPast, in: namespace) }
+        if change.hasPrefix("flush"), !keys.isEmpty { state.signal(.farPast, in: namespace) }
         return sum
-    }
-
-    /// Wakes the workers of this process that were told of a later instant.
-    func signal(_ wake: CoreInstant, in namespace: String) {
-        Self.withState(state) { $0.wakeSignal.signal(wake, in: namespace) }
     }
 }

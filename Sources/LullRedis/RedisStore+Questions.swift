@@ -236,7 +236,7 @@ extension RedisStore {
     }
 
     /// The server's time at the latest claim of this store; nil before the first one.
-    package var latestInstant: CoreInstant? { Self.withState(state) { $0.latestInstant } }
+    package var latestInstant: CoreInstant? { state.changeAndWake { $0.latestInstant } }
 
     /// Returns the bytes that the data of the server takes, and those at which it refuses submits; nil if it has no limit.
     package func memory() async throws(DurableError) -> (used: Int64, limit: Int64?) {
@@ -325,7 +325,7 @@ extension RedisStore {
     public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
         switch try await end(run, "retry", in: namespace) {
         case "accepted":
-            signal(.farPast, in: namespace)
+            state.signal(.farPast, in: namespace)
             return .accepted
         case "outdated": return .outdated
         case "busy": return .busy

@@ -95,7 +95,7 @@ extension RedisStore {
             visit.answers[$0] ?? .failure(.unknown("an answer of another length"))
         }
         guard let claim = visit.claim else {
-            if let next = visit.next { signal(next, in: visit.namespace) }
+            if let next = visit.next { state.signal(next, in: visit.namespace) }
             return DurableExchange(reports: reports, claim: nil)
         }
         // What some shards have handed out counts, also if another one failed.
@@ -105,7 +105,7 @@ extension RedisStore {
         var wait = visit.next.map { DurableNamespace.time(from: visit.present ?? $0, to: $0) }
         if !visit.isComplete { wait = .zero }
         let next = visit.isComplete ? visit.next : .farPast
-        let mark = Self.withState(state) { state in
+        let mark = state.changeAndWake { state in
             state.latestInstant = visit.present ?? state.latestInstant
             return state.wakeSignal.announce(next, in: claim.namespace)
         }
@@ -118,21 +118,15 @@ extension RedisStore {
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         if client.isClosed { throw .closed }
         if options.listens { client.listen(namespace) }
-        let id = state.change { $0.wakeSignal.makeID() }
-        await WakeSignal.wait(atMost: min(time, Self.pollInterval), by: options.clock) { [client, state] waiter in
-            state.change { state in
-                !Task.isCancelled && !client.isClosed
-                    && state.wakeSignal.add(waiter, id: id, in: namespace, after: mark)
-            }
-        } remove: { [state] in
-            state.change { $0.wakeSignal.remove(id: id, in: namespace) }
+        await state.wait(in: namespace, after: mark, atMost: min(time, Self.pollInterval), by: options.clock) {
+            [client] _ in client.isClosed
         }
     }
 
     /// Closes the store: see ``/LullDurable/DurableStore/close()``.
     public func close() async {
         client.beginClosing()
-        Self.withState(state) { $0.wakeSignal.signalAll() }
+        state.changeAndWake { $0.wakeSignal.signalAll() }
         await client.close()
     }
 }

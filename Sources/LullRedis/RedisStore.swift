@@ -32,7 +32,7 @@ public final class RedisStore: DurableStore {
     }
 
     /// What workers of this process were told, and what is known of namespaces.
-    struct State: Sendable {
+    struct State: WakingState {
         var wakeSignal = WakeSignal()
         /// The number of shards of each namespace.
         var shards: [String: Int] = [:]
@@ -110,7 +110,7 @@ public final class RedisStore: DurableStore {
         self.options = options
         let now = options.now.map { now in { @Sendable in now().nanoseconds / 1000 } }
         let client = try Client(url, now: now) { namespace in
-            Self.withState(state) { state in
+            state.changeAndWake { state in
                 if let namespace {
                     state.wakeSignal.signal(.farPast, in: namespace)
                 } else {
@@ -133,17 +133,6 @@ public final class RedisStore: DurableStore {
     deinit { client.beginClosing() }
 
     // MARK: - Calls
-
-    /// Changes the state, and then resumes the workers that were woken.
-    @discardableResult
-    static func withState<Answer>(_ state: Guarded<State>, _ body: (inout State) -> Answer) -> Answer {
-        let (answer, woken) = state.change { state in
-            let answer = body(&state)
-            return (answer, state.wakeSignal.takeWoken())
-        }
-        for waiter in woken { waiter.resume() }
-        return answer
-    }
 
     /// The instant in place of the server's, for tests.
     var now: Int64? { options.now.map { $0().nanoseconds / 1000 } }
@@ -193,7 +182,7 @@ public final class RedisStore: DurableStore {
 
     /// Forgets a little of what is old, if that is due. Callers do not wait for it, except in tests.
     func forgetSome() async {
-        let place = Self.withState(state) { state -> (String, Int)? in
+        let place = state.changeAndWake { state -> (String, Int)? in
             guard options.now != nil || ContinuousClock.now - state.forgetting.at > Self.forgetInterval else {
                 return nil
             }

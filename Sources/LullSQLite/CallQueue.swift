@@ -8,7 +8,7 @@ internal import LullDurable
 /// The thread is not one of the cooperative pool: it blocks while the disk works and while other processes write. It makes all
 /// pending calls in one transaction, so that they share the cost of the commit.
 final class CallQueue: Sendable {
-    private struct State: Sendable {
+    private struct State: WakingState {
         var reads: [StoreCall] = []
         var writes: [StoreCall] = []
         var wakeSignal = WakeSignal()
@@ -55,12 +55,7 @@ final class CallQueue: Sendable {
 
     /// Calls `body` with the wake signal under the lock, and resumes the waiters that it has woken.
     func withWakeSignal<Answer>(_ body: (inout WakeSignal) -> Answer) -> Answer {
-        let (answer, woken) = state.change { state in
-            let answer = body(&state.wakeSignal)
-            return (answer, state.wakeSignal.takeWoken())
-        }
-        for waiter in woken { waiter.resume() }
-        return answer
+        state.changeAndWake { body(&$0.wakeSignal) }
     }
 
     /// Adds a worker that waits for the wake signal, and wakes the thread, which then looks for commits of other processes.
@@ -83,11 +78,10 @@ final class CallQueue: Sendable {
 
     /// Refuses new calls. Pending ones are answered.
     func beginClosing() {
-        state.change { state in
+        state.changeAndWake { state in
             state.isClosed = true
             state.wakeSignal.signalAll()
         }
-        withWakeSignal { _ in }
         signal.signal()
     }
 

@@ -3,13 +3,6 @@ package import LullDurable
 // The counters of a namespace that only increase: attempts at runs, and lost leases. They are in the file because monitoring subtracts
 // two readings, whichever processes did the work in between. Each claim writes them once.
 
-extension Schema {
-    static let counters = """
-        ALTER TABLE namespaces ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE namespaces ADD COLUMN lost_leases INTEGER NOT NULL DEFAULT 0;
-        """
-}
-
 extension SQLiteTransaction {
     package func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError) {
         try addToCounters(of: namespace, attempts: attempts, lostLeases: lostLeases)

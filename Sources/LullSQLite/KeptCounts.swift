@@ -20,32 +20,6 @@ struct TallyPlace: Hashable {
     static let shift: Int64 = 32
 }
 
-extension Schema {
-    /// Adds the table `tally`, the number of dead runs to `namespaces`, and an index for the oldest value that waits for a worker.
-    static let tally = """
-        CREATE TABLE tally (
-            namespace INTEGER NOT NULL, period INTEGER NOT NULL,
-            \(Tally.names.map { "\($0) INTEGER NOT NULL" }.joined(separator: ", ")),
-            PRIMARY KEY (namespace, period)
-        ) WITHOUT ROWID;
-        INSERT INTO tally SELECT * FROM (\(countedTally)) WHERE pending + ready + running + retrying > 0;
-        ALTER TABLE namespaces ADD COLUMN dead INTEGER NOT NULL DEFAULT 0;
-        UPDATE namespaces SET dead = (SELECT count(*) FROM dead WHERE dead.namespace = namespaces.id);
-        CREATE INDEX work_by_ready ON work (namespace, ready_due) WHERE ready_due IS NOT NULL;
-        """
-
-    /// Counts all rows.
-    static let countedTally = """
-        SELECT namespace, wake >> \(TallyPlace.shift) AS period,
-            sum(pending_count > 0) AS pending, sum(ready_from IS NOT NULL) AS ready,
-            sum(run_id IS NOT NULL AND claimed_by IS NOT NULL) AS running,
-            sum(run_id IS NOT NULL AND claimed_by IS NULL) AS retrying,
-            sum(pending_count > 0 AND ready_from IS NULL) AS due,
-            sum(pending_count > 0 AND run_id IS NOT NULL AND claimed_by IS NULL AND error IS NOT NULL) AS replaced
-        FROM work GROUP BY namespace, wake >> \(TallyPlace.shift)
-        """
-}
-
 extension SQLiteTransaction {
     /// Notes that a row has changed.
     mutating func note(_ new: DurableEntry?, insteadOf old: DurableEntry?, in namespace: DurableNamespace) {

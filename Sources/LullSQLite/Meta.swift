@@ -44,7 +44,7 @@ struct Meta {
 
     /// Finds the latest instant in all rows: that of a submit is not always written to this entry.
     mutating func catchUp(in connection: Connection) throws(DurableError) {
-        let latest = try connection.number("SELECT max(pending_last) FROM work")
+        let latest = try connection.number("SELECT max(coalesce(pending_last, pending_first)) FROM work")
         time.note(CoreInstant(nanoseconds: latest))
     }
 

@@ -22,16 +22,13 @@ enum Query: Int, CaseIterable {
 
     private static let namespace = NamespaceColumn.allCases.map(\.sqlName).joined(separator: ", ")
     private static let rules = NamespaceColumn.ofRules.map(\.sqlName)
-    private static let row = names(WorkColumn.ofRow)
-    private static let pending = names(WorkColumn.ofPending)
+    private static let row = names(WorkColumn.read, RowColumn.all) + ", error"
+    private static let pending = names(WorkColumn.read, RowColumn.ofPending)
+    private static let deadRun = RowColumn.ofRun.map(\.name).joined(separator: ", ")
+    private static let dead = names(DeadColumn.allCases, RowColumn.ofRun)
 
-    private static func names(_ columns: some Sequence<WorkColumn>) -> String {
-        columns.map(\.name).joined(separator: ", ")
-    }
-
-    /// Returns the statement that inserts a row into `work`.
-    private static func insertion(_ columns: [WorkColumn]) -> String {
-        "INSERT INTO work (\(names(columns))) VALUES (\(columns.map(\.placeholder).joined(separator: ", ")))"
+    private static func names(_ columns: [some Column], _ more: [RowColumn]) -> String {
+        (columns.map { "\($0)" } + more.map(\.name)).joined(separator: ", ")
     }
 
     /// The condition for a range of a key's values.
@@ -43,8 +40,8 @@ enum Query: Int, CaseIterable {
         SELECT * FROM (
             SELECT key, first, last, how, run, error, at FROM ended WHERE \(condition) ORDER BY \(order) DESC LIMIT :limit)
         UNION ALL SELECT * FROM (
-            SELECT key, first_submit, last_submit, 'dead', run, error, at FROM dead WHERE \(condition)
-            ORDER BY at DESC, run DESC LIMIT :limit)
+            SELECT key, run_from, run_to, 'dead', run_id, error, at FROM dead WHERE \(condition)
+            ORDER BY at DESC, run_id DESC LIMIT :limit)
         ORDER BY at DESC, last DESC LIMIT :limit
         """
     }
@@ -106,18 +103,19 @@ enum Query: Int, CaseIterable {
             SELECT ready_due FROM work WHERE namespace = :namespace AND ready_due IS NOT NULL ORDER BY ready_due LIMIT 1
             """
 
-        case .pendingByKey: "SELECT \(Self.pending) FROM work WHERE namespace = :namespace AND key = :key"
+        case .pendingByKey:
+            """
+            SELECT \(Self.pending), coalesce(ready_from, run_id) FROM work WHERE namespace = :namespace AND key = :key
+            """
         case .rowByID: "SELECT \(Self.row) FROM work WHERE id = :id"
-        case .insertRow:
-            Self.insertion(Change.columns(of: Change.all) + [.pending, .ready, .run, .born, .namespace, .key])
-        case .insertPending:
-            Self.insertion(Change.columns(of: Change.allPending) + [.pending, .born, .namespace, .key])
+        case .insertRow: Change.insertion(.all)
+        case .insertPending: Change.insertion([.row, .pending, .wake])
         case .deleteRow: "DELETE FROM work WHERE id = :id"
         case .earliestRows:
             "SELECT \(Self.row) FROM work WHERE namespace = :namespace AND wake <= :now ORDER BY wake, id LIMIT :limit"
         case .nextWake: "SELECT min(wake) FROM work WHERE namespace = :namespace"
         case .rowsOfWorker:
-            "SELECT \(Self.row) FROM work WHERE claimed_by = :worker AND +namespace = :namespace ORDER BY id"
+            "SELECT \(Self.row) FROM work WHERE run_owner = :worker AND run_state = 'claimed' AND +namespace = :namespace ORDER BY id"
         case .allRows: "SELECT id FROM work WHERE namespace = :namespace ORDER BY id"
         case .rowOfNamespace: "SELECT \(Self.row) FROM work WHERE id = :id AND namespace = :namespace"
         case .keysOfSubmitter:
@@ -162,22 +160,19 @@ enum Query: Int, CaseIterable {
 
         case .insertDead:
             """
-            INSERT INTO dead (namespace, key, run, first_submit, last_submit, count, first, due, edge, fence, owner,
-                attempts, error, at, value)
-            SELECT :namespace, :key, :run, :first_submit, :last_submit, :count, :first, :due, :edge, :fence, :owner,
-                :attempts, :error, :now, run
-            FROM work WHERE id = :id
+            INSERT INTO dead (\(Self.deadRun), namespace, key, at, error, value)
+            SELECT \(Self.deadRun), namespace, key, :now, :error, run FROM work WHERE id = :id
             """
-        case .deadByRun: "SELECT \(DeadColumn.list) FROM dead WHERE run = :run AND namespace = :namespace"
+        case .deadByRun: "SELECT \(Self.dead) FROM dead WHERE run_id = :run AND namespace = :namespace"
         case .deadOfSubmit:
             """
             SELECT error FROM dead
-            WHERE namespace = :namespace AND key = :key AND first_submit <= :generation AND last_submit >= :generation LIMIT 1
+            WHERE namespace = :namespace AND key = :key AND run_from <= :generation AND run_to >= :generation LIMIT 1
             """
-        case .newestDead: "SELECT max(last_submit) FROM dead WHERE namespace = :namespace AND key = :key"
+        case .newestDead: "SELECT max(run_to) FROM dead WHERE namespace = :namespace AND key = :key"
         case .deadRuns:
-            "SELECT \(DeadColumn.list) FROM dead WHERE namespace = :namespace ORDER BY at, run LIMIT :limit"
-        case .deleteDead: "DELETE FROM dead WHERE run = :run AND namespace = :namespace"
+            "SELECT \(Self.dead) FROM dead WHERE namespace = :namespace ORDER BY at, run_id LIMIT :limit"
+        case .deleteDead: "DELETE FROM dead WHERE run_id = :run AND namespace = :namespace"
 
         case .firstEnd: "SELECT recorded FROM ended ORDER BY id LIMIT 1"
         case .oldEnds:
@@ -217,7 +212,7 @@ enum Query: Int, CaseIterable {
         case .announcedWorkers:
             """
             SELECT id, host, process, at, (
-                SELECT count(*) FROM work WHERE claimed_by = workers.id AND +namespace = workers.namespace)
+                SELECT count(*) FROM work WHERE run_owner = workers.id AND run_state = 'claimed' AND +namespace = workers.namespace)
             FROM workers WHERE namespace = :namespace
             """
         case .forgetWorkersOfNamespace: "DELETE FROM workers WHERE namespace = :namespace"

@@ -1,142 +1,168 @@
 internal import LullCore
 internal import LullDurable
 
-// A row of `work` in its columns.
+// The parts of a row, which are columns of `work`, each named once: reading, writing and changing a row follow from that. A part more is
+// a line more, and a migration that adds its column. Values and the text of an error are apart.
 
-extension Statement {
-    /// Whether the current row has something ready or a run.
-    var hasReadyOrRun: Bool { !isNull(WorkColumn.readyFrom) || !isNull(WorkColumn.runID) }
+/// Reads, writes or lists the parts of a row, in the order of their columns.
+protocol RowCoder {
+    associatedtype Failure: Error
 
-    /// Reads the current row: ``WorkColumn/ofRow``, or only ``WorkColumn/ofPending`` if nothing is ready and there is no run.
-    ///
-    /// It leaves the values in the file.
-    ///
-    /// - Parameter key: The key, if it is known.
-    func entry(key: [UInt8]? = nil) throws(DurableError) -> DurableEntry {
-        typealias Work = WorkColumn
-        var row = DurableRow(base: try number(Work.born))
-        row.generation = try number(Work.generation)
-        row.taken = try number(Work.taken)
-        row.gate.phase = try phase(Work.phase)
-        row.gate.quiet = instant(Work.quiet)
-        row.gate.latest = isNull(Work.latest) ? .farPast : instant(Work.latest)
-        row.span = CoreDuration(nanoseconds: try number(Work.span, through: .max))
-        row.spacing = CoreDuration(nanoseconds: try number(Work.spacing, through: .max))
-        row.gate.count = Int(try number(Work.pendingCount, through: row.generation))
-        if row.gate.count > 0 {
-            row.gate.first = instant(Work.pendingFirst)
-            row.pending = .init(
-                batch: Batch(.stored(.pending)), last: instant(Work.pendingLast),
-                submitter: .init(integerOrNull(Work.pendingBy)))
-        }
-        if !isNull(Work.readyFrom) {
-            var ready = try value(in: .ready, ValueColumns<WorkColumn>.ready)
-            if !isNull(Work.readySince) { ready.since = instant(Work.readySince) }
-            row.ready = ready
-        }
-        if !isNull(Work.runID) {
-            let end = instant(Work.runUntil)
-            row.run = DurableRow.Run(
-                value: try value(in: .run, ValueColumns<WorkColumn>.run), id: try number(Work.runID),
-                fence: try number(Work.fence), owner: integer(Work.owner), attempt: Int(try number(Work.attempt)),
-                state: isNull(Work.claimedBy) ? .backoff(until: end) : .claimed(until: end),
-                error: isNull(Work.error) ? nil : blob(Work.error))
-        }
-        // An inconsistent row would be noticed in the middle of a step, and stop the program.
-        if let rule = row.checkInvariants().first { throw connection.damage("a key that breaks a rule: \(rule)") }
-        return DurableEntry(
-            handle: integer(Work.id), key: key ?? blob(Work.key), row: row, wake: instant(Work.wake))
-    }
-
-    /// Reads a value that is ready or in a run.
-    func value(
-        in place: DurablePayload.Slot, _ columns: ValueColumns<some Column>
-    ) throws(DurableError) -> DurableRow.Ready {
-        DurableRow.Ready(
-            batch: Batch(.stored(place)), submits: try range(columns.from, columns.to),
-            count: Int(try number(columns.count)), first: instant(columns.first), due: instant(columns.due),
-            edge: try edge(columns.edge))
-    }
-
-    /// Reads a counter: a number from 0 on that can still be incremented.
-    func number(_ column: some Column, through most: Int64 = 1 << 62) throws(DurableError) -> Int64 {
-        let number = integer(column)
-        guard 0...most ~= number else { throw connection.damage("the number \(number)") }
-        return number
-    }
-
-    /// Reads a range of submits.
-    func range(
-        _ first: some Column, _ last: some Column
-    ) throws(DurableError) -> ClosedRange<Int64> {
-        let (first, last) = (try number(first), try number(last))
-        guard first <= last else { throw connection.damage("a range of submits from \(first) to \(last)") }
-        return first...last
-    }
-
-    private func phase(_ column: some Column) throws(DurableError) -> Gate.Phase {
-        let name = text(column)
-        guard let phase = Gate.Phase(name) else { throw connection.damage("the phase '\(name)'") }
-        return phase
-    }
-
-    private func edge(_ column: some Column) throws(DurableError) -> Edge {
-        let name = text(column)
-        guard let edge = Edge(name) else { throw connection.damage("the edge '\(name)'") }
-        return edge
-    }
-
-    // MARK: - Writing
-
-    /// Binds some groups of a row's columns.
-    func bind(_ row: DurableRow, wake: CoreInstant, _ groups: Change.Groups) {
-        if groups.contains(.gate) {
-            bind(.generation, row.generation)
-            bind(WorkColumn.phase.parameter, text: row.gate.phase.name)
-            bind(.quiet, row.gate.quiet.nanoseconds)
-            bind(.latest, row.gate.latest == .farPast ? nil : row.gate.latest.nanoseconds)
-            bind(.span, row.span.nanoseconds)
-            bind(.spacing, row.spacing.nanoseconds)
-            bind(.pendingCount, Int64(row.gate.count))
-            bind(.pendingFirst, row.gate.count > 0 ? row.gate.first.nanoseconds : nil)
-            bind(.pendingLast, row.pending?.last.nanoseconds)
-        }
-        if groups.contains(.taken) { bind(.taken, row.taken) }
-        if groups.contains(.ready) {
-            bind(row.ready, .ready)
-            bind(.readySince, row.ready?.since?.nanoseconds)
-        }
-        if groups.contains(.run) {
-            bind(row.run?.value, .run)
-            bind(.runID, row.run?.id)
-            bind(.runUntil, row.run?.state.end.nanoseconds)
-            bind(.fence, row.run?.fence)
-            bind(.owner, row.run?.owner)
-            bind(.claimedBy, row.run.flatMap { $0.isInBackoff ? nil : $0.owner })
-            bind(.attempt, row.run.map { Int64($0.attempt) })
-            bind(WorkColumn.error.parameter, text: row.run?.errorText)
-        }
-        if groups.contains(.wake) { bind(.wake, wake.nanoseconds) }
-        if groups.contains(.submitter) { bind(.pendingBy, row.pending?.submitter.number) }
-    }
-
-    private func bind(_ value: DurableRow.Ready?, _ columns: ValueColumns<WorkColumn>) {
-        bind(columns.from, value?.submits.lowerBound)
-        bind(columns.to, value?.submits.upperBound)
-        bind(columns.count, value.map { Int64($0.count) })
-        bind(columns.first, value?.first.nanoseconds)
-        bind(columns.due, value?.due.nanoseconds)
-        bind(columns.edge.parameter, text: value.map { "\($0.edge.name)" })
-    }
-
-    func bind(_ column: WorkColumn, _ value: Int64?) { bind(column.parameter, value) }
-
-    func bind(_ column: WorkColumn, blob bytes: [UInt8]?) { bind(column.parameter, blob: bytes) }
+    /// A number. The largest and the smallest one, if they are its usual values, are NULL in the file.
+    mutating func number(
+        _ name: StaticString, _ number: inout Int64, in range: ClosedRange<Int64>, usually usual: Int64?
+    ) throws(Failure)
+    /// A number that may be missing.
+    mutating func optional(_ name: StaticString, _ number: inout Int64?) throws(Failure)
+    /// One of a few words.
+    mutating func word<Word: RowWord>(_ name: StaticString, _ word: inout Word) throws(Failure)
+    /// Begins a group, and returns whether it is there. If so, its parts and ``end()`` follow; if not, all its columns are NULL.
+    mutating func begin(_ group: Change.Groups, if isThere: Bool) -> Bool
+    mutating func end()
+    /// What must hold for the parts that have been read.
+    func require(_ condition: Bool, _ rule: StaticString) throws(Failure)
 }
 
-extension Gate.Phase {
+/// A word for each case of an enumeration.
+protocol RowWord: Equatable {
+    static var all: [Self] { get }
+    var name: StaticString { get }
+}
+
+extension DurableRow {
+    /// Names the parts of the row.
+    mutating func code<Coder: RowCoder>(with coder: inout Coder) throws(Coder.Failure) {
+        try coder.counter("born", &born)
+        try coder.counter("generation", &generation)
+        try coder.counter("taken", &taken)
+        try coder.word("phase", &gate.phase)
+        try coder.instant("quiet", &gate.quiet)
+        try coder.instant("latest", &gate.latest, usually: .farPast)
+        try coder.duration("span", &span, usually: .infinite)
+        try coder.duration("spacing", &spacing, usually: .zero)
+        if coder.begin(.pending, if: pending != nil) {
+            var pending = pending ?? Pending(batch: Batch(.stored(.pending)), last: .origin)
+            try coder.counter("count", &gate.count)
+            try coder.instant("first", &gate.first)
+            try coder.instant("last", &pending.last, unless: gate.first)
+            var submitter = pending.submitter.number
+            try coder.optional("by", &submitter)
+            pending.submitter = Submitter(submitter)
+            self.pending = pending
+            coder.end()
+        }
+        if coder.begin(.ready, if: ready != nil) {
+            var ready = ready ?? Ready(storedIn: .ready)
+            try ready.code(with: &coder)
+            self.ready = ready
+            coder.end()
+        }
+        if coder.begin(.run, if: run != nil) {
+            var run = run ?? Run(value: Ready(storedIn: .run))
+            try run.code(with: &coder)
+            self.run = run
+            coder.end()
+        }
+    }
+}
+
+extension DurableRow.Ready {
+    /// Creates the value of which the parts are still to be read.
+    init(storedIn slot: DurablePayload.Slot) {
+        self.init(
+            batch: Batch(.stored(slot)), submits: 0...0, count: 0, first: .origin, due: .origin, edge: .trailing)
+    }
+
+    mutating func code<Coder: RowCoder>(with coder: inout Coder) throws(Coder.Failure) {
+        var (from, to) = (submits.lowerBound, submits.upperBound)
+        try coder.counter("from", &from)
+        try coder.counter("to", &to)
+        try coder.require(from <= to, "a range of submits that ends before it begins")
+        submits = from...to
+        try coder.counter("count", &count)
+        try coder.instant("first", &first)
+        try coder.instant("due", &due)
+        try coder.word("edge", &edge)
+        var since = since?.nanoseconds
+        try coder.optional("since", &since)
+        self.since = since.map(CoreInstant.init(nanoseconds:))
+    }
+}
+
+extension DurableRow.Run {
+    /// Creates the run of which the parts are still to be read.
+    init(value: DurableRow.Ready) {
+        self.init(value: value, id: 0, fence: 0, owner: 0, attempt: 0, state: .backoff(until: .origin))
+    }
+
+    mutating func code<Coder: RowCoder>(with coder: inout Coder) throws(Coder.Failure) {
+        try coder.counter("id", &id)
+        try coder.counter("fence", &fence)
+        try coder.number("owner", &owner)
+        try coder.counter("attempt", &attempt)
+        var (kind, until) = (isInBackoff ? RunState.backoff : .claimed, state.end)
+        try coder.word("state", &kind)
+        try coder.instant("until", &until)
+        state = kind == .claimed ? .claimed(until: until) : .backoff(until: until)
+        try value.code(with: &coder)
+    }
+
+    private enum RunState: RowWord {
+        case claimed, backoff
+
+        static let all: [Self] = [.claimed, .backoff]
+
+        var name: StaticString { self == .claimed ? "claimed" : "backoff" }
+    }
+}
+
+extension RowCoder {
+    mutating func number(_ name: StaticString, _ number: inout Int64) throws(Failure) {
+        try self.number(name, &number, in: .min ... .max, usually: nil)
+    }
+
+    /// A number from 0 on that can still be incremented.
+    mutating func counter(_ name: StaticString, _ number: inout Int64) throws(Failure) {
+        try self.number(name, &number, in: 0...1 << 62, usually: nil)
+    }
+
+    mutating func counter(_ name: StaticString, _ number: inout Int) throws(Failure) {
+        var wide = Int64(number)
+        try counter(name, &wide)
+        number = Int(wide)
+    }
+
+    mutating func instant(
+        _ name: StaticString, _ instant: inout CoreInstant, usually usual: CoreInstant? = nil
+    ) throws(Failure) {
+        var nanoseconds = instant.nanoseconds
+        try number(name, &nanoseconds, in: .min ... .max, usually: usual?.nanoseconds)
+        instant = CoreInstant(nanoseconds: nanoseconds)
+    }
+
+    /// An instant that is missing if it is another one.
+    mutating func instant(
+        _ name: StaticString, _ instant: inout CoreInstant, unless other: CoreInstant
+    ) throws(Failure) {
+        var nanoseconds = instant == other ? nil : instant.nanoseconds
+        try optional(name, &nanoseconds)
+        instant = nanoseconds.map(CoreInstant.init(nanoseconds:)) ?? other
+    }
+
+    mutating func duration(
+        _ name: StaticString, _ duration: inout CoreDuration, usually usual: CoreDuration
+    ) throws(Failure) {
+        var nanoseconds = duration.nanoseconds
+        try number(name, &nanoseconds, in: 0 ... .max, usually: usual.nanoseconds)
+        duration = CoreDuration(nanoseconds: nanoseconds)
+    }
+}
+
+extension Gate.Phase: RowWord {
+    static let all: [Self] = [.idle, .resting, .open, .full]
+
     /// The name, as the file has it.
-    fileprivate var name: String {
+    var name: StaticString {
         switch self {
         case .idle: "idle"
         case .resting: "resting"
@@ -144,29 +170,149 @@ extension Gate.Phase {
         case .full: "full"
         }
     }
+}
 
-    /// The phase of a name; nil if there is none.
-    fileprivate init?(_ name: String) {
-        switch name {
-        case "idle": self = .idle
-        case "resting": self = .resting
-        case "open": self = .open
-        case "full": self = .full
-        default: return nil
-        }
+extension Edge: RowWord {
+    static let all: [Self] = [.leading, .trailing, .maxWait, .maxCount, .flush]
+}
+
+// MARK: - The ways of coding
+
+/// A column for a part of a row.
+struct RowColumn: Sendable {
+    let name: String
+    let group: Change.Groups
+
+    /// The columns of a row, in their order.
+    static let all = {
+        var (lister, row) = (RowLister(), DurableRow(base: 0))
+        row.code(with: &lister)
+        return lister.columns
+    }()
+    /// Those that are read first, and alone if nothing is ready and there is no run.
+    static let ofPending = all.filter { $0.group == .row || $0.group == .pending }
+    /// Those of a dead run.
+    static let ofRun = all.filter { $0.group == .run }
+}
+
+/// Lists the columns.
+private struct RowLister: RowCoder {
+    fileprivate var columns: [RowColumn] = []
+    private var group = Change.Groups.row
+
+    mutating func number(
+        _ name: StaticString, _ number: inout Int64, in range: ClosedRange<Int64>, usually usual: Int64?
+    ) { add(name) }
+
+    mutating func optional(_ name: StaticString, _ number: inout Int64?) { add(name) }
+
+    mutating func word<Word: RowWord>(_ name: StaticString, _ word: inout Word) { add(name) }
+
+    mutating func begin(_ group: Change.Groups, if isThere: Bool) -> Bool {
+        self.group = group
+        return true
+    }
+
+    mutating func end() { group = .row }
+
+    func require(_ condition: Bool, _ rule: StaticString) {}
+
+    private mutating func add(_ name: StaticString) {
+        columns.append(RowColumn(name: group.prefix + "\(name)", group: group))
     }
 }
 
-extension Edge {
-    /// The edge of a name; nil if there is none.
-    init?(_ name: String) {
-        switch name {
-        case "leading": self = .leading
-        case "trailing": self = .trailing
-        case "maxWait": self = .maxWait
-        case "maxCount": self = .maxCount
-        case "flush": self = .flush
-        default: return nil
+/// Binds the parts of a row, of some groups.
+struct RowBinder: RowCoder {
+    let statement: Statement
+    let groups: Change.Groups
+    private var parameter = WorkColumn.firstOfRow
+    private var group = Change.Groups.row
+
+    init(_ statement: Statement, _ groups: Change.Groups) {
+        self.statement = statement
+        self.groups = groups
+    }
+
+    mutating func number(
+        _ name: StaticString, _ number: inout Int64, in range: ClosedRange<Int64>, usually usual: Int64?
+    ) {
+        let isUsualLimit = number == usual && (number == .max || number == .min)
+        bind(isUsualLimit ? nil : number)
+    }
+
+    mutating func optional(_ name: StaticString, _ number: inout Int64?) { bind(number) }
+
+    mutating func word<Word: RowWord>(_ name: StaticString, _ word: inout Word) {
+        if groups.contains(group) { statement.bind(parameter, text: word.name) }
+        parameter += 1
+    }
+
+    mutating func begin(_ group: Change.Groups, if isThere: Bool) -> Bool {
+        self.group = group
+        if !isThere {
+            for _ in 0..<group.columnCount { bind(nil) }
+            self.group = .row
         }
+        return isThere
+    }
+
+    mutating func end() { group = .row }
+
+    func require(_ condition: Bool, _ rule: StaticString) {}
+
+    private mutating func bind(_ number: Int64?) {
+        if groups.contains(group) { statement.bind(parameter, number) }
+        parameter += 1
+    }
+}
+
+/// Reads the parts of a row.
+struct RowReader: RowCoder {
+    typealias Failure = DurableError
+
+    let statement: Statement
+    private var column: Int
+    /// The column at which the ones that were read end.
+    private let limit: Int
+
+    init(_ statement: Statement, from column: Int, count: Int) {
+        self.statement = statement
+        self.column = column
+        limit = column + count
+    }
+
+    mutating func number(
+        _ name: StaticString, _ number: inout Int64, in range: ClosedRange<Int64>, usually usual: Int64?
+    ) throws(DurableError) {
+        if let usual, statement.isNull(column) { number = usual } else { number = statement.integer(column) }
+        guard range.contains(number) else { throw statement.connection.damage("the number \(number)") }
+        column += 1
+    }
+
+    mutating func optional(_ name: StaticString, _ number: inout Int64?) {
+        number = statement.integerOrNull(column)
+        column += 1
+    }
+
+    mutating func word<Word: RowWord>(_ name: StaticString, _ word: inout Word) throws(DurableError) {
+        guard let found = Word.all.first(where: { statement.has($0.name, in: column) }) else {
+            throw statement.connection.damage("the \(name) '\(statement.text(column))'")
+        }
+        word = found
+        column += 1
+    }
+
+    mutating func begin(_ group: Change.Groups, if isThere: Bool) -> Bool {
+        if column >= limit { return false }
+        if !statement.isNull(column) { return true }
+        column += group.columnCount
+        return false
+    }
+
+    mutating func end() {}
+
+    func require(_ condition: Bool, _ rule: StaticString) throws(DurableError) {
+        if !condition { throw statement.connection.damage("\(rule)") }
     }
 }

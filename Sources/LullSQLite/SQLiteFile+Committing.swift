@@ -45,7 +45,7 @@ extension SQLiteFile {
     /// Makes calls in one transaction, commits it, and answers each call. The writer lock must be held.
     func commit(_ calls: [StoreCall], more: () -> [StoreCall]) {
         var calls = calls
-        var answers: [PendingAnswer] = []
+        var answers: [StoreCall.Delivery] = []
         let ending = transact { transaction in
             while transaction.connection.latestFailure == nil {
                 if answers.count == calls.count {
@@ -54,7 +54,7 @@ extension SQLiteFile {
                     calls += new
                     transaction.advance(to: options.clock.read())
                 }
-                answers.append(calls[answers.count].perform(in: &transaction))
+                answers.append(calls[answers.count].perform(&transaction))
             }
         }
         switch ending {
@@ -64,7 +64,7 @@ extension SQLiteFile {
             // One of them failed, or the disk. Retries each call alone to isolate the failing one.
             for call in calls { commit([call], more: { [] }) }
         case .rolledBack, .commitFailed, .committed:
-            for answer in answers { answer.send(ending.failure) }
+            for answer in answers { answer(ending.failure) }
         }
     }
 

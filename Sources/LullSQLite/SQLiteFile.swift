@@ -144,7 +144,7 @@ package final class SQLiteFile {
     func read(_ calls: [StoreCall]) {
         do throws(DurableError) {
             try read { transaction in
-                for call in calls { call.perform(in: &transaction).send(nil) }
+                for call in calls { call.perform(&transaction)(nil) }
             }
         } catch {
             for call in calls { call.refuse(error) }

@@ -73,29 +73,34 @@ public final class SQLiteStore: DurableStore {
 
     // MARK: - Passing calls to the thread
 
-    /// Passes a call to the thread, and waits for its answer.
-    ///
-    /// - Parameter make: Makes the call for its caller.
-    private func call<Answer: Sendable>(
-        _ make: (StoreCall.Caller<Answer>) -> StoreCall
+    /// Makes a call that changes something, on the thread, and waits for its answer.
+    private func write<Answer: Sendable>(
+        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) async throws(DurableError) -> Answer {
-        try await call(make) { answer, _ in answer }
+        try await call(writes: true, body, then: { answer, _ in answer })
     }
 
-    /// Passes a call to the thread, and gives its answer to the wake signal before the caller.
+    /// Makes a call that changes nothing, on the thread, and waits for its answer.
+    private func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) async throws(DurableError) -> Answer {
+        try await call(writes: false, body, then: { answer, _ in answer })
+    }
+
+    /// Makes a call on the thread, and gives its answer to the wake signal before the caller.
     private func call<Raw: Sendable, Answer: Sendable>(
-        _ make: (StoreCall.Caller<Raw>) -> StoreCall,
+        writes: Bool, _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Raw,
         then finish: @escaping @Sendable (Raw, inout WakeSignal) -> Answer
     ) async throws(DurableError) -> Answer {
         let result = await withCheckedContinuation { continuation in
-            let caller = StoreCall.Caller<Raw> { [calls] result, earliestWakes in
+            let call = StoreCall(writes: writes, body) { [calls] result, earliestWakes in
                 let answer = calls.withWakeSignal { signal in
                     for (namespace, wake) in earliestWakes { signal.signal(wake, in: namespace) }
                     return result.map { finish($0, &signal) }
                 }
                 continuation.resume(returning: answer)
             }
-            calls.enqueue(make(caller))
+            calls.enqueue(call)
         }
         return try result.get()
     }
@@ -105,12 +110,12 @@ public final class SQLiteStore: DurableStore {
     /// Opens a namespace: see ``/LullDurable/DurableStore/open(_:_:)``.
     @discardableResult
     public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
-        try await call { .open(namespace, rules, $0) }
+        try await write { file throws(DurableError) in try file.open(namespace, rules) }
     }
 
     /// Records a submit: see ``/LullDurable/DurableStore/submit(_:)``.
     public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
-        try await call { .submit(submission, $0) }
+        try await write { file throws(DurableError) in try file.submit(submission) }
     }
 
     /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.
@@ -128,11 +133,13 @@ public final class SQLiteStore: DurableStore {
     private func change(
         _ change: DurableChange, _ key: [UInt8]?, in namespace: String
     ) async throws(DurableError) -> Int {
-        if let key { return try await call { .change(change, key, in: namespace, $0) } }
-        var sweep = try await call { .sweep(of: namespace, $0) }
+        if let key {
+            return try await write { file throws(DurableError) in try file.change(change, key, in: namespace) }
+        }
+        var sweep = try await read { file throws(DurableError) in try file.sweep(of: namespace) }
         while !sweep.isComplete {
             let rest = sweep
-            sweep = try await call { .step(change, rest, in: namespace, $0) }
+            sweep = try await write { file throws(DurableError) in try file.change(change, rest, in: namespace) }
         }
         return sweep.count
     }
@@ -141,14 +148,14 @@ public final class SQLiteStore: DurableStore {
     public func flush(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
-        try await call { .flushSubmitter(submitter, in: namespace, $0) }
+        try await write { file throws(DurableError) in try file.flush(submittedBy: submitter, in: namespace) }
     }
 
     /// Cancels what only one submitter has submitted: see ``/LullDurable/DurableStore/cancel(submittedBy:in:)``.
     public func cancel(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
-        try await call { .cancelSubmitter(submitter, in: namespace, $0) }
+        try await write { file throws(DurableError) in try file.cancel(submittedBy: submitter, in: namespace) }
     }
 
     /// Hands out runs: see ``/LullDurable/DurableStore/claim(_:)``.
@@ -160,8 +167,8 @@ public final class SQLiteStore: DurableStore {
     /// Makes several calls in one transaction: see ``/LullDurable/DurableStore/exchange(_:_:)``.
     public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
         do throws(DurableError) {
-            return try await call {
-                .exchange(reports, claim, $0)
+            return try await call(writes: true) { file throws(DurableError) in
+                file.exchange(reports, claim)
             } then: { exchange, signal in
                 exchange.answers { next in signal.announce(next, in: claim?.namespace ?? "") }
             }
@@ -172,62 +179,62 @@ public final class SQLiteStore: DurableStore {
 
     /// Records a worker's report: see ``/LullDurable/DurableStore/report(_:)``.
     public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
-        try await call { .report(report, $0) }
+        try await write { file throws(DurableError) in try file.report(report) }
     }
 
     /// Returns the state of a submit: see ``/LullDurable/DurableStore/state(of:)``.
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
-        try await call { .state(of: receipt, $0) }
+        try await read { file throws(DurableError) in try file.state(of: receipt) }
     }
 
     /// Returns all namespaces with their counts: see ``/LullDurable/DurableStore/status()``.
     public func status() async throws(DurableError) -> [DurableStatus] {
-        try await call { .status($0) }
+        try await read { file throws(DurableError) in try file.status() }
     }
 
     /// Returns keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try await call { .list(in: namespace, prefix: prefix, limit: limit, $0) }
+        try await read { file throws(DurableError) in try file.list(in: namespace, prefix: prefix, limit: limit) }
     }
 
     /// Returns how submits have ended: see ``/LullDurable/DurableStore/ended(of:in:limit:)``.
     public func ended(
         of key: [UInt8]?, in namespace: String, limit: Int
     ) async throws(DurableError) -> [DurableEnd<[UInt8]>] {
-        try await call { .ended(of: key, in: namespace, limit: limit, $0) }
+        try await read { file throws(DurableError) in try file.ended(of: key, in: namespace, limit: limit) }
     }
 
     /// Records that a worker is there: see ``/LullDurable/DurableStore/announce(_:in:)``.
     public func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
-        try await call { .announce(worker, in: namespace, $0) }
+        try await write { file throws(DurableError) in try file.announce(worker, in: namespace) }
     }
 
     /// Returns the workers: see ``/LullDurable/DurableStore/workers(in:)``.
     public func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
-        try await call { .workers(in: namespace, $0) }
+        try await read { file throws(DurableError) in try file.workers(in: namespace) }
     }
 
     /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        try await call { .dead(in: namespace, limit: limit, $0) }
+        try await read { file throws(DurableError) in try file.dead(in: namespace, limit: limit) }
     }
 
     /// Retries a dead run: see ``/LullDurable/DurableStore/retry(_:in:)``.
     public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
-        try await call { .retry(run, in: namespace, $0) }
+        try await write { file throws(DurableError) in try file.retry(run, in: namespace) }
     }
 
     /// Discards a dead run: see ``/LullDurable/DurableStore/discard(_:in:)``.
     @discardableResult
     public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
-        try await call { .discard(run, in: namespace, $0) }
+        try await write { file throws(DurableError) in try file.discard(run, in: namespace) }
     }
 
     /// Deletes a namespace, in steps if much is recorded of it: see ``/LullDurable/DurableStore/forget(_:)``.
     public func forget(_ namespace: String) async throws(DurableError) {
-        while try await !call({ .forget(namespace, $0) }) {}
+        while try await !write({ file throws(DurableError) in try file.forgetSome(of: namespace) }) {}
     }
 
     /// Waits for something to claim: see ``/LullDurable/DurableStore/wait(in:after:atMost:)``.

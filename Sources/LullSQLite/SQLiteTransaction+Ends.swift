@@ -3,15 +3,9 @@ package import LullDurable
 
 // Ends, dead runs and tokens, and deleting old ones.
 
-/// The columns of a dead run, in the order in which they are read.
-enum DeadColumn: Int32, Column {
-    case key, run, firstSubmit, lastSubmit, count, first, due, edge, fence, owner, attempts, error, at, value
-
-    static let list = """
-        key, run, first_submit, last_submit, count, first, due, edge, fence, owner, attempts, error, at, value
-        """
-    static let runValue = ValueColumns(
-        from: Self.firstSubmit, to: .lastSubmit, count: .count, first: .first, due: .due, edge: .edge)
+/// The columns of a dead run before those of its run, in the order in which they are read.
+enum DeadColumn: Int32, Column, CaseIterable {
+    case key, at, error, value
 }
 
 extension SQLiteTransaction {
@@ -61,18 +55,6 @@ extension SQLiteTransaction {
             preconditionFailure("a run that dies was claimed in an earlier step, so its value is in the column `run`")
         }
         let statement = try connection[.insertDead]
-        statement.bind(":namespace", namespace.id)
-        statement.bind(":key", blob: entry.key)
-        statement.bind(":run", run.id)
-        statement.bind(":first_submit", run.value.submits.lowerBound)
-        statement.bind(":last_submit", run.value.submits.upperBound)
-        statement.bind(":count", run.value.count)
-        statement.bind(":first", run.value.first)
-        statement.bind(":due", run.value.due)
-        statement.bind(":edge", text: "\(run.value.edge.name)")
-        statement.bind(":fence", run.fence)
-        statement.bind(":owner", run.owner)
-        statement.bind(":attempts", run.attempt)
         statement.bind(":error", text: run.errorText)
         statement.bind(":now", now)
         statement.bind(":id", entry.handle)
@@ -191,14 +173,14 @@ extension SQLiteTransaction {
         _ statement: Statement, in namespace: DurableNamespace
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run, at: CoreInstant) {
         typealias Dead = DeadColumn
-        var value = try statement.value(in: .run, Dead.runValue)
+        var run = DurableRow.Run(value: DurableRow.Ready(storedIn: .run))
+        var reader = RowReader(statement, from: DeadColumn.allCases.count, count: RowColumn.ofRun.count)
+        try run.code(with: &reader)
+        run.state = .backoff(until: .origin)
+        if !statement.isNull(Dead.error) { run.error = statement.blob(Dead.error) }
         if !namespace.collects {
-            value.batch = Batch(.bytes(statement.blob(Dead.value), of: value.submits.upperBound))
+            run.value.batch = Batch(.bytes(statement.blob(Dead.value), of: run.value.submits.upperBound))
         }
-        let run = DurableRow.Run(
-            value: value, id: try statement.number(Dead.run), fence: try statement.number(Dead.fence),
-            owner: statement.integer(Dead.owner), attempt: Int(try statement.number(Dead.attempts)),
-            state: .backoff(until: .origin), error: statement.isNull(Dead.error) ? nil : statement.blob(Dead.error))
         return (statement.blob(Dead.key), run, statement.instant(Dead.at))
     }
 

@@ -12,7 +12,8 @@ extension SQLiteTransaction {
         pending.bind(":namespace", namespace.id)
         pending.bind(":key", blob: key)
         guard try pending.next() else { return nil }
-        if !pending.hasReadyOrRun { return try pending.entry(key: key) }
+        let hasReadyOrRun = !pending.isNull(WorkColumn.read.count + RowColumn.ofPending.count)
+        if !hasReadyOrRun { return try pending.entry(key: key, isWhole: false) }
         let whole = try connection[.rowByID]
         defer { whole.reset() }
         whole.bind(":id", pending.integer(WorkColumn.id))
@@ -25,12 +26,11 @@ extension SQLiteTransaction {
         // Most new rows have something pending and nothing else.
         let isPending = row.ready == nil && row.run == nil
         let statement = try connection[isPending ? .insertPending : .insertRow]
-        statement.bind(row, wake: wake, isPending ? Change.allPending : Change.all)
+        statement.bind(row, wake: wake, isPending ? [.row, .pending, .wake] : .all)
         let batches = isPending ? [row.pending?.batch] : [row.pending?.batch, row.ready?.batch, row.run?.value.batch]
         for (column, batch) in zip([WorkColumn.pending, .ready, .run], batches) {
             statement.bind(column, blob: namespace.collects ? nil : bytes(of: batch))
         }
-        statement.bind(.born, row.born)
         statement.bind(.namespace, namespace.id)
         statement.bind(.key, blob: key)
         try statement.run()
@@ -52,17 +52,7 @@ extension SQLiteTransaction {
         _ new: DurableEntry, from old: DurableEntry, in namespace: DurableNamespace
     ) throws(DurableError) {
         let (row, before) = (new.row, old.row)
-        var change = Change()
-        if row.generation != before.generation || row.gate != before.gate || row.span != before.span
-            || row.spacing != before.spacing || row.pending?.last != before.pending?.last
-        {
-            change.groups.insert(.gate)
-        }
-        if row.taken != before.taken { change.groups.insert(.taken) }
-        if row.ready != before.ready { change.groups.insert(.ready) }
-        if row.run != before.run { change.groups.insert(.run) }
-        if row.pending?.submitter.number != before.pending?.submitter.number { change.groups.insert(.submitter) }
-        if new.wake != old.wake { change.groups.insert(.wake) }
+        var change = Change(new, from: old)
         // A step has at most one value from the caller: that of its submit, or that of a dead run which is retried.
         var added: [UInt8]?
         if namespace.collects {

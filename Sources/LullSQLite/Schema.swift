@@ -1,17 +1,19 @@
 internal import LullDurable
 
-/// The tables of the file. Any SQLite tool shows them in readable form. The columns of `work` are the parts of a ``DurableRow``.
-/// Instants are nanoseconds of the file's own time.
+/// The tables of the file. Any SQLite tool shows them in readable form. Instants are nanoseconds of the file's own time.
 enum Schema {
     /// Marks a file as one of Lull's: "Lull" in ASCII.
     static let applicationID: Int64 = 0x4C75_6C6C
 
     /// The steps from each version to the next; an empty file has version 0. A step never changes once it has been released.
-    static let migrations = [version1, version2 + counters, tally, workers]
+    static let migrations = [tables]
 
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and stores a large value on
-    // pages of its own.
-    private static let version1 = """
+    // pages of its own. The columns of a row and of a run are those that `RowColumns.swift` names.
+    //
+    // Values of `collect` are rows of `collected`: the ranges of generations say which of them are pending, ready, in the run or dead.
+    // Those in a range of `spent` are to be deleted. `tally` has the counts of the keys that wake within the same four seconds.
+    private static let tables = """
         CREATE TABLE meta (
             base INTEGER NOT NULL, sequence INTEGER NOT NULL, highest INTEGER NOT NULL, last_commit INTEGER NOT NULL,
             boot TEXT NOT NULL, since_boot INTEGER NOT NULL, wall INTEGER NOT NULL, start INTEGER NOT NULL
@@ -19,87 +21,24 @@ enum Schema {
         CREATE TABLE namespaces (
             id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
             kind TEXT NOT NULL, wait INTEGER NOT NULL, max_wait INTEGER, edges TEXT NOT NULL, delay_rule TEXT NOT NULL,
-            max_count INTEGER, combination TEXT NOT NULL
+            max_count INTEGER, combination TEXT NOT NULL, max_batch INTEGER, spacing INTEGER,
+            attempts INTEGER NOT NULL DEFAULT 0, lost_leases INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0
         );
         CREATE TABLE work (
             id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, wake INTEGER NOT NULL,
-            born INTEGER NOT NULL, generation INTEGER NOT NULL, taken INTEGER NOT NULL,
-            is_open INTEGER NOT NULL, quiet INTEGER NOT NULL, anchor INTEGER NOT NULL, span INTEGER NOT NULL,
-            pending_count INTEGER NOT NULL, pending_last INTEGER,
-            ready_from INTEGER, ready_to INTEGER, ready_count INTEGER, ready_first INTEGER, ready_due INTEGER,
-            ready_edge TEXT,
-            run_id INTEGER, run_from INTEGER, run_to INTEGER, run_count INTEGER, run_first INTEGER, run_due INTEGER,
-            run_edge TEXT, run_until INTEGER, fence INTEGER, owner INTEGER, claimed_by INTEGER, attempt INTEGER, error TEXT,
-            pending BLOB, ready BLOB, run BLOB,
-            UNIQUE (namespace, key)
-        );
-        CREATE INDEX work_by_wake ON work (namespace, wake);
-        CREATE INDEX work_by_worker ON work (claimed_by) WHERE claimed_by IS NOT NULL;
-        CREATE TABLE ended (
-            id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL,
-            first INTEGER NOT NULL, last INTEGER NOT NULL, how TEXT NOT NULL, run INTEGER, fence INTEGER, error TEXT,
-            recorded INTEGER NOT NULL, at INTEGER NOT NULL
-        );
-        CREATE INDEX ended_by_key ON ended (namespace, key, last);
-        CREATE TABLE dead (
-            run INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL,
-            first_submit INTEGER NOT NULL, last_submit INTEGER NOT NULL, count INTEGER NOT NULL, first INTEGER NOT NULL,
-            due INTEGER NOT NULL, edge TEXT NOT NULL, fence INTEGER NOT NULL, owner INTEGER NOT NULL,
-            attempts INTEGER NOT NULL, error TEXT, at INTEGER NOT NULL, value BLOB NOT NULL
-        );
-        CREATE INDEX dead_by_key ON dead (namespace, key);
-        CREATE TABLE tokens (
-            id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, token TEXT NOT NULL, key BLOB NOT NULL,
-            generation INTEGER NOT NULL, due INTEGER, at INTEGER NOT NULL,
-            UNIQUE (namespace, token)
-        );
-        """
-
-    // Adds `max_batch` and `spacing` to a namespace; to a row `ready_since`, the instant from which the rest of a batch may start,
-    // `pending_by`, the number of the submitter, 0 for several, and `spacing`. `phase` replaces `is_open`. `pending_first`, the
-    // oldest submit behind what is pending, and `latest`, the latest due instant, replace `anchor`, which was the one or the
-    // other. Values of `collect` become rows of `collected`: the ranges of generations say
-    // which of them are pending, ready, in the run or dead. Those in a range of `spent` are to be deleted. Creates
-    // tables again where new columns would come after the values; ``Connection/separateValues()`` does the rest.
-    private static let version2 = """
-        ALTER TABLE namespaces ADD COLUMN max_batch INTEGER;
-        ALTER TABLE namespaces ADD COLUMN spacing INTEGER;
-        ALTER TABLE work RENAME TO old_work;
-        DROP INDEX work_by_wake;
-        DROP INDEX work_by_worker;
-        CREATE TABLE work (
-            id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, wake INTEGER NOT NULL,
-            born INTEGER NOT NULL, generation INTEGER NOT NULL, taken INTEGER NOT NULL,
-            phase TEXT NOT NULL, quiet INTEGER NOT NULL, latest INTEGER, span INTEGER NOT NULL, spacing INTEGER NOT NULL,
-            pending_count INTEGER NOT NULL, pending_first INTEGER, pending_last INTEGER, pending_by INTEGER,
+            born INTEGER NOT NULL, generation INTEGER NOT NULL, taken INTEGER NOT NULL, phase TEXT NOT NULL,
+            quiet INTEGER NOT NULL, latest INTEGER, span INTEGER, spacing INTEGER NOT NULL,
+            pending_count INTEGER, pending_first INTEGER, pending_last INTEGER, pending_by INTEGER,
             ready_from INTEGER, ready_to INTEGER, ready_count INTEGER, ready_first INTEGER, ready_due INTEGER,
             ready_edge TEXT, ready_since INTEGER,
-            run_id INTEGER, run_from INTEGER, run_to INTEGER, run_count INTEGER, run_first INTEGER, run_due INTEGER,
-            run_edge TEXT, run_until INTEGER, fence INTEGER, owner INTEGER, claimed_by INTEGER, attempt INTEGER, error TEXT,
-            pending BLOB, ready BLOB, run BLOB,
+            run_id INTEGER, run_fence INTEGER, run_owner INTEGER, run_attempt INTEGER, run_state TEXT, run_until INTEGER,
+            run_from INTEGER, run_to INTEGER, run_count INTEGER, run_first INTEGER, run_due INTEGER, run_edge TEXT,
+            run_since INTEGER, error TEXT, pending BLOB, ready BLOB, run BLOB,
             UNIQUE (namespace, key)
         );
-        INSERT INTO work SELECT
-            id, namespace, key, wake, born, generation, taken, iif(is_open, 'open', 'idle'), quiet,
-            iif(is_open AND namespace IN (SELECT id FROM namespaces WHERE kind = 'debounce' AND edges = 'leading'), anchor, NULL),
-            span, 0, pending_count, iif(pending_count > 0, anchor, NULL), pending_last, NULL, ready_from, ready_to, ready_count, ready_first, ready_due, ready_edge, NULL,
-            run_id, run_from, run_to, run_count, run_first, run_due, run_edge, run_until, fence, owner, claimed_by,
-            attempt, error, pending, ready, run
-        FROM old_work;
-        DROP TABLE old_work;
         CREATE INDEX work_by_wake ON work (namespace, wake);
-        CREATE INDEX work_by_worker ON work (claimed_by) WHERE claimed_by IS NOT NULL;
-        ALTER TABLE dead RENAME TO old_dead;
-        DROP INDEX dead_by_key;
-        CREATE TABLE dead (
-            run INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL,
-            first_submit INTEGER NOT NULL, last_submit INTEGER NOT NULL, count INTEGER NOT NULL, first INTEGER NOT NULL,
-            due INTEGER NOT NULL, edge TEXT NOT NULL, fence INTEGER NOT NULL, owner INTEGER NOT NULL,
-            attempts INTEGER NOT NULL, error TEXT, at INTEGER NOT NULL, value BLOB
-        );
-        INSERT INTO dead SELECT * FROM old_dead;
-        DROP TABLE old_dead;
-        CREATE INDEX dead_by_key ON dead (namespace, key);
+        CREATE INDEX work_by_worker ON work (run_owner) WHERE run_state = 'claimed';
+        CREATE INDEX work_by_ready ON work (namespace, ready_due) WHERE ready_due IS NOT NULL;
         CREATE TABLE collected (
             id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, generation INTEGER NOT NULL,
             value BLOB NOT NULL,
@@ -109,10 +48,30 @@ enum Schema {
             id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL,
             first INTEGER NOT NULL, last INTEGER NOT NULL
         );
-        """
-
-    // Adds what the workers have announced.
-    private static let workers = """
+        CREATE TABLE ended (
+            id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL,
+            first INTEGER NOT NULL, last INTEGER NOT NULL, how TEXT NOT NULL, run INTEGER, fence INTEGER, error TEXT,
+            recorded INTEGER NOT NULL, at INTEGER NOT NULL
+        );
+        CREATE INDEX ended_by_key ON ended (namespace, key, last);
+        CREATE TABLE dead (
+            run_id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, at INTEGER NOT NULL,
+            run_fence INTEGER NOT NULL, run_owner INTEGER NOT NULL, run_attempt INTEGER NOT NULL, run_state TEXT NOT NULL,
+            run_until INTEGER NOT NULL, run_from INTEGER NOT NULL, run_to INTEGER NOT NULL, run_count INTEGER NOT NULL,
+            run_first INTEGER NOT NULL, run_due INTEGER NOT NULL, run_edge TEXT NOT NULL, run_since INTEGER,
+            error TEXT, value BLOB
+        );
+        CREATE INDEX dead_by_key ON dead (namespace, key);
+        CREATE TABLE tokens (
+            id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, token TEXT NOT NULL, key BLOB NOT NULL,
+            generation INTEGER NOT NULL, due INTEGER, at INTEGER NOT NULL,
+            UNIQUE (namespace, token)
+        );
+        CREATE TABLE tally (
+            namespace INTEGER NOT NULL, period INTEGER NOT NULL,
+            \(Tally.names.map { "\($0) INTEGER NOT NULL" }.joined(separator: ", ")),
+            PRIMARY KEY (namespace, period)
+        ) WITHOUT ROWID;
         CREATE TABLE workers (
             namespace INTEGER NOT NULL, id INTEGER NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL, at INTEGER NOT NULL,
             PRIMARY KEY (namespace, id)
@@ -156,10 +115,7 @@ extension Connection {
         if old == migrations.count { return }
         try execute("BEGIN IMMEDIATE")
         do throws(DurableError) {
-            for (version, migration) in migrations.enumerated().dropFirst(Int(old)) {
-                try execute(migration)
-                if version == 1 { try separateValues() }
-            }
+            for migration in migrations.dropFirst(Int(old)) { try execute(migration) }
             if old == 0 { try meta(self) }
             try execute("PRAGMA application_id = \(Schema.applicationID)")
             try execute("PRAGMA user_version = \(migrations.count)")

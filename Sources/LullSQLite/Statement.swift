@@ -80,6 +80,10 @@ final class Statement {
         record(bytes.withUnsafeBytes { lull_sqlite_bind_blob(handle, index, $0.baseAddress, Int64($0.count)) })
     }
 
+    func bind(_ index: Int32, text: StaticString) {
+        record(text.withUTF8Buffer { lull_sqlite_bind_text(handle, index, $0.baseAddress, Int64($0.count)) })
+    }
+
     func bind(_ index: Int32, text: String?) {
         guard var text else { return record(sqlite3_bind_null(handle, index)) }
         record(text.withUTF8 { lull_sqlite_bind_text(handle, index, $0.baseAddress, Int64($0.count)) })
@@ -105,9 +109,32 @@ final class Statement {
         return Array(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count))
     }
 
+    /// Returns whether a column has this text.
+    func has(_ text: StaticString, in column: some Column) -> Bool {
+        guard let bytes = sqlite3_column_text(handle, column.index) else { return false }
+        let stored = UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column.index)))
+        return text.withUTF8Buffer { $0.elementsEqual(stored) }
+    }
+
     func text(_ column: some Column) -> String { String(decoding: blob(column), as: UTF8.self) }
 
     func textOrNull(_ column: some Column) -> String? { isNull(column) ? nil : text(column) }
+
+    /// Reads a counter: a number from 0 on that can still be incremented.
+    func number(_ column: some Column) throws(DurableError) -> Int64 {
+        let number = integer(column)
+        guard 0...1 << 62 ~= number else { throw connection.damage("the number \(number)") }
+        return number
+    }
+
+    /// Reads a range of submits.
+    func range(
+        _ first: some Column, _ last: some Column
+    ) throws(DurableError) -> ClosedRange<Int64> {
+        let (first, last) = (try number(first), try number(last))
+        guard first <= last else { throw connection.damage("a range of submits from \(first) to \(last)") }
+        return first...last
+    }
 }
 
 /// A column of a query's result: one of an enumeration, or a number where there are few.

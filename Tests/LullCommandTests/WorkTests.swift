@@ -101,24 +101,25 @@ final class WorkTests {
         _ = try worker.finish()
     }
 
-    @Test func aSecondAttemptNeverRunsBesideTheFirst() throws {
-        try submit("--wait 0 k v")
-        // Every descendant of an attempt holds the lock.
-        let script = """
-            exec 9>'\(folder.path)/lock'; flock -n 9 || { echo overlap; exit; }
-            echo $LULL_ATTEMPT; [ $LULL_ATTEMPT = 2 ] || { setsid sleep 600; }
-            """
-        let first = try work("--lease 1s", script)
-        #expect(try first.line() == "1")
-        first.signal(SIGKILL)
-        _ = try first.end()
-        let second = try work("--lease 1s", script)
-        #expect(try second.line() == "2")
-        second.signal(SIGTERM)
-        #expect(try second.finish().ending == -SIGTERM)
-    }
-
     #if os(Linux)
+        // With Linux's `flock` and `setsid`.
+        @Test func aSecondAttemptNeverRunsBesideTheFirst() throws {
+            try submit("--wait 0 k v")
+            // Every descendant of an attempt holds the lock.
+            let script = """
+                exec 9>'\(folder.path)/lock'; flock -n 9 || { echo overlap; exit; }
+                echo $LULL_ATTEMPT; [ $LULL_ATTEMPT = 2 ] || { setsid sleep 600; }
+                """
+            let first = try work("--lease 1s", script)
+            #expect(try first.line() == "1")
+            first.signal(SIGKILL)
+            _ = try first.end()
+            let second = try work("--lease 1s", script)
+            #expect(try second.line() == "2")
+            second.signal(SIGTERM)
+            #expect(try second.finish().ending == -SIGTERM)
+        }
+
         @Test func aWorkerThatWaitsForItsCommandsUsesNoProcessorTime() throws {
             try submit("--wait 0 k v")
             let worker = try work("--lease 1s --kill-after 3s", "trap '' TERM; echo begun; while :; do sleep 0.1; done")

@@ -23,8 +23,7 @@ import Testing
     private func submit(_ submissions: [DurableSubmission]) -> [Result<Int64, DurableError>] {
         let answers = Guarded<[Int: Result<Int64, DurableError>]>([:])
         let calls = submissions.enumerated().map { index, submission in
-            StoreCall.submit(
-                submission, .init { result, _ in answers.change { $0[index] = result.map(\.generation) } })
+            StoreCall.submit(submission) { result in answers.change { $0[index] = result.map(\.generation) } }
         }
         file.write(calls)
         return answers.value.sorted { $0.key < $1.key }.map(\.value)
@@ -53,8 +52,7 @@ import Testing
         let version = try observer.number("PRAGMA data_version")
         let dues = Guarded<[String: Int64?]>([:])
         func call(_ key: String) -> StoreCall {
-            .submit(
-                submission(key, "one"), .init { result, _ in dues.change { $0[key] = try? result.get().due } })
+            .submit(submission(key, "one")) { result in dues.change { $0[key] = try? result.get().due } }
         }
         var later = ["b", "c"]
         file.write([call("a")]) {
@@ -87,18 +85,16 @@ import Testing
     @Test func aCallAfterOneThatFailsIsAnswered() throws {
         let answers = Guarded<[Int]>([])
         try place.execute("DROP TABLE dead")
-        let bad = StoreCall.discard(
-            1, in: "n",
-            .init { result, _ in
-                #expect(throws: DurableError.self) { try result.get() }
-                answers.change { $0.append(1) }
-            })
-        let good = StoreCall.submit(
-            submission("a", "one"),
-            .init { result, _ in
-                #expect(result.map(\.generation) == .success(1))
-                answers.change { $0.append(2) }
-            })
+        let bad = StoreCall(writes: true) { file throws(DurableError) in
+            try file.discard(1, in: "n")
+        } receive: { result, _ in
+            #expect(throws: DurableError.self) { try result.get() }
+            answers.change { $0.append(1) }
+        }
+        let good = StoreCall.submit(submission("a", "one")) { result in
+            #expect(result.map(\.generation) == .success(1))
+            answers.change { $0.append(2) }
+        }
         file.write([bad, good])
         #expect(answers.value == [1, 2])
     }

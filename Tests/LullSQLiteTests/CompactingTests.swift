@@ -32,12 +32,13 @@ import Testing
         try file.open(try debounce(3600))
         let value = [UInt8](repeating: 7, count: 3000)
         let calls = (0..<count).map { number in
-            StoreCall.submit(
-                DurableSubmission(namespace: "n", key: bytes("key \(number)"), value: value), .expectingSuccess)
+            StoreCall.submit(DurableSubmission(namespace: "n", key: bytes("key \(number)"), value: value))
         }
         file.write(calls)
         let cancels = (0..<count).filter { !$0.isMultiple(of: 20) }.map { number in
-            StoreCall.change(.cancel, bytes("key \(number)"), in: "n", .expectingSuccess)
+            StoreCall.succeeding { file throws(DurableError) in
+                try file.change(.cancel, bytes("key \(number)"), in: "n")
+            }
         }
         file.write(cancels)
         file.cleanUp()

@@ -97,16 +97,16 @@ import Testing
 
     @Test func columnsWithInvalidValues() throws {
         let whole = try make()
+        let row = RowColumn.all.map(\.name).joined(separator: " ")
+        let run = RowColumn.ofRun.map(\.name).joined(separator: " ")
         let columns = """
-            work wake born generation taken phase quiet latest span spacing pending_count pending_first pending_last pending_by ready_from ready_to ready_count
-            work ready_first ready_due ready_edge ready_since run_id run_from run_to run_count run_first run_due run_edge run_until fence
-            work owner claimed_by attempt error pending ready run
+            work wake error pending ready run \(row)
             meta base sequence highest since_boot wall start
             namespaces kind wait max_wait edges max_count combination max_batch spacing
             ended first last how at recorded
             collected namespace key generation value
             spent namespace key first last
-            dead first_submit last_submit count due edge at value attempts
+            dead at value \(run)
             tokens generation due at
             """.split(separator: "\n").map { $0.split(separator: " ") }
         var outcomes: [String: Int] = [:]

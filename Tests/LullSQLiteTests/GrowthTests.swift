@@ -28,8 +28,7 @@ import Testing
     private func submit(_ numbers: Range<Int>, to file: SQLiteFile) {
         let calls = numbers.map { number in
             // All keys in turn, in an order that mixes them.
-            StoreCall.submit(
-                submission("key \(number * 7919 % keys)", "a value that is not that short"), .expectingSuccess)
+            StoreCall.submit(submission("key \(number * 7919 % keys)", "a value that is not that short"))
         }
         file.write(calls)
     }
@@ -37,7 +36,8 @@ import Testing
     private func work(on file: SQLiteFile) throws -> Int {
         var executed = 0
         while case let runs = try file.claim(claim(batch)), !runs.isEmpty {
-            file.write(runs.map { .report(report($0), .expectingSuccess) })
+            file.write(
+                runs.map { run in .succeeding { file throws(DurableError) in try file.report(report(run)) } })
             executed += runs.count
         }
         return executed

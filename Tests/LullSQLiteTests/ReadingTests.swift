@@ -200,10 +200,15 @@ import Testing
     }
 
     @Test func anOlderFileIsNotChangedButRefused() throws {
-        try place.execute(Version1.dump)
-        try place.execute("PRAGMA journal_mode = WAL")
+        try make().cleanUp()
         let before = try contents()
-        let error = #expect(throws: DurableError.self) { try status() }
+        var later = options
+        later.migrations.append("CREATE TABLE later (x)")
+        let error = #expect(throws: DurableError.self) {
+            try SQLiteReader(place.path, later).read { transaction throws(DurableError) in
+                try transaction.status(of: "n")
+            }
+        }
         #expect(error?.description.contains("was written by an older version of Lull: its schema is 1") == true)
         #expect(try contents() == before)
     }

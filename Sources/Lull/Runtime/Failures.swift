@@ -44,7 +44,7 @@ func logFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt 
             \(String(describing: error), privacy: .private)
             """)
     #else
-        logLine("Lull: an execution failed (\(key), \(name) made at \(site)): \(error)")
+        logLine("Lull: an execution failed (\(key), \(name) made at \(site)): \(error)", kind: "an execution failed")
     #endif
 }
 
@@ -53,9 +53,11 @@ func logFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt 
 #endif
 
 /// Writes a line to the system's log, or to standard error.
-package func logLine(_ line: String) {
+///
+/// - Parameter kind: What happened, without keys and values: the system's log shows it to everybody, and the line to the developer.
+package func logLine(_ line: String, kind: String) {
     #if canImport(os)
-        logger.error("\(line, privacy: .private)")
+        logger.error("Lull: \(kind, privacy: .public): \(line, privacy: .private)")
     #else
         // One write, so that lines of several threads do not mix.
         _ = Array((line + "\n").utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }

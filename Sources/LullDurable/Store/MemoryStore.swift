@@ -12,7 +12,7 @@ internal import LullCore
 ///
 /// With the `ManualClock` of `LullTesting`, the test decides when values fall due (<doc:Testing>).
 public final class MemoryStore: DurableStore {
-    private struct State {
+    private struct State: WakingState {
         var table = MemoryTable()
         var time: StoreTime
         var namespaces: [String: DurableNamespace] = [:]
@@ -41,20 +41,19 @@ public final class MemoryStore: DurableStore {
     private func step<Result: Sendable>(
         _ body: (inout State, CoreInstant) throws(DurableError) -> Result
     ) throws(DurableError) -> Result {
-        let (result, woken) = state.change { state -> (Swift.Result<Result, DurableError>, [WakeSignal.Waiter]) in
-            guard !state.isClosed else { return (.failure(.closed), []) }
+        let result = state.changeAndWake { state -> Swift.Result<Result, DurableError> in
+            guard !state.isClosed else { return .failure(.closed) }
             let now = state.time.now(clock.read())
             do throws(DurableError) {
                 let result = try body(&state, now)
                 for (namespace, wake) in state.table.takeEarliestWakes() {
                     state.wakeSignal.signal(wake, in: namespace)
                 }
-                return (.success(result), state.wakeSignal.takeWoken())
+                return .success(result)
             } catch {
-                return (.failure(error), [])
+                return .failure(error)
             }
         }
-        for waiter in woken { waiter.resume() }
         return try result.get()
     }
 
@@ -224,15 +223,7 @@ public final class MemoryStore: DurableStore {
     /// Waits for something to claim: see ``DurableStore/wait(in:after:atMost:)``.
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         try step(in: namespace) { (_, _, _) in }
-        let id = state.change { $0.wakeSignal.makeID() }
-        await WakeSignal.wait(atMost: time, by: clock) { [state] waiter in
-            state.change { state in
-                !Task.isCancelled && !state.isClosed
-                    && state.wakeSignal.add(waiter, id: id, in: namespace, after: mark)
-            }
-        } remove: { [state] in
-            state.change { $0.wakeSignal.remove(id: id, in: namespace) }
-        }
+        await state.wait(in: namespace, after: mark, atMost: time, by: clock) { $0.isClosed }
     }
 
     /// Returns the rules that do not hold between two steps; empty unless there is a bug.
@@ -246,11 +237,9 @@ public final class MemoryStore: DurableStore {
 
     /// Ends the use of the store: see ``DurableStore/close()``.
     public func close() async {
-        let woken = state.change { state in
+        state.changeAndWake { state in
             state.isClosed = true
             state.wakeSignal.signalAll()
-            return state.wakeSignal.takeWoken()
         }
-        for waiter in woken { waiter.resume() }
     }
 }

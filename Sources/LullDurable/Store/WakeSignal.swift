@@ -1,3 +1,4 @@
+package import Lull
 package import LullCore
 
 /// A wake-up signal for workers of this process: there is something to claim earlier than the instant that was announced to
@@ -104,6 +105,47 @@ extension WakeSignal {
             group.addTask { try? await clock.sleep(time) }
             await group.next()
             group.cancelAll()
+        }
+    }
+}
+
+/// What a store knows in this process, with the signal for which its workers wait.
+package protocol WakingState: Sendable {
+    var wakeSignal: WakeSignal { get set }
+}
+
+extension Guarded where Value: WakingState {
+    /// Changes the state, and then resumes the workers that were woken.
+    @discardableResult
+    package func changeAndWake<Answer>(_ body: (inout Value) -> Answer) -> Answer {
+        let (answer, woken) = change { state in
+            let answer = body(&state)
+            return (answer, state.wakeSignal.takeWoken())
+        }
+        for waiter in woken { waiter.resume() }
+        return answer
+    }
+
+    /// Wakes the workers of this process that were told of a later instant.
+    package func signal(_ wake: CoreInstant, in namespace: String) {
+        changeAndWake { $0.wakeSignal.signal(wake, in: namespace) }
+    }
+
+    /// Waits for something to claim: see ``DurableStore/wait(in:after:atMost:)``.
+    ///
+    /// - Parameter isClosed: Whether the store takes no more calls. Called under the lock.
+    package func wait(
+        in namespace: String, after mark: Int64, atMost time: Duration, by clock: StoreClock,
+        unless isClosed: @escaping @Sendable (Value) -> Bool
+    ) async {
+        let id = change { $0.wakeSignal.makeID() }
+        await WakeSignal.wait(atMost: time, by: clock) { waiter in
+            self.change { state in
+                !Task.isCancelled && !isClosed(state)
+                    && state.wakeSignal.add(waiter, id: id, in: namespace, after: mark)
+            }
+        } remove: {
+            self.change { $0.wakeSignal.remove(id: id, in: namespace) }
         }
     }
 }

@@ -28,6 +28,18 @@ extension DurableFailure: CustomStringConvertible {
     }
 }
 
+extension DurableFailure {
+    /// What has failed, without keys, values and errors.
+    var kind: String {
+        switch self {
+        case .threw: "an attempt has failed"
+        case .leaseLost: "a lease was lost"
+        case .died: "a run is dead"
+        case .store: "a store has failed"
+        }
+    }
+}
+
 extension DurableRun {
     /// Returns the key as the debouncer has it, or nil if no key of the type has its bytes: for logs of a ``DurableFailure``.
     public func key<Key: DurableKey>(as type: Key.Type) -> Key? {

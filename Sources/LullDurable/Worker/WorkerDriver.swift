@@ -196,7 +196,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         if let onFailure {
             spawn("the failure handler of a worker") { await onFailure(failure) }
         } else {
-            logLine("Lull: \(failure)")
+            logLine("Lull: \(failure)", kind: failure.kind)
         }
     }
 

@@ -156,7 +156,7 @@ import Testing
     private func fill(_ file: SQLiteFile) {
         file.write(
             (0..<40).map { key in
-                .submit(submission("key \(key)", String(repeating: "v", count: 500)), .init { _, _ in })
+                .submit(submission("key \(key)", String(repeating: "v", count: 500))) { _ in }
             })
     }
 

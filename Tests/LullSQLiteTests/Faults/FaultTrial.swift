@@ -154,7 +154,7 @@ final class FaultTrial {
         }
         for (value, key, token) in submissions {
             let submission = submission(key, value, token)
-            calls.append(.submit(submission, .init { result, _ in answers.change { $0[value] = result } }))
+            calls.append(.submit(submission) { result in answers.change { $0[value] = result } })
         }
         file.write(calls)
         for (value, key, token) in submissions {

@@ -36,7 +36,7 @@ extension SQLiteTransaction {
         let statement = try connection.prepare(
             """
             SELECT first, last FROM ended WHERE namespace = ?1 AND key = ?2
-            UNION ALL SELECT first_submit, last_submit FROM dead WHERE namespace = ?1 AND key = ?2
+            UNION ALL SELECT run_from, run_to FROM dead WHERE namespace = ?1 AND key = ?2
             """)
         defer { statement.reset() }
         statement.bind(1, namespace.id)
@@ -53,10 +53,10 @@ extension SQLiteTransaction {
             SELECT value.key, generation FROM collected AS value WHERE NOT EXISTS (
                 SELECT 1 FROM work WHERE work.namespace = value.namespace AND work.key = value.key AND (
                     value.generation BETWEEN ready_from AND ready_to OR value.generation BETWEEN run_from AND run_to
-                    OR value.generation > work.generation - pending_count AND value.generation <= work.generation)
+                    OR value.generation > work.generation - ifnull(pending_count, 0) AND value.generation <= work.generation)
             ) AND NOT EXISTS (
                 SELECT 1 FROM dead WHERE dead.namespace = value.namespace AND dead.key = value.key
-                    AND value.generation BETWEEN first_submit AND last_submit
+                    AND value.generation BETWEEN run_from AND run_to
             ) AND NOT EXISTS (
                 SELECT 1 FROM spent WHERE spent.namespace = value.namespace AND spent.key = value.key
                     AND value.generation BETWEEN spent.first AND spent.last
@@ -70,7 +70,17 @@ extension SQLiteTransaction {
 
     /// Returns the counts that the file keeps and that differ from those of its rows.
     fileprivate func wrongCounts() throws(DurableError) -> [String] {
-        let counted = "SELECT * FROM (\(Schema.countedTally)) WHERE pending + ready + running + retrying > 0"
+        let counted = """
+            SELECT * FROM (
+                SELECT namespace, wake >> \(TallyPlace.shift) AS period,
+                    sum(pending_count IS NOT NULL) AS pending, sum(ready_from IS NOT NULL) AS ready,
+                    sum(run_id IS NOT NULL AND run_state = 'claimed') AS running,
+                    sum(run_id IS NOT NULL AND run_state = 'backoff') AS retrying,
+                    sum(pending_count IS NOT NULL AND ready_from IS NULL) AS due,
+                    sum(pending_count IS NOT NULL AND run_id IS NOT NULL AND run_state = 'backoff' AND error IS NOT NULL) AS replaced
+                FROM work GROUP BY namespace, wake >> \(TallyPlace.shift))
+            WHERE pending + ready + running + retrying > 0
+            """
         let statement = try connection.prepare(
             """
             SELECT namespace || ' ' || period || ' ' || pending || ' ' || ready || ' ' || running || ' ' || retrying || ' ' || due

@@ -91,10 +91,25 @@ func report(_ run: DurableRun, owner: Int64 = 1, _ kind: DurableReport.Kind = .c
     DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: owner, kind)
 }
 
-extension StoreCall.Caller {
-    /// A caller that needs no answer but success.
-    static var expectingSuccess: Self {
-        Self { result, _ in #expect(throws: Never.self) { try result.get() } }
+extension StoreCall {
+    /// A call that writes, and whose caller needs no answer but success.
+    static func succeeding<Answer: Sendable>(
+        _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) -> StoreCall {
+        StoreCall(writes: true, body) { result, _ in #expect(throws: Never.self) { try result.get() } }
+    }
+
+    static func submit(
+        _ submission: DurableSubmission,
+        _ receive: @escaping @Sendable (Result<DurableReceipt, DurableError>) -> Void = { result in
+            #expect(throws: Never.self) { try result.get() }
+        }
+    ) -> StoreCall {
+        StoreCall(writes: true) { file throws(DurableError) in
+            try file.submit(submission)
+        } receive: { result, _ in
+            receive(result)
+        }
     }
 }
 

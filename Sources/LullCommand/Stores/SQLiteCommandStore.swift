@@ -2,26 +2,31 @@ internal import LullCore
 internal import LullDurable
 internal import LullSQLite
 
-/// Reads a store in a file.
-struct SQLiteCommandReader: CommandReader {
-    let file: SQLiteReader
+/// The questions to a store in a file, whether it was opened for reading or for writing.
+protocol SQLiteQuestions: CommandReader {
+    /// Executes a body that changes nothing, at one instant.
+    func read<Answer>(
+        _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) throws(DurableError) -> Answer
+}
 
+extension SQLiteQuestions {
     func names() throws(DurableError) -> [String] {
-        try file.read { transaction throws(DurableError) in try transaction.names() }
+        try read { transaction throws(DurableError) in try transaction.names() }
     }
 
     func status() throws(DurableError) -> [DurableStatus] {
-        try file.read { transaction throws(DurableError) in try transaction.status() }
+        try read { transaction throws(DurableError) in try transaction.status() }
     }
 
     func status(of namespace: String) throws(DurableError) -> DurableStatus {
-        try file.read { transaction throws(DurableError) in try transaction.status(of: namespace) }
+        try read { transaction throws(DurableError) in try transaction.status(of: namespace) }
     }
 
     func list(
         in namespace: String, from start: [UInt8], limit: Int
     ) throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try file.read { transaction throws(DurableError) in
+        try read { transaction throws(DurableError) in
             try transaction.list(in: namespace, from: start, limit: limit)
         }
     }
@@ -29,69 +34,42 @@ struct SQLiteCommandReader: CommandReader {
     func ended(
         of key: [UInt8]?, in namespace: String, limit: Int
     ) throws(DurableError) -> [DurableEnd<[UInt8]>] {
-        try file.read { transaction throws(DurableError) in
+        try read { transaction throws(DurableError) in
             try transaction.ended(of: key, in: namespace, limit: limit)
         }
     }
 
     func workers(in namespace: String) throws(DurableError) -> [DurableWorker] {
-        try file.read { transaction throws(DurableError) in try transaction.workers(in: namespace) }
+        try read { transaction throws(DurableError) in try transaction.workers(in: namespace) }
     }
 
     func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        try file.read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
+        try read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
     }
 
     func health() -> ServerHealth? { nil }
 }
 
+/// Reads a store in a file.
+struct SQLiteCommandReader: SQLiteQuestions {
+    let file: SQLiteReader
+
+    func read<Answer>(
+        _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) throws(DurableError) -> Answer { try file.read(body) }
+}
+
 /// A store in a file. What belongs together is one transaction, but for a change of all keys.
-struct SQLiteCommandStore: CommandStore {
+struct SQLiteCommandStore: CommandStore, SQLiteQuestions {
     let file: SQLiteFile
 
-    // MARK: - Questions
-
-    func names() throws(DurableError) -> [String] {
-        try file.read { transaction throws(DurableError) in try transaction.names() }
-    }
-
-    func status() throws(DurableError) -> [DurableStatus] {
-        try file.read { transaction throws(DurableError) in try transaction.status() }
-    }
-
-    func status(of namespace: String) throws(DurableError) -> DurableStatus {
-        try file.read { transaction throws(DurableError) in try transaction.status(of: namespace) }
-    }
-
-    func list(
-        in namespace: String, from start: [UInt8], limit: Int
-    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try file.read { transaction throws(DurableError) in
-            try transaction.list(in: namespace, from: start, limit: limit)
-        }
-    }
-
-    func ended(
-        of key: [UInt8]?, in namespace: String, limit: Int
-    ) throws(DurableError) -> [DurableEnd<[UInt8]>] {
-        try file.read { transaction throws(DurableError) in
-            try transaction.ended(of: key, in: namespace, limit: limit)
-        }
-    }
-
-    func workers(in namespace: String) throws(DurableError) -> [DurableWorker] {
-        try file.read { transaction throws(DurableError) in try transaction.workers(in: namespace) }
-    }
-
-    func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        try file.read { transaction throws(DurableError) in try transaction.dead(in: namespace, limit: limit) }
-    }
+    func read<Answer>(
+        _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
+    ) throws(DurableError) -> Answer { try file.read(body) }
 
     func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
         try file.read { transaction throws(DurableError) in try transaction.state(of: receipt) }
     }
-
-    func health() -> ServerHealth? { nil }
 
     // MARK: - Producers
 

@@ -106,8 +106,11 @@ BEGIN
     -- First, all those in one statement that only join what is pending. Those of a key that are alike are one change.
     -- The query for each key is lateral: a plan that was made for an empty queue would otherwise pass all rows of the
     -- namespace for each.
-    is_plain := NOT waits_for_locks AND n.kind = 'debounce' AND n.combination <> 'collect';
+    is_plain := n.kind = 'debounce' AND n.combination <> 'collect'
+        AND (NOT waits_for_locks OR keys[1] = keys[size]);
     IF is_plain THEN
+        -- A batch that waits is of one key that others had locked: it waits here.
+        IF waits_for_locks THEN PERFORM FROM work w WHERE w.namespace = n.id AND w.key = keys[1] FOR UPDATE; END IF;
         FOR joined IN
             WITH locked AS MATERIALIZED (
                 SELECT w.place, payloads[i.index + i.count - 1] AS payload, i.wait, i.submitter, i.index, i.count

@@ -37,115 +37,56 @@ extension PostgresStore {
         return rules
     }
 
-    /// Records a submit: see ``/LullDurable/DurableStore/submit(_:)``.
-    public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
-        guard let answer = await submit([submission]).first else { preconditionFailure("each submit has an answer") }
-        return try answer.get()
-    }
-
-    /// Records submits in their order, each with an answer of its own.
-    package func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
-        if batch.isEmpty { return [] }
-        let deadline = ContinuousClock.now + options.timeLimit
-        let results = await SubmitQueue.answers(to: batch) { submission, answer in
-            do throws(DurableError) {
-                try check(submission)
-            } catch {
-                return answer(.failure(error))
+    package func shards(of batch: [DurableSubmission]) async -> [Result<Int, DurableError>] {
+        batch.map { submission in
+            Result { () throws(DurableError) in
+                try checkText(submission.namespace, "the name of the namespace")
+                try checkText(submission.token, "the token")
+                return 0
             }
-            let entry = SubmitQueue.Entry(submission: submission, deadline: deadline, answer: answer)
-            if !client.add(entry) { answer(.failure(.closed)) }
         }
-        await forgetSome()
-        for (submission, result) in zip(batch, results) {
-            guard case .success(let receipt) = result, let due = receipt.due else { continue }
-            state.signal(CoreInstant(nanoseconds: due), in: submission.namespace)
-        }
-        return results
-    }
-
-    private func check(_ submission: DurableSubmission) throws(DurableError) {
-        try submission.checkSize(by: options.limits)
-        try checkText(submission.namespace, "the name of the namespace")
-        try checkText(submission.token, "the token")
-    }
-
-    /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.
-    @discardableResult
-    public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await change("flush", key, in: namespace).count
-    }
-
-    /// Cancels a key or all: see ``/LullDurable/DurableStore/cancel(_:in:)``.
-    @discardableResult
-    public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await change("cancel", key, in: namespace).count
-    }
-
-    /// Flushes what only one submitter has submitted: see ``/LullDurable/DurableStore/flush(submittedBy:in:)``.
-    public func flush(
-        submittedBy submitter: Int64, in namespace: String
-    ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
-        let sum = try await change("flushOwn", nil, of: submitter, in: namespace)
-        return (sum.flushed, sum.mixed)
-    }
-
-    /// Cancels what only one submitter has submitted: see ``/LullDurable/DurableStore/cancel(submittedBy:in:)``.
-    public func cancel(
-        submittedBy submitter: Int64, in namespace: String
-    ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
-        let sum = try await change("cancelOwn", nil, of: submitter, in: namespace)
-        return (sum.count, sum.mixed)
-    }
-
-    private struct Change {
-        var count = 0
-        var mixed = 0
-        var flushed: [(key: [UInt8], generation: Int64)] = []
     }
 
     /// Flushes or cancels some keys at a time, so that no transaction is long; those that another transaction has locked come last,
     /// each by itself.
-    private func change(
-        _ change: String, _ key: [UInt8]?, of submitter: Int64? = nil, in namespace: String
-    ) async throws(DurableError) -> Change {
+    package func change(
+        _ change: KeyChange, _ key: [UInt8]?, in namespace: String
+    ) async throws(DurableError) -> KeyChange.Sum {
         var keys: [[UInt8]] = []
         if let key {
             keys = [key]
         } else {
             var statement = statement("keys", 2)
             statement.add(namespace)
-            statement.add(submitter)
+            statement.add(change.submitter)
             keys = try await ask(statement, in: namespace, isRepeatable: true).rows.compactMap { $0.bytes(0) }
         }
-        var sum = Change()
+        var sum = KeyChange.Sum()
         var busy: [[UInt8]] = []
         for start in stride(from: 0, to: keys.count, by: 500) {
             let some = Array(keys[start..<min(start + 500, keys.count)])
-            busy += try await self.change(change, some, of: submitter, in: namespace, patience: 0, &sum)
+            busy += try await self.change(change, some, in: namespace, patience: 0, &sum)
             // Each key that changes by itself adds a row to be summed up.
             if start % 50_000 == 49_500 || start > 0 && start + 500 >= keys.count { await forgetSome(now: true) }
         }
         for key in busy {
             let patience = Int32(clamping: options.timeLimit.components.seconds * 1000 / 2)
-            _ = try await self.change(change, [key], of: submitter, in: namespace, patience: patience, &sum)
+            _ = try await self.change(change, [key], in: namespace, patience: patience, &sum)
         }
-        if change.hasPrefix("flush"), !keys.isEmpty { state.signal(.farPast, in: namespace) }
         return sum
     }
 
     /// - Returns: The keys that another transaction has locked.
     private func change(
-        _ change: String, _ keys: [[UInt8]], of submitter: Int64?, in namespace: String, patience: Int32,
-        _ sum: inout Change
+        _ change: KeyChange, _ keys: [[UInt8]], in namespace: String, patience: Int32, _ sum: inout KeyChange.Sum
     ) async throws(DurableError) -> [[UInt8]] {
         var statement = statement("change_keys", 6)
         statement.add(namespace)
         statement.add(keys)
-        statement.add(change)
-        statement.add(submitter)
+        statement.add(change.name)
+        statement.add(change.submitter)
         statement.add(int: patience)
-        statement.add(now)
+        statement.add(options.microseconds)
         guard let row = try await ask(statement, in: namespace, isRepeatable: false).first else { return [] }
         sum.count += Int(row.bigint(0) ?? 0)
         sum.mixed += Int(row.bigint(1) ?? 0)

@@ -12,9 +12,9 @@ extension PostgresStore {
         statement.add(receipt.namespace)
         statement.add(receipt.key)
         statement.add(receipt.generation)
-        statement.add(now)
+        statement.add(options.microseconds)
         let rows = try await ask(statement, in: receipt.namespace, isRepeatable: true)
-        guard let row = rows.first, let name = row.text(0) else { throw .unknown("an answer without a row") }
+        guard let row = rows.first, let name = row.text(0) else { throw .notUnderstood }
         let (attempt, error) = (Int(row.bigint(1) ?? 0), row.text(2))
         return switch name {
         case "pending": .pending
@@ -38,7 +38,7 @@ extension PostgresStore {
                 (namespace).name, pending, ready, running, retrying, dead, oldest_due, attempts, lost_leases, \
                 \(DurableRules.columns.split(separator: ", ").map { "(namespace).\($0)" }.joined(separator: ", "))
                 """)
-        statement.add(now)
+        statement.add(options.microseconds)
         var statuses: [DurableStatus] = []
         for row in try await ask(statement, in: "", isRepeatable: true).rows {
             var status = DurableStatus(namespace: row.text(0) ?? "", rules: try DurableRules(row, at: 9))
@@ -55,14 +55,6 @@ extension PostgresStore {
         return statuses
     }
 
-    /// Returns keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
-    public func list(
-        in namespace: String, prefix: [UInt8], limit: Int
-    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try await list(in: namespace, prefix: prefix, from: [], limit: limit)
-    }
-
-    /// Returns a page of the keys that are not at rest, from `start` on.
     package func list(
         in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
@@ -72,7 +64,7 @@ extension PostgresStore {
         statement.add(prefix)
         statement.add(start)
         statement.add(int: Int32(clamping: max(0, limit)))
-        statement.add(now)
+        statement.add(options.microseconds)
         return try await ask(statement, in: namespace, isRepeatable: true).rows.map { DurableListing($0) }
     }
 
@@ -85,7 +77,7 @@ extension PostgresStore {
         statement.add(namespace)
         statement.add(key)
         statement.add(int: Int32(clamping: max(0, limit)))
-        statement.add(now)
+        statement.add(options.microseconds)
         return try await ask(statement, in: namespace, isRepeatable: true).rows.compactMap { row in
             guard let how = DurableOutcome(row.text(3) ?? "") else { return nil }
             let (first, last) = (row.bigint(1) ?? 0, row.bigint(2) ?? 0)
@@ -109,14 +101,10 @@ extension PostgresStore {
             deadRows: rows.first?.bigint(0) ?? 0, oldestTransaction: rows.first?.bigint(1).map { .microseconds($0) })
     }
 
-    /// Returns the server's time.
-    package func presentInstant() async throws(DurableError) -> CoreInstant {
+    package func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant {
         let rows = try await ask(Statement("SELECT present FROM \(schema).health()"), in: "", isRepeatable: true)
         return CoreInstant(microseconds: rows.first?.bigint(0) ?? 0)
     }
-
-    /// The server's time at the latest claim of this store; nil before the first one.
-    package var latestInstant: CoreInstant? { state.changeAndWake { $0.latestInstant } }
 
     /// Records that a worker is there: see ``/LullDurable/DurableStore/announce(_:in:)``.
     public func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
@@ -127,7 +115,7 @@ extension PostgresStore {
         statement.add(worker.host)
         statement.add(worker.process)
         statement.add(DurableWorker.memory.nanoseconds / 1000)
-        statement.add(now)
+        statement.add(options.microseconds)
         _ = try await ask(statement, in: namespace, isRepeatable: true)
     }
 
@@ -136,7 +124,7 @@ extension PostgresStore {
         try checkText(namespace, "the name of the namespace")
         var statement = statement("workers", 2)
         statement.add(namespace)
-        statement.add(now)
+        statement.add(options.microseconds)
         return DurableWorker.listed(
             try await ask(statement, in: namespace, isRepeatable: true).rows.map { row in
                 DurableWorker(
@@ -151,7 +139,7 @@ extension PostgresStore {
         var statement = statement("dead", 3)
         statement.add(namespace)
         statement.add(int: Int32(clamping: max(0, limit)))
-        statement.add(now)
+        statement.add(options.microseconds)
         return try await ask(statement, in: namespace, isRepeatable: true).rows.map { row in
             let (first, last) = (row.bigint(3) ?? 0, row.bigint(4) ?? 0)
             return DurableDeadRun(
@@ -167,7 +155,7 @@ extension PostgresStore {
         var statement = statement("retry", 3, selecting: "retry")
         statement.add(namespace)
         statement.add(run)
-        statement.add(now)
+        statement.add(options.microseconds)
         switch try await ask(statement, in: namespace, isRepeatable: false).first?.text(0) {
         case "accepted":
             state.signal(.farPast, in: namespace)
@@ -196,7 +184,7 @@ extension PostgresStore {
             var statement = statement("forget_namespace", 1, selecting: "forget_namespace")
             statement.add(namespace)
             switch try await ask(statement, in: namespace, isRepeatable: false).first?.text(0) {
-            case "forgotten": return state.changeAndWake { $0.resume[namespace] = nil }
+            case "forgotten": return state.change { $0.known.resume[namespace] = nil }
             case "work":
                 // What it had may have ended since.
                 if let status = try await status().first(where: { $0.namespace == namespace }), status.hasWork {

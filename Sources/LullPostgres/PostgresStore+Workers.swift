@@ -1,43 +1,13 @@
 internal import Lull
 internal import LullCore
-public import LullDurable
+internal import LullDurable
 
 // The calls of workers.
 
 extension PostgresStore {
-    /// Hands out runs: see ``/LullDurable/DurableStore/claim(_:)``.
-    public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
-        guard let answer = await exchange([], claim).claim else { preconditionFailure("an exchange answers its claim") }
-        return try answer.get()
-    }
-
-    /// Records a worker's report: see ``/LullDurable/DurableStore/report(_:)``.
-    public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
-        guard let answer = await exchange([report], nil).reports.first else {
-            preconditionFailure("an exchange answers its reports")
-        }
-        return try answer.get()
-    }
-
-    /// Makes several calls in one statement: see ``/LullDurable/DurableStore/exchange(_:_:)``.
-    public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
-        await forgetSome()
-        guard let first = reports.first else { return await exchange(reports, claim, by: claim?.terms.owner ?? 0) }
-        let isOne =
-            reports.allSatisfy { $0.namespace == first.namespace && $0.owner == first.owner }
-            && (claim.map { $0.namespace == first.namespace && $0.terms.owner == first.owner } ?? true)
-        if isOne { return await exchange(reports, claim, by: first.owner) }
-        var answers: [Result<DurableReport.Answer, DurableError>] = []
-        for report in reports { answers += await exchange([report], nil, by: report.owner).reports }
-        let claimed = claim == nil ? nil : await exchange([], claim, by: claim?.terms.owner ?? 0).claim
-        return DurableExchange(reports: answers, claim: claimed)
-    }
-
-    /// Makes calls of one worker in one namespace.
-    private func exchange(
-        _ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64
+    package func exchange(
+        _ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64, in namespace: String
     ) async -> DurableExchange {
-        let namespace = reports.first?.namespace ?? claim?.namespace ?? ""
         // Sorted by key, so that transactions do not wait for each other in a circle.
         let order = reports.indices.sorted { reports[$0].key.lexicographicallyPrecedes(reports[$1].key) }
         var statement = statement(
@@ -58,9 +28,9 @@ extension PostgresStore {
                 let busy = order.indices.filter { given.indices.contains($0) && given[$0] == 3 }
                 let alone = await repeatAlone(busy.map { reports[order[$0]] })
                 var results = [Result<DurableReport.Answer, DurableError>](
-                    repeating: .failure(.unknown("an answer of another length")), count: reports.count)
+                    repeating: .failure(.notUnderstood), count: reports.count)
                 for (place, answer) in given.enumerated() where order.indices.contains(place) {
-                    results[order[place]] = Self.answer(answer)
+                    results[order[place]] = Result(number: answer.map { Int64($0) })
                 }
                 for (place, answer) in zip(busy, alone) { results[order[place]] = answer }
                 answers = results
@@ -69,9 +39,8 @@ extension PostgresStore {
             }
             return DurableExchange(reports: answers, claim: claim.map { .success(answer(to: $0, since, rows)) })
         } catch {
-            state.changeAndWake { $0.handed[owner] = nil }
-            return DurableExchange(
-                reports: reports.map { _ in .failure(error) }, claim: claim.map { _ in .failure(error) })
+            state.change { $0.known.handed[owner] = nil }
+            return DurableExchange(reports, claim, failed: error)
         }
     }
 
@@ -94,19 +63,19 @@ extension PostgresStore {
             statement.add(Self.noNumbers)
             statement.add(int: nil)
             statement.add(Int64?.none)
-            statement.add(now)
+            statement.add(options.microseconds)
             return (nil, true)
         }
-        let (isKnown, since) = state.changeAndWake { state -> (Bool, Int64?) in
-            let isKnown = state.handed[claim.terms.owner]?.isSubset(of: claim.holding) == true
-            let resume = state.resume[claim.namespace]
+        let (isKnown, since) = state.change { state -> (Bool, Int64?) in
+            let isKnown = state.known.handed[claim.terms.owner]?.isSubset(of: claim.holding) == true
+            let resume = state.known.resume[claim.namespace]
             let isRecent = resume.map { ContinuousClock.now - $0.fullAt < Self.fullClaimInterval } == true
             return (isKnown, isRecent ? resume?.from : nil)
         }
         if isKnown { statement.addNull(arrayOf: Int64.self) } else { statement.add(claim.holding.map { Int64?($0) }) }
         statement.add(int: Int32(clamping: claim.limit))
         statement.add(since)
-        statement.add(now)
+        statement.add(options.microseconds)
         return (since, !isKnown)
     }
 
@@ -135,11 +104,11 @@ extension PostgresStore {
         }
         let mark = state.changeAndWake { state in
             if let present { state.latestInstant = CoreInstant(microseconds: present) }
-            state.handed[claim.terms.owner] = Set(claim.holding).union(runs.map(\.id))
+            state.known.handed[claim.terms.owner] = Set(claim.holding).union(runs.map(\.id))
             if let resume {
                 let from = max(since ?? .min, resume - Self.claimMargin)
-                let fullAt = since == nil ? .now : state.resume[claim.namespace]?.fullAt ?? .now
-                state.resume[claim.namespace] = (from, fullAt)
+                let fullAt = since == nil ? .now : state.known.resume[claim.namespace]?.fullAt ?? .now
+                state.known.resume[claim.namespace] = (from, fullAt)
             }
             return state.wakeSignal.announce(next, in: claim.namespace)
         }
@@ -158,11 +127,11 @@ extension PostgresStore {
             add([report], to: &statement)
             statement.add(int: Int32(clamping: options.timeLimit.components.seconds * 1000 / 2))
             statement.add(true)
-            statement.add(now)
+            statement.add(options.microseconds)
             do throws(DurableError) {
                 let rows = try await ask(statement, in: report.namespace, isRepeatable: true)
                 noteEarliest(rows.first?.bigint(1), in: report.namespace)
-                answers.append(Self.answer(rows.first?.smallints(0).first ?? nil))
+                answers.append(Result(number: (rows.first?.smallints(0).first ?? nil).map { Int64($0) }))
             } catch {
                 answers.append(.failure(error))
             }
@@ -174,47 +143,24 @@ extension PostgresStore {
     private func noteEarliest(_ earliest: Int64?, in namespace: String) {
         guard let earliest else { return }
         state.changeAndWake { state in
-            if let resume = state.resume[namespace], earliest < resume.from { state.resume[namespace]?.from = earliest }
+            if let resume = state.known.resume[namespace], earliest < resume.from {
+                state.known.resume[namespace]?.from = earliest
+            }
             state.wakeSignal.signal(CoreInstant(microseconds: earliest), in: namespace)
-        }
-    }
-
-    private static func answer(_ number: Int16?) -> Result<DurableReport.Answer, DurableError> {
-        switch number {
-        case 0: .success(.accepted)
-        case 1: .success(.alreadyDone)
-        case 2: .success(.leaseLost)
-        default: .failure(.unknown("an answer that is none"))
         }
     }
 
     /// Notes which runs workers do not have any more.
     private func note(_ reports: [DurableReport], _ answers: [Result<DurableReport.Answer, DurableError>]) {
-        state.changeAndWake { state in
+        state.change { state in
             for (report, answer) in zip(reports, answers) {
                 guard case .success(let answer) = answer else { continue }
                 if case .heartbeat = report.kind, answer == .accepted { continue }
                 // A lost lease may be this worker's again, under a fence that it does not know.
-                if answer == .leaseLost { state.handed[report.owner] = nil }
-                state.handed[report.owner]?.remove(report.run)
+                if answer == .leaseLost { state.known.handed[report.owner] = nil }
+                state.known.handed[report.owner]?.remove(report.run)
             }
         }
-    }
-
-    /// Waits for something to claim: see ``/LullDurable/DurableStore/wait(in:after:atMost:)``.
-    public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
-        if client.isClosed { throw .closed }
-        if options.listens { client.listen() }
-        await state.wait(in: namespace, after: mark, atMost: min(time, Self.pollInterval), by: options.clock) {
-            [client] _ in client.isClosed
-        }
-    }
-
-    /// Closes the store: see ``/LullDurable/DurableStore/close()``.
-    public func close() async {
-        client.beginClosing()
-        state.changeAndWake { $0.wakeSignal.signalAll() }
-        await client.close()
     }
 }
 
@@ -248,15 +194,11 @@ extension DurableRun {
     /// Reads a row of the function `claim`.
     fileprivate init(_ row: Row) {
         let (first, last) = (row.bigint(5) ?? 0, row.bigint(6) ?? 0)
-        let value = DurableRow.Ready(
-            batch: Batch(.stored(.run)), submits: first...max(first, last), count: Int(row.bigint(7) ?? 0),
-            first: CoreInstant(microseconds: row.bigint(10) ?? 0), due: CoreInstant(microseconds: row.bigint(9) ?? 0),
-            edge: Edge(row.text(8) ?? "") ?? .trailing)
-        let run = DurableRow.Run(
-            value: value, id: row.bigint(3) ?? 0, fence: row.bigint(4) ?? 0, owner: 0,
-            attempt: Int(row.bigint(11) ?? 0),
-            state: .claimed(until: .farFuture))
-        self.init(key: row.bytes(1) ?? [], values: row.byteStrings(2), run: run)
+        self.init(
+            key: row.bytes(1) ?? [], values: row.byteStrings(2), id: row.bigint(3) ?? 0, fence: row.bigint(4) ?? 0,
+            submits: first...max(first, last), count: Int(row.bigint(7) ?? 0),
+            edge: Edge(row.text(8) ?? "") ?? .trailing, due: CoreInstant(microseconds: row.bigint(9) ?? 0),
+            first: CoreInstant(microseconds: row.bigint(10) ?? 0), attempt: Int(row.bigint(11) ?? 0))
     }
 }
 

@@ -1,4 +1,4 @@
-internal import Lull
+package import Lull
 internal import LullCore
 public import LullDurable
 
@@ -16,51 +16,28 @@ public import LullDurable
 /// A store has up to six connections, made when they are first needed, and one thread, which waits for all of them. Concurrent
 /// submits share a statement. A connection that breaks is made again, and what was under way is repeated without harm; a call
 /// throws ``/LullDurable/DurableError/unknown(_:)`` only if the server stays away longer than the time limit.
-public final class PostgresStore: DurableStore {
-    /// What a store needs beside its URL.
-    package struct Options: Sendable {
-        package var limits = DurableLimits()
-        package var timeLimit = Duration.seconds(30)
-        package var listens = true
-        /// The time in place of the server's, for tests.
-        package var now: (@Sendable () -> CoreInstant)?
-        /// The clock by which workers wait.
-        package var clock = StoreClock.system
-
-        package init() {}
-    }
-
-    /// What workers of this process were told.
-    struct State: WakingState {
-        var wakeSignal = WakeSignal()
+public final class PostgresStore: DurableStore, ServerStore {
+    /// What workers of this process were told, and where forgetting goes on.
+    package struct Known: Sendable {
         /// The runs that each worker was handed; none for a worker to which an answer may have been lost.
         var handed: [Int64: Set<Int64>] = [:]
         /// From where claims in a namespace go on, and when one last began at the beginning.
         var resume: [String: (from: Int64, fullAt: ContinuousClock.Instant)] = [:]
-        /// The server's instant at the latest claim.
-        var latestInstant: CoreInstant?
-        /// Where forgetting goes on, and when it last did.
-        var forgetting: (after: Int64, at: ContinuousClock.Instant) = (0, .now - .seconds(3600))
+        var forgottenTo: Int64 = 0
     }
 
     /// How often a claim looks at all rows that could be due: at others, not at those that have long been dealt with.
     static let fullClaimInterval = Duration.seconds(1)
     /// Rows that were committed late may be this far behind.
     static let claimMargin: Int64 = 100_000
-    /// How long a worker waits at most: others may submit without notifying.
-    static let pollInterval = Duration.seconds(1)
-    /// How long opening a store takes at most.
-    static let openingTime = Duration.seconds(5)
-    /// How often a store that is used forgets a little, and the pause while there is more.
-    static let forgetInterval = Duration.seconds(10)
-    static let forgetPause = Duration.milliseconds(100)
     /// The most ends of each kind that are retained, whatever the retention.
     static let mostEnds: Int64 = 10_000_000
 
     let client: Client
+    package var connections: any ServerClient { client }
     let schema: String
-    let options: Options
-    let state: Guarded<State>
+    package let options: ServerOptions
+    package let state: Guarded<ServerState<Known>>
 
     /// Opens a store.
     ///
@@ -74,34 +51,24 @@ public final class PostgresStore: DurableStore {
     public convenience init(
         url: String, limits: DurableLimits = DurableLimits(), timeLimit: Duration = .seconds(30)
     ) async throws(DurableError) {
-        var options = Options()
-        options.limits = limits
-        options.timeLimit = max(timeLimit, .seconds(1))
-        try await self.init(url, options)
+        try await self.init(url, ServerOptions(limits: limits, timeLimit: timeLimit))
     }
 
     /// Opens a store with all options.
-    package init(_ url: String, _ options: Options) async throws(DurableError) {
+    package init(_ url: String, _ options: ServerOptions) async throws(DurableError) {
         let url = try ConnectionURL(url)
-        let state = Guarded(State())
+        let state = Guarded(ServerState(Known()))
         self.state = state
         self.options = options
         schema = url.quotedSchema
-        let now = options.now.map { now in { @Sendable in now().nanoseconds / 1000 } }
-        client = try Client(url, now: now) { namespace in
+        client = try Client(url, options) { namespace in
             state.changeAndWake { state in
-                if let namespace {
-                    state.wakeSignal.signal(.farPast, in: namespace)
-                    state.resume[namespace] = nil
-                } else {
-                    state.wakeSignal.signalAll()
-                }
+                state.noteHint(namespace)
+                if let namespace { state.known.resume[namespace] = nil }
             }
         }
-        // A wrong password or name should not take as long as a server that restarts.
         let rows = try await ask(
-            Statement("SELECT \(schema).schema_version()"), in: "", isRepeatable: true,
-            atMost: min(options.timeLimit, Self.openingTime))
+            Statement("SELECT \(schema).schema_version()"), in: "", isRepeatable: true, atMost: options.openingTime)
         guard let version = rows.first?.int(0) else { throw .unusable("the database has an empty schema of Lull") }
         if version > Schema.version {
             throw .unusable(
@@ -126,20 +93,12 @@ public final class PostgresStore: DurableStore {
         return Statement("SELECT \(columns) FROM \(schema).\(function)(\(parameters))")
     }
 
-    /// The instant in place of the server's, for tests.
-    var now: Int64? { options.now.map { $0().nanoseconds / 1000 } }
-
     func ask(
         _ statement: Statement, in namespace: String, _ role: Client.Role = .questions, isRepeatable: Bool,
         atMost time: Duration? = nil
     ) async throws(DurableError) -> Rows {
-        switch await client.call(statement, role, isRepeatable: isRepeatable, atMost: time ?? options.timeLimit) {
-        case .rows(let rows): return rows
-        case .error(let error): throw error.durable(in: namespace)
-        case .unreached(let why): throw .refused("the database cannot be reached: \(why)")
-        case .lost(let why): throw .unknown("the connection to the database was lost: \(why)")
-        case .closed: throw .closed
-        }
+        try await client.call(statement, role, isRepeatable: isRepeatable, atMost: time ?? options.timeLimit)
+            .get(in: namespace)
     }
 
     /// Text of PostgreSQL has no zero characters.
@@ -149,43 +108,24 @@ public final class PostgresStore: DurableStore {
         }
     }
 
-    /// Sums up counts, and forgets a little of what is old, if that is due. Callers do not wait for it, except in tests.
-    func forgetSome(now isDue: Bool = false) async {
-        let after = state.changeAndWake { state -> Int64? in
-            guard isDue || options.now != nil || ContinuousClock.now - state.forgetting.at > Self.forgetInterval else {
-                return nil
-            }
-            state.forgetting.at = .now
-            return state.forgetting.after
-        }
-        guard let after else { return }
+    /// Sums up counts, and forgets a little of what is old.
+    package func forgetStep(_ done: @escaping @Sendable (Forgotten) -> Void) {
         var statement = statement("forget", 6, selecting: "next, has_more")
         statement.add(CoreDuration(options.limits.retention).microseconds)
         statement.add(CoreDuration(options.limits.tokenLifetime).microseconds)
         statement.add(Self.mostEnds)
-        statement.add(after)
+        statement.add(state.change { $0.known.forgottenTo })
         statement.add(int: 1000)
-        statement.add(now)
-        let state = state
-        let note = { @Sendable (answer: Client.Answer) in
-            state.changeAndWake { state in
-                switch answer {
-                case .rows(let rows):
-                    state.forgetting.after = rows.first?.bigint(0) ?? 0
-                    if rows.first?.bool(1) == true {
-                        state.forgetting.at = .now - Self.forgetInterval + Self.forgetPause
-                    }
-                // A producer has no right to it.
-                case .error(let error) where error.code == "42501":
-                    state.forgetting.at = .now + .seconds(86400)
-                default: break
-                }
+        statement.add(options.microseconds)
+        client.add(statement, .questions, isRepeatable: true, atMost: options.timeLimit) { [state] answer in
+            switch answer {
+            case .reply(let rows):
+                state.change { $0.known.forgottenTo = rows.first?.bigint(0) ?? 0 }
+                done(rows.first?.bool(1) == true ? .some : .all)
+            // A producer has no right to it.
+            case .error(let error) where error.code == "42501": done(.refused)
+            case .error, .unreached, .lost, .closed: done(.all)
             }
-        }
-        if options.now == nil {
-            client.add(statement, .questions, isRepeatable: true, atMost: options.timeLimit, note)
-        } else {
-            note(await client.call(statement, .questions, isRepeatable: true, atMost: options.timeLimit))
         }
     }
 }

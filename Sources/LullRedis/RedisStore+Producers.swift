@@ -11,14 +11,13 @@ extension RedisStore {
         guard let rules else {
             let found = try await look(at: namespace, 0)
             state.change { state in
-                state.shards[namespace] = found.shards
-                state.rules[namespace] = found.rules
+                state.known.shards[namespace] = found.shards
+                state.known.rules[namespace] = found.rules
             }
             return found.rules
         }
         // The first shard says how many there are.
-        var shards =
-            state.change { $0.shards[namespace] } ?? options.shards ?? (server.isCluster ? Self.shardsInCluster : 1)
+        var shards = state.change { $0.known.shards[namespace] } ?? newShards
         var shard = 0
         while shard < shards {
             let reply = try await client.ask(
@@ -34,8 +33,8 @@ extension RedisStore {
             shard += 1
         }
         state.change { state in
-            state.shards[namespace] = shards
-            state.rules[namespace] = rules
+            state.known.shards[namespace] = shards
+            state.known.rules[namespace] = rules
         }
         _ = try await ask(Command("SADD", Self.names, namespace))
         // For producers in other languages.
@@ -61,16 +60,16 @@ extension RedisStore {
         }
         _ = try await ask(Command("SREM", Self.names, namespace))
         state.change { state in
-            state.shards[namespace] = nil
-            state.rules[namespace] = nil
-            state.turns[namespace] = nil
+            state.known.shards[namespace] = nil
+            state.known.rules[namespace] = nil
+            state.known.turns[namespace] = nil
         }
     }
 
     /// Opens a namespace again that this store has opened and the server has lost, as it may with its durability. Returns whether there
     /// was one.
     func reopen(_ namespace: String) async throws(DurableError) -> Bool {
-        guard let rules = state.change({ $0.rules[namespace] }) else { return false }
+        guard let rules = state.change({ $0.known.rules[namespace] }) else { return false }
         try await open(namespace, rules)
         return true
     }
@@ -79,12 +78,6 @@ extension RedisStore {
     static let names = "lull:namespaces"
     /// The key with the scripts for producers in other languages.
     static let scripts = "lull:scripts"
-
-    /// Records a submit: see ``/LullDurable/DurableStore/submit(_:)``.
-    public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
-        guard let answer = await submit([submission]).first else { preconditionFailure("each submit has an answer") }
-        return try answer.get()
-    }
 
     /// Records submits in their order, each with an answer of its own.
     package func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
@@ -98,73 +91,22 @@ extension RedisStore {
         return results
     }
 
-    private func record(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
-        if batch.isEmpty { return [] }
-        let deadline = ContinuousClock.now + options.timeLimit
-        var shards: [String: Result<Int, DurableError>] = [:]
+    package func shards(of batch: [DurableSubmission]) async -> [Result<Int, DurableError>] {
+        var counts: [String: Result<Int, DurableError>] = [:]
         for name in Set(batch.map(\.namespace)) {
-            do throws(DurableError) { shards[name] = .success(try await self.shards(of: name)) } catch {
-                shards[name] = .failure(error)
+            do throws(DurableError) { counts[name] = .success(try await shards(of: name)) } catch {
+                counts[name] = .failure(error)
             }
         }
-        let results = await SubmitQueue.answers(to: batch) { submission, answer in
-            do throws(DurableError) {
-                try submission.checkSize(by: options.limits)
-                let count = try shards[submission.namespace]?.get() ?? 1
-                let entry = SubmitQueue.Entry(
-                    submission: submission, shard: Shard.of(submission.key, among: count), deadline: deadline,
-                    answer: answer)
-                if !client.add(entry) { throw DurableError.closed }
-            } catch {
-                answer(.failure(error))
-            }
+        return batch.map { submission in
+            (counts[submission.namespace] ?? .success(1)).map { Shard.of(submission.key, among: $0) }
         }
-        await forgetSome()
-        for (submission, result) in zip(batch, results) {
-            guard case .success(let receipt) = result, let due = receipt.due else { continue }
-            state.signal(CoreInstant(nanoseconds: due), in: submission.namespace)
-        }
-        return results
-    }
-
-    /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.
-    @discardableResult
-    public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await change("flush", key, in: namespace).count
-    }
-
-    /// Cancels a key or all: see ``/LullDurable/DurableStore/cancel(_:in:)``.
-    @discardableResult
-    public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await change("cancel", key, in: namespace).count
-    }
-
-    /// Flushes what only one submitter has submitted: see ``/LullDurable/DurableStore/flush(submittedBy:in:)``.
-    public func flush(
-        submittedBy submitter: Int64, in namespace: String
-    ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
-        let sum = try await change("flushOwn", nil, of: submitter, in: namespace)
-        return (sum.flushed, sum.mixed)
-    }
-
-    /// Cancels what only one submitter has submitted: see ``/LullDurable/DurableStore/cancel(submittedBy:in:)``.
-    public func cancel(
-        submittedBy submitter: Int64, in namespace: String
-    ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
-        let sum = try await change("cancelOwn", nil, of: submitter, in: namespace)
-        return (sum.count, sum.mixed)
-    }
-
-    private struct Change {
-        var count = 0
-        var mixed = 0
-        var flushed: [(key: [UInt8], generation: Int64)] = []
     }
 
     /// Flushes or cancels some keys at a time, in the order of their first submits, so that no script is long.
-    private func change(
-        _ change: String, _ key: [UInt8]?, of submitter: Int64? = nil, in namespace: String
-    ) async throws(DurableError) -> Change {
+    package func change(
+        _ change: KeyChange, _ key: [UInt8]?, in namespace: String
+    ) async throws(DurableError) -> KeyChange.Sum {
         var keys: [(key: [UInt8], shard: Int)] = []
         if let key {
             keys = [(key, try await shard(of: key, in: namespace))]
@@ -172,17 +114,18 @@ extension RedisStore {
             var found: [(born: Int64, key: [UInt8], shard: Int)] = []
             try await scan(namespace) { key, stored, shard in
                 let from = stored.row.pending?.submitter
+                let submitter = change.submitter
                 guard submitter == nil || from == .several || from == submitter.map({ .one($0) }) else { return }
                 found.append((stored.row.born, key, shard))
             }
             keys = found.sorted { ($0.born, $0.shard) < ($1.born, $1.shard) }.map { ($0.key, $0.shard) }
         }
-        var sum = Change()
+        var sum = KeyChange.Sum()
         for shard in Set(keys.map(\.shard)).sorted() {
             let own = keys.filter { $0.shard == shard }
             for start in stride(from: 0, to: own.count, by: 500) {
-                var arguments = Command(change)
-                arguments.add(submitter)
+                var arguments = Command(change.name)
+                arguments.add(change.submitter)
                 for (key, _) in own[start..<min(start + 500, own.count)] { arguments.add(key) }
                 let reply = try await run(.change, in: namespace, shard, isRepeatable: false, arguments)
                 sum.count += Int(reply[0].number ?? 0)
@@ -193,7 +136,6 @@ extension RedisStore {
                 }
             }
         }
-        if change.hasPrefix("flush"), !keys.isEmpty { state.signal(.farPast, in: namespace) }
         return sum
     }
 }

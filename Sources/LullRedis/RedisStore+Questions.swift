@@ -23,7 +23,7 @@ extension RedisStore {
         if let key { arguments.add(key) }
         let reply = try await run(.look, in: namespace, shard, arguments)
         if let version = reply[1].number, version != Scripts.version {
-            throw .unusable(DurableError.otherVersion(version, of: namespace))
+            throw .unusable(ServerError.otherVersion(version, of: namespace))
         }
         let numbers = Packed(reply[4].bytes) ?? .none
         return Look(
@@ -119,14 +119,6 @@ extension RedisStore {
             at: CoreInstant(stored: reply[0].number ?? 0))
     }
 
-    /// Returns keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
-    public func list(
-        in namespace: String, prefix: [UInt8], limit: Int
-    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try await list(in: namespace, prefix: prefix, from: [], limit: limit)
-    }
-
-    /// Returns a page of the keys that are not at rest, from `start` on.
     package func list(
         in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
@@ -230,13 +222,9 @@ extension RedisStore {
         }
     }
 
-    /// Returns the server's time.
     package func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant {
         try await look(at: namespace, 0).now
     }
-
-    /// The server's time at the latest claim of this store; nil before the first one.
-    package var latestInstant: CoreInstant? { state.changeAndWake { $0.latestInstant } }
 
     /// Returns the bytes that the data of the server takes, and those at which it refuses submits; nil if it has no limit.
     package func memory() async throws(DurableError) -> (used: Int64, limit: Int64?) {

@@ -1,42 +1,13 @@
 internal import Lull
 internal import LullCore
-public import LullDurable
+internal import LullDurable
 
 // The calls of workers.
 
 extension RedisStore {
-    /// Hands out runs: see ``/LullDurable/DurableStore/claim(_:)``.
-    public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
-        guard let answer = await exchange([], claim).claim else { preconditionFailure("an exchange answers its claim") }
-        return try answer.get()
-    }
-
-    /// Records a worker's report: see ``/LullDurable/DurableStore/report(_:)``.
-    public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
-        guard let answer = await exchange([report], nil).reports.first else {
-            preconditionFailure("an exchange answers its reports")
-        }
-        return try answer.get()
-    }
-
-    /// Makes several calls together: see ``/LullDurable/DurableStore/exchange(_:_:)``.
-    public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
-        await forgetSome()
-        guard let first = reports.first else { return await exchange(reports, claim, by: claim?.terms.owner ?? 0) }
-        let isOne =
-            reports.allSatisfy { $0.namespace == first.namespace && $0.owner == first.owner }
-            && (claim.map { $0.namespace == first.namespace && $0.terms.owner == first.owner } ?? true)
-        if isOne { return await exchange(reports, claim, by: first.owner) }
-        var answers: [Result<DurableReport.Answer, DurableError>] = []
-        for report in reports { answers += await exchange([report], nil, by: report.owner).reports }
-        let claimed = claim == nil ? nil : await exchange([], claim, by: claim?.terms.owner ?? 0).claim
-        return DurableExchange(reports: answers, claim: claimed)
-    }
-
-    /// Makes calls of one worker in one namespace.
-    private func exchange(_ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64) async -> DurableExchange
-    {
-        let namespace = reports.first?.namespace ?? claim?.namespace ?? ""
+    package func exchange(
+        _ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64, in namespace: String
+    ) async -> DurableExchange {
         let shards: Int
         do throws(DurableError) { shards = try await self.shards(of: namespace) } catch {
             return DurableExchange(reports, claim, failed: error)
@@ -44,8 +15,8 @@ extension RedisStore {
         var visit = Visit(namespace: namespace, owner: owner, shards: shards, reports: reports, claim: claim)
         if let claim {
             let turn = state.change { state in
-                defer { state.turns[namespace] = (state.turns[namespace, default: -1] + 1) % shards }
-                return state.turns[namespace, default: 0]
+                defer { state.known.turns[namespace] = (state.known.turns[namespace, default: -1] + 1) % shards }
+                return state.known.turns[namespace, default: 0]
             }
             var rest = (0..<shards).map { ($0 + turn) % shards }
             var isFirst = true
@@ -92,7 +63,7 @@ extension RedisStore {
 
     private func finish(_ visit: Visit) -> DurableExchange {
         let reports = visit.reports.indices.map {
-            visit.answers[$0] ?? .failure(.unknown("an answer of another length"))
+            visit.answers[$0] ?? .failure(.notUnderstood)
         }
         guard let claim = visit.claim else {
             if let next = visit.next { state.signal(next, in: visit.namespace) }
@@ -112,22 +83,6 @@ extension RedisStore {
         return DurableExchange(
             reports: reports,
             claim: .success(DurableClaim.Answer(runs: visit.runs, dead: visit.dead, next: wait, mark: mark)))
-    }
-
-    /// Waits for something to claim: see ``/LullDurable/DurableStore/wait(in:after:atMost:)``.
-    public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
-        if client.isClosed { throw .closed }
-        if options.listens { client.listen(namespace) }
-        await state.wait(in: namespace, after: mark, atMost: min(time, Self.pollInterval), by: options.clock) {
-            [client] _ in client.isClosed
-        }
-    }
-
-    /// Closes the store: see ``/LullDurable/DurableStore/close()``.
-    public func close() async {
-        client.beginClosing()
-        state.changeAndWake { $0.wakeSignal.signalAll() }
-        await client.close()
     }
 }
 
@@ -212,13 +167,7 @@ private struct Visit: Sendable {
                 for index in own { answers[index] = .failure(error) }
             case .success(let reply):
                 for (place, index) in own.enumerated() {
-                    answers[index] =
-                        switch reply[0][place].number {
-                        case 0: .success(.accepted)
-                        case 1: .success(.alreadyDone)
-                        case 2: .success(.leaseLost)
-                        default: .failure(.unknown("an answer that is none"))
-                        }
+                    answers[index] = Result(number: reply[0][place].number)
                 }
                 runs += (reply[1].list ?? []).map { DurableRun($0) }
                 dead += (reply[2].list ?? []).map { DurableRun($0) }
@@ -233,12 +182,10 @@ extension DurableRun {
     /// Reads a run as the script for workers answers with it.
     fileprivate init(_ reply: Reply) {
         func number(_ index: Int) -> Int64 { reply[index].number ?? 0 }
-        let value = DurableRow.Ready(
-            batch: Batch(.stored(.run)), submits: number(3)...max(number(3), number(4)), count: Int(number(5)),
-            first: CoreInstant(stored: number(8)), due: CoreInstant(stored: number(7)), edge: Edge(stored: number(6)))
-        let run = DurableRow.Run(
-            value: value, id: number(1), fence: number(2), owner: 0, attempt: Int(number(9)),
-            state: .claimed(until: .farFuture))
-        self.init(key: reply[0].bytes ?? [], values: (reply[10].list ?? []).map { $0.bytes ?? [] }, run: run)
+        self.init(
+            key: reply[0].bytes ?? [], values: (reply[10].list ?? []).map { $0.bytes ?? [] }, id: number(1),
+            fence: number(2), submits: number(3)...max(number(3), number(4)), count: Int(number(5)),
+            edge: Edge(stored: number(6)), due: CoreInstant(stored: number(7)), first: CoreInstant(stored: number(8)),
+            attempt: Int(number(9)))
     }
 }

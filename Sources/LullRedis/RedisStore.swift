@@ -1,4 +1,4 @@
-internal import Lull
+package import Lull
 internal import LullCore
 public import LullDurable
 
@@ -15,35 +15,17 @@ public import LullDurable
 /// A store has two connections to each server that it uses, one more to listen, and one thread, which waits for all of them.
 /// Concurrent submits share a script. A connection that breaks is made again, and what was under way is repeated without harm; a call
 /// throws ``/LullDurable/DurableError/unknown(_:)`` only if the server stays away longer than the time limit.
-public final class RedisStore: DurableStore {
-    /// What a store needs beside its URL.
-    package struct Options: Sendable {
-        package var limits = RedisStore.defaultLimits
-        package var timeLimit = Duration.seconds(30)
-        package var durability: RedisDurability?
-        package var shards: Int?
-        package var listens = true
-        /// The time in place of the server's, for tests.
-        package var now: (@Sendable () -> CoreInstant)?
-        /// The clock by which workers wait.
-        package var clock = StoreClock.system
-
-        package init() {}
-    }
-
-    /// What workers of this process were told, and what is known of namespaces.
-    struct State: WakingState {
-        var wakeSignal = WakeSignal()
+public final class RedisStore: DurableStore, ServerStore {
+    /// What is known of namespaces, and where forgetting goes on.
+    package struct Known: Sendable {
         /// The number of shards of each namespace.
         var shards: [String: Int] = [:]
         /// The rules with which namespaces were opened.
         var rules: [String: DurableRules] = [:]
         /// The shard of each namespace at which the next claim begins.
         var turns: [String: Int] = [:]
-        /// The server's instant at the latest claim.
-        var latestInstant: CoreInstant?
-        /// Which shard forgets next, and when one last did.
-        var forgetting: (turn: Int, at: ContinuousClock.Instant) = (0, .now - .seconds(3600))
+        /// The shard that forgets next.
+        var forgettingTurn = 0
     }
 
     /// The limits of a store by default: ends are retained for ten minutes and answers to tokens for an hour, since all of it is in the
@@ -52,22 +34,18 @@ public final class RedisStore: DurableStore {
         DurableLimits(retention: .seconds(600), tokenLifetime: .seconds(3600))
     }
 
-    /// How long a worker waits at most: others may submit without a hint.
-    static let pollInterval = Duration.seconds(1)
-    /// How long opening a store takes at most.
-    static let openingTime = Duration.seconds(5)
-    /// How often a store that is used forgets a little, and the pause while there is more.
-    static let forgetInterval = Duration.seconds(10)
-    static let forgetPause = Duration.milliseconds(100)
     /// The most keys of a shard whose ends are retained, and the most answers, whatever their age.
     static let mostEnds = 1_000_000
     /// The shards of a namespace in a cluster, if the store does not say: small ones move fast.
     static let shardsInCluster = 16
 
     let client: Client
-    let options: Options
+    package var connections: any ServerClient { client }
+    package let options: ServerOptions
     let server: Server
-    let state: Guarded<State>
+    package let state: Guarded<ServerState<Known>>
+    /// Into how many shards new namespaces are divided.
+    let newShards: Int
 
     /// The durability of this store: the one that it was asked for, which the server was set up for when the store was opened.
     public var durability: RedisDurability { server.durability }
@@ -91,42 +69,32 @@ public final class RedisStore: DurableStore {
         url: String, durability: RedisDurability? = nil, shards: Int? = nil,
         limits: DurableLimits = RedisStore.defaultLimits, timeLimit: Duration = .seconds(30)
     ) async throws(DurableError) {
-        var options = Options()
-        options.durability = durability
-        options.shards = shards
-        options.limits = limits
-        options.timeLimit = max(timeLimit, .seconds(1))
-        try await self.init(url, options)
+        try await self.init(
+            url, ServerOptions(limits: limits, timeLimit: timeLimit), durability: durability, shards: shards)
     }
 
     /// Opens a store with all options.
-    package init(_ text: String, _ options: Options) async throws(DurableError) {
+    package init(
+        _ text: String, _ options: ServerOptions, durability: RedisDurability? = nil, shards: Int? = nil
+    ) async throws(DurableError) {
         let url = try RedisURL(text)
-        if let shards = options.shards, !(1...1024 ~= shards) {
+        if let shards, !(1...1024 ~= shards) {
             throw .unusable("a namespace has 1 to 1,024 shards, not \(shards)")
         }
-        let state = Guarded(State())
+        let state = Guarded(ServerState(Known()))
         self.state = state
         self.options = options
-        let now = options.now.map { now in { @Sendable in now().nanoseconds / 1000 } }
-        let client = try Client(url, now: now) { namespace in
-            state.changeAndWake { state in
-                if let namespace {
-                    state.wakeSignal.signal(.farPast, in: namespace)
-                } else {
-                    state.wakeSignal.signalAll()
-                }
-            }
+        let client = try Client(url, options) { namespace in
+            state.changeAndWake { $0.noteHint(namespace) }
         }
         self.client = client
         do {
-            // A wrong password should not take as long as a server that restarts.
-            server = try await Server(
-                client, options.durability ?? url.durability, atMost: min(options.timeLimit, Self.openingTime))
+            server = try await Server(client, durability ?? url.durability, atMost: options.openingTime)
         } catch {
             client.beginClosing()
             throw error
         }
+        newShards = shards ?? (server.isCluster ? Self.shardsInCluster : 1)
         if case .replicas(let count) = server.durability { client.waitForReplicas(count) }
     }
 
@@ -134,16 +102,13 @@ public final class RedisStore: DurableStore {
 
     // MARK: - Calls
 
-    /// The instant in place of the server's, for tests.
-    var now: Int64? { options.now.map { $0().nanoseconds / 1000 } }
-
     /// Runs a script on a shard. Its first argument is the instant.
     func run(
         _ script: Script, in namespace: String, _ shard: Int, isRepeatable: Bool = true,
         _ arguments: Command = Command([])
     ) async throws(DurableError) -> Reply {
         var all = Command([])
-        all.add(now)
+        all.add(options.microseconds)
         all.add(arguments)
         var replicas: Int?
         if case .replicas(let count) = durability, [.change, .dead, .drop].contains(script) { replicas = count }
@@ -167,9 +132,9 @@ public final class RedisStore: DurableStore {
 
     /// Returns the number of shards of a namespace.
     func shards(of namespace: String) async throws(DurableError) -> Int {
-        if let shards = state.change({ $0.shards[namespace] }) { return shards }
+        if let shards = state.change({ $0.known.shards[namespace] }) { return shards }
         let shards = try await look(at: namespace, 0).shards
-        state.change { $0.shards[namespace] = shards }
+        state.change { $0.known.shards[namespace] = shards }
         return shards
     }
 
@@ -180,55 +145,26 @@ public final class RedisStore: DurableStore {
 
     // MARK: - Forgetting
 
-    /// Forgets a little of what is old, if that is due. Callers do not wait for it, except in tests.
-    func forgetSome() async {
-        let place = state.changeAndWake { state -> (String, Int)? in
-            guard options.now != nil || ContinuousClock.now - state.forgetting.at > Self.forgetInterval else {
-                return nil
-            }
-            let places = state.shards.flatMap { name, count in (0..<count).map { (name, $0) } }
+    /// Forgets a little of what is old, in one shard after the other.
+    package func forgetStep(_ done: @escaping @Sendable (Forgotten) -> Void) {
+        let place = state.change { state -> (String, Int)? in
+            let places = state.known.shards.flatMap { name, count in (0..<count).map { (name, $0) } }
                 .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
             guard !places.isEmpty else { return nil }
-            state.forgetting.at = .now
-            state.forgetting.turn = (state.forgetting.turn + 1) % places.count
-            return places[state.forgetting.turn]
+            state.known.forgettingTurn = (state.known.forgettingTurn + 1) % places.count
+            return places[state.known.forgettingTurn]
         }
-        guard let (namespace, shard) = place else { return }
+        guard let (namespace, shard) = place else { return done(.all) }
         var arguments = Command([])
-        arguments.add(now)
+        arguments.add(options.microseconds)
         arguments.add(CoreDuration(options.limits.retention).stored)
         arguments.add(CoreDuration(options.limits.tokenLifetime).stored)
         arguments.add("\(Self.mostEnds)")
         arguments.add("1000")
         let content = Job.Content.script(.forget, namespace: namespace, shard: shard, arguments: arguments)
-        let state = state
-        let note = { @Sendable (answer: Job.Answer?) in
-            guard case .reply(let reply, _) = answer, reply.number ?? 0 >= 1000 else { return }
-            state.change { $0.forgetting.at = .now - Self.forgetInterval + Self.forgetPause }
+        client.add(content, atMost: options.timeLimit) { answer in
+            if case .reply(let answered) = answer, answered.reply.number ?? 0 >= 1000 { return done(.some) }
+            done(.all)
         }
-        if options.now == nil {
-            client.add(content, atMost: options.timeLimit) { note($0) }
-        } else {
-            note(await client.call(content, isRepeatable: true, atMost: options.timeLimit))
-        }
-    }
-}
-
-extension Client {
-    /// Makes a call, and throws the error that answers it.
-    func ask(
-        _ content: Job.Content, in namespace: String = "", isRepeatable: Bool = true, replicas: Int? = nil,
-        atMost time: Duration
-    ) async throws(DurableError) -> Reply {
-        guard let answer = await call(content, isRepeatable: isRepeatable, replicas: replicas, atMost: time) else {
-            throw .closed
-        }
-        guard case .reply(let reply, let reached) = answer else {
-            throw answer.failure(in: namespace) ?? .unknown("an answer that is none")
-        }
-        if let replicas, let reached, reached < replicas {
-            throw .unknown("only \(reached) of \(replicas) replicas had it in time")
-        }
-        return reply
     }
 }

@@ -93,7 +93,8 @@ struct StoreServerTests {
         #expect(try store.run("workers").ending == (kind == .file ? 74 : 64))
         for key in ["a", "b", "c"] { _ = try store.run("submit --wait 0s \(key) 1") }
         #expect(try store.run("workers --json").output == "")
-        let worker = try store.start("work --jobs 2", ["--", "sh", "-c", "echo $LULL_KEY; sleep 100"])
+        // When the worker is stopped, it waits for its commands for half of the lease.
+        let worker = try store.start("work --jobs 2 --lease 3s", ["--", "sh", "-c", "echo $LULL_KEY; sleep 100"])
         for _ in 0..<2 { _ = try worker.line() }
         let listed = try store.object("workers --json")
         #expect(listed["host"] as? String == ProcessInfo.processInfo.hostName)
@@ -191,7 +192,7 @@ struct StoreServerTests {
         #expect(missing.errors.contains("`lull schema --store URL --apply`"), "\(missing.errors)")
         let nowhere = try lull("status", "--store", "postgres://lull@/x?host=/nonexistent")
         #expect(nowhere.ending == 74)
-        #expect(nowhere.errors.hasPrefix("lull: the database cannot be reached: "), "\(nowhere.errors)")
+        #expect(nowhere.errors.hasPrefix("lull: the server cannot be reached: "), "\(nowhere.errors)")
     }
 
     @Test(.onServer, .longForm) func aWorkerOutlivesARestartOfTheServerAndEndsAtASignalWithoutOne() throws {

@@ -9,7 +9,7 @@ final class ServerCommandStore: CommandStore {
     /// How long a call goes on after a signal that ends the program.
     private static let patience = Duration.seconds(2)
 
-    private let store: any ServerStore
+    private let store: any WatchedStore
     /// Something is written to the second when something may have changed.
     let changesDescriptor: Int32
     private let changesWriter: Int32
@@ -17,9 +17,9 @@ final class ServerCommandStore: CommandStore {
 
     /// Connects to the server.
     init(
-        _ open: @escaping @Sendable () async throws(DurableError) -> any ServerStore
+        _ open: @escaping @Sendable () async throws(DurableError) -> any WatchedStore
     ) throws(DurableError) {
-        let opened = Self.blocking { () async -> Result<any ServerStore, DurableError> in
+        let opened = Self.blocking { () async -> Result<any WatchedStore, DurableError> in
             do throws(DurableError) { return .success(try await open()) } catch { return .failure(error) }
         }
         store = try opened.get()
@@ -62,7 +62,7 @@ final class ServerCommandStore: CommandStore {
     }
 
     private func ask<Answer: Sendable>(
-        _ call: @escaping @Sendable (any ServerStore) async throws(DurableError) -> Answer
+        _ call: @escaping @Sendable (any WatchedStore) async throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
         let store = store
         return try Self.blocking { () async -> Result<Answer, DurableError> in
@@ -73,7 +73,7 @@ final class ServerCommandStore: CommandStore {
     // MARK: - Questions
 
     private func question<Answer: Sendable>(
-        _ call: @escaping @Sendable (any ServerStore) async throws(DurableError) -> Answer
+        _ call: @escaping @Sendable (any WatchedStore) async throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
         do throws(DurableError) { return try ask(call) } catch { throw error.ofQuestion }
     }

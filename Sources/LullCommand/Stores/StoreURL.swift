@@ -102,19 +102,15 @@ enum StoreURL {
     }
 
     /// Opens the store on a server. A value can be as long as a record.
-    private func server(_ patience: CoreDuration?) async throws(DurableError) -> any ServerStore {
-        let timeLimit = patience.map { max(Duration.nanoseconds($0.nanoseconds), .seconds(1)) }
+    private func server(_ patience: CoreDuration?) async throws(DurableError) -> any WatchedStore {
+        var options = ServerOptions(limits: DurableLimits(largestValue: RecordReader.longest))
+        if let patience { options.timeLimit = max(Duration.nanoseconds(patience.nanoseconds), .seconds(1)) }
         switch self {
         case .file(let path): throw .unusable("\(path) is on no server")
-        case .postgres(let url):
-            var options = PostgresStore.Options()
-            options.limits.largestValue = RecordReader.longest
-            if let timeLimit { options.timeLimit = timeLimit }
-            return try await PostgresStore(url, options)
+        case .postgres(let url): return try await PostgresStore(url, options)
         case .redis(let url):
-            var options = RedisStore.Options()
-            options.limits.largestValue = RecordReader.longest
-            if let timeLimit { options.timeLimit = timeLimit }
+            options.limits.retention = RedisStore.defaultLimits.retention
+            options.limits.tokenLifetime = RedisStore.defaultLimits.tokenLifetime
             return try await RedisStore(url, options)
         }
     }

@@ -3,15 +3,14 @@ internal import Lull
 extension SubmitQueue {
     /// Makes submits together, and waits until each has been answered.
     ///
-    /// - Parameter add: Adds a submit to the queue of the store's thread, or answers it at once.
+    /// - Parameter add: Adds the submit with an index to the queue of the store's thread, or answers it at once.
     package static func answers(
-        to batch: [DurableSubmission],
-        _ add: (DurableSubmission, @escaping @Sendable (Result<DurableReceipt, DurableError>) -> Void) -> Void
+        count: Int, _ add: (Int, @escaping @Sendable (Result<DurableReceipt, DurableError>) -> Void) -> Void
     ) async -> [Result<DurableReceipt, DurableError>] {
         await withCheckedContinuation { continuation in
-            let answers = Guarded(BatchAnswers(count: batch.count))
-            for (index, submission) in batch.enumerated() {
-                add(submission) { result in
+            let answers = Guarded(BatchAnswers(count: count))
+            for index in 0..<count {
+                add(index) { result in
                     guard let all = answers.change({ $0.add(result, at: index) }) else { return }
                     continuation.resume(returning: all)
                 }

@@ -152,18 +152,29 @@ public struct DurableRun: Hashable, Sendable {
     /// The number of this attempt, from 1.
     public var attempt: Int
 
-    /// Creates a worker's view of a row's run.
-    package init(key: [UInt8], values: [[UInt8]], run: DurableRow.Run) {
+    /// Creates a run as a server has handed it out.
+    package init(
+        key: [UInt8], values: [[UInt8]], id: Int64, fence: Int64, submits: ClosedRange<Int64>, count: Int, edge: Edge,
+        due: CoreInstant, first: CoreInstant, attempt: Int
+    ) {
         self.key = key
         self.values = values
-        id = run.id
-        fence = run.fence
-        submits = run.value.submits
-        count = run.value.count
-        edge = run.value.edge
-        due = run.value.due
-        first = run.value.first
-        attempt = run.attempt
+        self.id = id
+        self.fence = fence
+        self.submits = submits
+        self.count = count
+        self.edge = edge
+        self.due = due
+        self.first = first
+        self.attempt = attempt
+    }
+
+    /// Creates a worker's view of a row's run.
+    package init(key: [UInt8], values: [[UInt8]], run: DurableRow.Run) {
+        let value = run.value
+        self.init(
+            key: key, values: values, id: run.id, fence: run.fence, submits: value.submits, count: value.count,
+            edge: value.edge, due: value.due, first: value.first, attempt: run.attempt)
     }
 }
 

@@ -3,7 +3,7 @@ internal import LullDurable
 /// The calls of a store, which a thread of its own makes.
 ///
 /// Submits share statements (``SubmitQueue``). Other calls are sent one after the other over the connection of their role.
-final class Client: Sendable {
+final class Client: ServerClient {
     /// What a connection is used for, so that one kind of call does not wait for another.
     enum Role: Sendable {
         /// The calls of workers.
@@ -12,14 +12,7 @@ final class Client: Sendable {
         case questions
     }
 
-    /// The end of a call.
-    enum Answer: Sendable {
-        case rows(Rows)
-        case error(ServerError)
-        case unreached(String)
-        case lost(String)
-        case closed
-    }
+    typealias Answer = ServerAnswer<Rows, ServerError>
 
     struct Call: Sendable {
         let statement: Statement
@@ -44,12 +37,11 @@ final class Client: Sendable {
     /// - Parameter notified: Receives the namespaces in which something may be due, and nil if notifications may have been
     ///   missed.
     init(
-        _ url: ConnectionURL, now: (@Sendable () -> Int64)?, notified: @escaping @Sendable (String?) -> Void
+        _ url: ConnectionURL, _ options: ServerOptions, notified: @escaping @Sendable (String?) -> Void
     ) throws(DurableError) {
-        thread = try ServerThread("lull-postgres") { ClientLoop(url, now: now, notified: notified).run($0) }
+        thread = try ServerThread("lull-postgres") { ClientLoop(url, options, notified: notified).run($0) }
     }
 
-    /// Adds a submit; false if the client is closed.
     func add(_ entry: SubmitQueue.Entry) -> Bool { thread.add(.submit(entry)) }
 
     /// Makes a call, and waits for its answer.
@@ -71,14 +63,10 @@ final class Client: Sendable {
         if !thread.add(.call(call)) { answer(.closed) }
     }
 
-    /// Listens to notifications from now on.
-    func listen() { _ = thread.add(.listen) }
+    /// Listens to the notifications of all namespaces from now on.
+    func listen(_ namespace: String) { _ = thread.add(.listen) }
 
     var isClosed: Bool { thread.isClosed }
-
-    /// Refuses new calls. Earlier ones are answered.
     func beginClosing() { thread.beginClosing() }
-
-    /// Refuses new calls, and returns when the earlier ones have been answered and the connections closed.
     func close() async { await thread.close() }
 }

@@ -7,7 +7,7 @@ final class ClientLoop {
     private static let lockTurn: Int32 = 300
 
     private let schema: String
-    private let now: (@Sendable () -> Int64)?
+    private let options: ServerOptions
     private var queue = SubmitQueue()
     /// Two, so that one batch is on its way while the other is committed.
     private let submitLinks: [Link]
@@ -20,9 +20,9 @@ final class ClientLoop {
     private let number = Int64.random(in: 1...Int64.max)
     private var latestBatch: Int64 = 0
 
-    init(_ url: ConnectionURL, now: (@Sendable () -> Int64)?, notified: @escaping @Sendable (String?) -> Void) {
+    init(_ url: ConnectionURL, _ options: ServerOptions, notified: @escaping @Sendable (String?) -> Void) {
         schema = url.quotedSchema
-        self.now = now
+        self.options = options
         submitLinks = [Link(url.hosts), Link(url.hosts)]
         lockedLink = Link(url.hosts)
         workLink = Link(url.hosts)
@@ -72,14 +72,9 @@ final class ClientLoop {
             case .questions: questionLink
             }
         link.add(
-            Link.Job(statement: call.statement, deadline: call.deadline, isRepeatable: call.isRepeatable) { answer in
-                switch answer {
-                case .rows(let rows): call.answer(.rows(rows))
-                case .error(let error): call.answer(.error(error))
-                case .unreached(let why): call.answer(.unreached(why))
-                case .lost(let why): call.answer(.lost(why))
-                }
-            })
+            Link.Job(
+                statement: call.statement, deadline: call.deadline, isRepeatable: call.isRepeatable,
+                answer: call.answer))
     }
 
     // MARK: - Submits
@@ -114,7 +109,7 @@ final class ClientLoop {
         statement.add(number)
         statement.add(int: Int32(connection))
         statement.add(latestBatch)
-        statement.add(now?())
+        statement.add(options.microseconds)
         // A batch of one that is late must not take the time of the others.
         let deadline = batch.map(\.deadline).max() ?? .now
         link.add(
@@ -123,20 +118,16 @@ final class ClientLoop {
             })
     }
 
-    private func finish(_ batch: [SubmitQueue.Entry], with answer: Link.Answer) {
-        let results: [Result<DurableReceipt, DurableError>?]
-        switch answer {
-        case .rows(let rows): results = Self.results(of: batch, in: rows.first)
-        case .error(let error):
-            if error.cure == .locked {
-                results = batch.map { _ in nil }
-            } else {
-                results = batch.map { .failure(error.durable(in: $0.submission.namespace)) }
+    private func finish(_ batch: [SubmitQueue.Entry], with answer: Client.Answer) {
+        var results: [Result<DurableReceipt, DurableError>?]
+        if case .error(let error) = answer, error.cure == .locked {
+            results = batch.map { _ in nil }
+        } else {
+            do throws(DurableError) {
+                results = try Self.results(of: batch, in: answer.get(in: batch[0].submission.namespace).first)
+            } catch {
+                results = batch.map { _ in .failure(error) }
             }
-        case .unreached(let why):
-            results = batch.map { _ in .failure(.refused("the database cannot be reached: \(why)")) }
-        case .lost(let why):
-            results = batch.map { _ in .failure(.unknown("the connection to the database was lost: \(why)")) }
         }
         var busy: [SubmitQueue.Entry] = []
         for (entry, result) in zip(batch, results) {
@@ -148,13 +139,11 @@ final class ClientLoop {
     /// The answers to a batch; nil for a key that another transaction has locked.
     private static func results(
         of batch: [SubmitQueue.Entry], in row: Row?
-    ) -> [Result<DurableReceipt, DurableError>?] {
-        guard let row else { return batch.map { _ in .failure(.unknown("an answer without a row")) } }
+    ) throws(DurableError) -> [Result<DurableReceipt, DurableError>?] {
+        guard let row else { throw .notUnderstood }
         let (answers, generations) = (row.smallints(0), row.bigints(1))
         let (dues, duesIn) = (row.bigints(2), row.bigints(3))
-        guard answers.count == batch.count, generations.count == batch.count else {
-            return batch.map { _ in .failure(.unknown("an answer of another length")) }
-        }
+        guard answers.count == batch.count, generations.count == batch.count else { throw .notUnderstood }
         return batch.indices.map { index in
             let submission = batch[index].submission
             switch answers[index] {
@@ -166,14 +155,14 @@ final class ClientLoop {
                         due: dues[index].map { CoreInstant(microseconds: $0).nanoseconds }))
             case 1: return nil
             case 2: return .failure(.tokenOfOtherKey(token: submission.token ?? ""))
-            default: return .failure(.unknown("an answer that is none"))
+            default: return .failure(.notUnderstood)
             }
         }
     }
 
     private func expireSubmits(at now: ContinuousClock.Instant) {
         let (unsent, locked) = queue.takeExpired(at: now)
-        for entry in unsent { entry.answer(.failure(.refused("the database did not answer in time"))) }
+        for entry in unsent { entry.answer(.failure(.refused("the server did not answer in time"))) }
         for entry in locked {
             entry.answer(.failure(.refused("another transaction has locked the key for too long")))
         }

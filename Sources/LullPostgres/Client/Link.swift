@@ -23,17 +23,7 @@ final class Link {
         var wasSent = false
         /// What the server has answered last, if that was a reason to connect again.
         var refusal: ServerError?
-        var answer: (Answer) -> Void
-    }
-
-    /// The end of a statement.
-    enum Answer {
-        case rows(Rows)
-        case error(ServerError)
-        /// It certainly was not executed: the server could not be reached.
-        case unreached(String)
-        /// It may have been executed.
-        case lost(String)
+        var answer: (Client.Answer) -> Void
     }
 
     private enum State {
@@ -190,7 +180,7 @@ final class Link {
     private func finish(_ answer: Result<Rows, ServerError>, over connection: Connection, at now: Instant) {
         state = .idle(connection)
         switch answer {
-        case .success(let rows): jobs.removeFirst().answer(.rows(rows))
+        case .success(let rows): jobs.removeFirst().answer(.reply(rows))
         case .failure(let error):
             // The transaction was rolled back.
             switch error.cure {

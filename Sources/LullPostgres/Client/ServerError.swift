@@ -1,7 +1,7 @@
 internal import LullDurable
 
 /// An error that the server answers with. The transaction was rolled back, so nothing was recorded.
-struct ServerError: Error, Sendable {
+struct ServerError: Error, ServerFault {
     /// The five characters of the error code.
     let code: String
     let message: String
@@ -28,9 +28,6 @@ struct ServerError: Error, Sendable {
         }
     }
 
-    /// The error for a caller.
-    ///
-    /// - Parameter namespace: The namespace of the call.
     func durable(in namespace: String) -> DurableError {
         switch code {
         case "LUL01": .noPolicy(namespace: namespace)

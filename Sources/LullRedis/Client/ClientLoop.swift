@@ -8,7 +8,7 @@ final class ClientLoop {
     private static let pause = Duration.milliseconds(20)
 
     private let url: RedisURL
-    private let now: (@Sendable () -> Int64)?
+    private let options: ServerOptions
     private let notified: @Sendable (String?) -> Void
     private var queue = SubmitQueue()
     private var replicas: Int?
@@ -33,9 +33,9 @@ final class ClientLoop {
         var calls: Link
     }
 
-    init(_ url: RedisURL, now: (@Sendable () -> Int64)?, notified: @escaping @Sendable (String?) -> Void) {
+    init(_ url: RedisURL, _ options: ServerOptions, notified: @escaping @Sendable (String?) -> Void) {
         self.url = url
-        self.now = now
+        self.options = options
         self.notified = notified
     }
 
@@ -110,7 +110,7 @@ final class ClientLoop {
         var job = job
         job.asked = nil
         trouble = error ?? link.trouble
-        if let refusal = link.refusal { return job.answer(.error(refusal)) }
+        if let refusal = link.refusal { return job.answer(.error(ServerError(refusal))) }
         if let error {
             // The server has not executed it.
             job.wasSent = false
@@ -177,7 +177,7 @@ final class ClientLoop {
     private func send(_ batch: [SubmitQueue.Entry], at place: Int) {
         latestBatch += 1
         var arguments = Command([])
-        arguments.add(now?())
+        arguments.add(options.microseconds)
         arguments.add("\(number).\(place)")
         arguments.add(latestBatch)
         for submission in batch.map(\.submission) {
@@ -204,28 +204,26 @@ final class ClientLoop {
         slotsForBatches[place] = true
         queue.finish(batch, repeating: [])
         for (index, entry) in batch.enumerated() {
-            entry.answer(result(of: entry.submission, at: index, in: answer))
+            let submission = entry.submission
+            entry.answer(
+                Result { () throws(DurableError) in
+                    let reply = try answer.get(in: submission.namespace).reply(for: replicas)
+                    return try Self.receipt(for: submission, at: index, in: reply)
+                })
         }
     }
 
-    private func result(
-        of submission: DurableSubmission, at index: Int, in answer: Job.Answer
-    ) -> Result<DurableReceipt, DurableError> {
-        guard case .reply(let reply, let reached) = answer else {
-            return .failure(answer.failure(in: submission.namespace) ?? .unknown("an answer that is none"))
-        }
-        if let replicas, let reached, reached < replicas {
-            return .failure(.unknown("only \(reached) of \(replicas) replicas had it in time"))
-        }
+    private static func receipt(
+        for submission: DurableSubmission, at index: Int, in reply: Reply
+    ) throws(DurableError) -> DurableReceipt {
         guard let status = reply[4 * index].number, let number = reply[4 * index + 1].number else {
-            return .failure(.unknown("an answer of another length"))
+            throw .notUnderstood
         }
-        if status == 1 { return .failure(.tokenOfOtherKey(token: submission.token ?? "")) }
-        return .success(
-            DurableReceipt(
-                namespace: submission.namespace, key: submission.key, generation: number,
-                dueIn: reply[4 * index + 3].number.map { Duration(CoreDuration(stored: $0)) },
-                due: reply[4 * index + 2].number.map { CoreInstant(stored: $0).nanoseconds }))
+        if status == 1 { throw .tokenOfOtherKey(token: submission.token ?? "") }
+        return DurableReceipt(
+            namespace: submission.namespace, key: submission.key, generation: number,
+            dueIn: reply[4 * index + 3].number.map { Duration(CoreDuration(stored: $0)) },
+            due: reply[4 * index + 2].number.map { CoreInstant(stored: $0).nanoseconds })
     }
 
     // MARK: - Hints
@@ -250,41 +248,12 @@ final class ClientLoop {
     }
 }
 
-extension Job.Answer {
-    /// The error for the caller; nil if there is a reply.
-    func failure(in namespace: String) -> DurableError? {
-        switch self {
-        case .reply: nil
-        case .unreached(let why): .refused("the server cannot be reached: \(why)")
-        case .lost(let why): .unknown("the connection to the server was lost: \(why)")
-        case .error(let error): DurableError(error, in: namespace)
+extension Job.Answered {
+    /// Returns the reply, or throws if too few replicas have it.
+    func reply(for wanted: Int?) throws(DurableError) -> Reply {
+        if let wanted, let replicas, replicas < wanted {
+            throw .unknown("only \(replicas) of \(wanted) replicas had it in time")
         }
-    }
-}
-
-extension DurableError {
-    /// Why a namespace cannot be used whose structures have another version.
-    static func otherVersion(_ version: Int64, of namespace: String) -> String {
-        if version > Scripts.version { return "the namespace \(namespace) was made by a newer version of Lull" }
-        return
-            "the namespace \(namespace) was made by an older version of Lull: let that version finish what it holds, and then delete "
-            + "its keys, which begin with {lull:\(namespace):"
-    }
-
-    /// Creates the error for what a server answers with.
-    init(_ error: String, in namespace: String) {
-        switch error.prefix(while: { $0 != " " }) {
-        case "NOPOLICY": self = .noPolicy(namespace: namespace)
-        case "VERSION": self = .unusable(Self.otherVersion(Int64(error.dropFirst(8)) ?? 0, of: namespace))
-        case "WRONGPASS", "NOAUTH", "NOPERM": self = .unusable("the server says: \(error)")
-        case "WRONGTYPE": self = .unusable("the keys of Lull in the database hold something else: \(error)")
-        case "OOM": self = .refused("the memory of the server is full (maxmemory)")
-        case "MISCONF", "NOREPLICAS", "EXECABORT": self = .refused("the server says: \(error)")
-        default:
-            // A script that ends with an error of its own has written nothing; a fault in one is another matter.
-            self =
-                error.contains("user_script")
-                ? .unknown("the server says: \(error)") : .refused("the server says: \(error)")
-        }
+        return reply
     }
 }

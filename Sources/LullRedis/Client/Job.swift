@@ -16,17 +16,13 @@ struct Job {
         case calls
     }
 
-    /// The end of a job.
-    enum Answer {
-        /// The reply, and the number of replicas that have it, if it waited for them.
-        case reply(Reply, replicas: Int?)
-        /// The server has refused it, with this error.
-        case error(String)
-        /// It certainly was not executed: no server could be reached.
-        case unreached(String)
-        /// It may have been executed.
-        case lost(String)
+    /// A reply, and the number of replicas that have it, if the job waited for them.
+    struct Answered: Sendable {
+        let reply: Reply
+        let replicas: Int?
     }
+
+    typealias Answer = ServerAnswer<Answered, ServerError>
 
     var content: Content
     var role: Role

@@ -281,10 +281,10 @@ final class Link {
         let answer = replies[job.asked == nil ? 0 : 1]
         guard case .error(let error) = answer else {
             let replicas = job.replicas.map { _ in Int(replies.last?.number ?? 0) }
-            return job.answer(.reply(answer, replicas: replicas))
+            return job.answer(.reply(Job.Answered(reply: answer, replicas: replicas)))
         }
         switch Cure(error) {
-        case .none: job.answer(.error(error))
+        case .none: job.answer(.error(ServerError(error)))
         case .load:
             // The scripts were removed: the server gets them again, before the job.
             if case .ready(let connection) = state { reload(connection) }

@@ -29,7 +29,7 @@ final class PostgresMaker: StoreMaker {
             return (schema, free == nil)
         }
         if isNew { try PostgresSchema(url: server.url(schema)).apply() }
-        var options = PostgresStore.Options()
+        var options = ServerOptions()
         options.limits = limits
         options.clock = clock
         options.now = {

@@ -31,15 +31,14 @@ final class RedisMaker: StoreMaker {
             state.used[place] = (database, StoreTime(at: clock.read()))
             return database
         }
-        var options = RedisStore.Options()
+        var options = ServerOptions()
         options.limits = limits
-        options.shards = shards
         options.clock = clock
         options.now = {
             // The time of all stores in the database, as that of one server.
             Self.state.change { $0.used[place]?.time.now(clock.read()) ?? .origin }
         }
-        return try await RedisStore(server.url(database), options)
+        return try await RedisStore(server.url(database), options, shards: shards)
     }
 
     func brokenRules(of store: any DurableStore, isComplete: Bool) async throws -> [String] {

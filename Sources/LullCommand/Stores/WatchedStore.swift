@@ -3,25 +3,12 @@ internal import LullDurable
 internal import LullPostgres
 internal import LullRedis
 
-/// What the commands need of a store on a server, beside what every store can do.
-protocol ServerStore: DurableStore {
-    /// Records submits in their order, each with an answer of its own.
-    func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>]
-    /// Returns a page of the keys that are not at rest, from `start` on.
-    func list(
-        in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
-    ) async throws(DurableError) -> [DurableListing<[UInt8]>]
-    /// Returns the server's time.
-    func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant
-    /// The server's time at the latest claim of this store; nil before the first one.
-    var latestInstant: CoreInstant? { get }
-    /// Returns what an operator of the server should watch.
+/// A store on a server, of whose server an operator should watch some figures.
+protocol WatchedStore: ServerStore {
     func health() async throws(DurableError) -> ServerHealth
 }
 
-extension PostgresStore: ServerStore {
-    func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant { try await presentInstant() }
-
+extension PostgresStore: WatchedStore {
     func health() async throws(DurableError) -> ServerHealth {
         let health: PostgresStore.Health = try await health()
         return ServerHealth(measures: [
@@ -37,7 +24,7 @@ extension PostgresStore: ServerStore {
     }
 }
 
-extension RedisStore: ServerStore {
+extension RedisStore: WatchedStore {
     func health() async throws(DurableError) -> ServerHealth {
         let memory = try await memory()
         return ServerHealth(measures: [

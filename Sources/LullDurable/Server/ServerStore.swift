@@ -1,0 +1,322 @@
+package import Lull
+package import LullCore
+
+/// What the stores on servers do alike.
+///
+/// A store for another server implements what this protocol requires, and of ``DurableStore`` the calls that are questions and
+/// steps of the server's own: `open`, `state`, `status`, `ended`, `announce`, `workers`, `dead`, `retry`, `discard` and `forget`. The
+/// other calls are here. The store talks to its server from a ``ServerThread``, and puts submits together by a ``SubmitQueue``.
+package protocol ServerStore: DurableStore {
+    /// What the store knows beside what all stores do.
+    associatedtype Known: Sendable
+
+    var connections: any ServerClient { get }
+    var options: ServerOptions { get }
+    var state: Guarded<ServerState<Known>> { get }
+
+    /// Returns the shard of each submit, or why it cannot be recorded.
+    func shards(of batch: [DurableSubmission]) async -> [Result<Int, DurableError>]
+
+    /// Records submits in their order, each with an answer of its own.
+    func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>]
+
+    /// Changes a key, or all of them, some at a time.
+    func change(
+        _ change: KeyChange, _ key: [UInt8]?, in namespace: String
+    ) async throws(DurableError) -> KeyChange.Sum
+
+    /// Makes the calls of one worker in one namespace.
+    func exchange(
+        _ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64, in namespace: String
+    ) async -> DurableExchange
+
+    /// Returns a page of the keys that are not idle, from `start` on.
+    func list(
+        in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>]
+
+    /// Returns the server's time.
+    func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant
+
+    /// Deletes a little of what is older than the limits say.
+    func forgetStep(_ done: @escaping @Sendable (Forgotten) -> Void)
+}
+
+/// What a store on a server needs beside its URL.
+package struct ServerOptions: Sendable {
+    package var limits: DurableLimits
+    /// How long a call waits for the server.
+    package var timeLimit: Duration
+    /// Whether workers listen to the hints of other processes.
+    package var listens = true
+    /// The time in place of the server's, for tests.
+    package var now: (@Sendable () -> CoreInstant)?
+    /// The clock by which workers wait.
+    package var clock = StoreClock.system
+
+    /// - Parameter timeLimit: At least a second counts.
+    package init(limits: DurableLimits = DurableLimits(), timeLimit: Duration = .seconds(30)) {
+        self.limits = limits
+        self.timeLimit = max(timeLimit, .seconds(1))
+    }
+
+    /// The instant in place of the server's, in microseconds.
+    package var microseconds: Int64? { now.map { $0().nanoseconds / 1000 } }
+    /// How long opening a store takes at most: a wrong password should not take as long as a server that restarts.
+    package var openingTime: Duration { min(timeLimit, .seconds(5)) }
+}
+
+/// What a store on a server knows in this process.
+package struct ServerState<Known: Sendable>: WakingState {
+    package var wakeSignal = WakeSignal()
+    /// The server's instant at the latest claim.
+    package var latestInstant: CoreInstant?
+    /// When to forget next.
+    fileprivate var nextForgetting = ContinuousClock.Instant.now
+    package var known: Known
+
+    package init(_ known: Known) { self.known = known }
+
+    /// Notes that others have submitted to a namespace; nil if to any.
+    package mutating func noteHint(_ namespace: String?) {
+        if let namespace { wakeSignal.signal(.farPast, in: namespace) } else { wakeSignal.signalAll() }
+    }
+}
+
+/// The connections of a store, and the thread that uses them.
+package protocol ServerClient: Sendable {
+    /// Adds a submit; false if the client is closed.
+    func add(_ entry: SubmitQueue.Entry) -> Bool
+    /// Receives the hints of a namespace from now on.
+    func listen(_ namespace: String)
+    var isClosed: Bool { get }
+    /// Refuses new calls. Earlier ones are answered.
+    func beginClosing()
+    /// Refuses new calls, and returns when the earlier ones have been answered and the connections closed.
+    func close() async
+}
+
+/// A change of keys by a call of a producer.
+package enum KeyChange: Hashable, Sendable {
+    case flush
+    case cancel
+    /// Of what comes from this submitter alone.
+    case flushOwn(Int64)
+    case cancelOwn(Int64)
+
+    /// The name that the server's functions and scripts know.
+    package var name: String {
+        switch self {
+        case .flush: "flush"
+        case .cancel: "cancel"
+        case .flushOwn: "flushOwn"
+        case .cancelOwn: "cancelOwn"
+        }
+    }
+
+    package var submitter: Int64? {
+        switch self {
+        case .flush, .cancel: nil
+        case .flushOwn(let submitter), .cancelOwn(let submitter): submitter
+        }
+    }
+
+    fileprivate var flushes: Bool {
+        switch self {
+        case .flush, .flushOwn: true
+        case .cancel, .cancelOwn: false
+        }
+    }
+
+    /// What was changed.
+    package struct Sum: Sendable {
+        package var count = 0
+        package var mixed = 0
+        package var flushed: [(key: [UInt8], generation: Int64)] = []
+
+        package init() {}
+    }
+}
+
+/// What a step of forgetting has found.
+package enum Forgotten: Sendable {
+    case all
+    /// There is more.
+    case some
+    /// This user of the server has no right to it.
+    case refused
+}
+
+// MARK: - Producers
+
+extension ServerStore {
+    /// See ``DurableStore/submit(_:)``.
+    public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
+        guard let answer = await submit([submission]).first else { preconditionFailure("each submit has an answer") }
+        return try answer.get()
+    }
+
+    package func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
+        await record(batch)
+    }
+
+    package func record(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
+        if batch.isEmpty { return [] }
+        let deadline = ContinuousClock.now + options.timeLimit
+        let shards = await shards(of: batch)
+        let results = await SubmitQueue.answers(count: batch.count) { index, answer in
+            do throws(DurableError) {
+                try batch[index].checkSize(by: options.limits)
+                let entry = SubmitQueue.Entry(
+                    submission: batch[index], shard: try shards[index].get(), deadline: deadline, answer: answer)
+                if !connections.add(entry) { throw DurableError.closed }
+            } catch {
+                answer(.failure(error))
+            }
+        }
+        await forgetSome()
+        for (submission, result) in zip(batch, results) {
+            guard case .success(let receipt) = result, let due = receipt.due else { continue }
+            state.signal(CoreInstant(nanoseconds: due), in: submission.namespace)
+        }
+        return results
+    }
+
+    /// See ``DurableStore/flush(_:in:)``.
+    @discardableResult
+    public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try await signalled(.flush, key, in: namespace).count
+    }
+
+    /// See ``DurableStore/cancel(_:in:)``.
+    @discardableResult
+    public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
+        try await signalled(.cancel, key, in: namespace).count
+    }
+
+    /// See ``DurableStore/flush(submittedBy:in:)``.
+    public func flush(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
+        let sum = try await signalled(.flushOwn(submitter), nil, in: namespace)
+        return (sum.flushed, sum.mixed)
+    }
+
+    /// See ``DurableStore/cancel(submittedBy:in:)``.
+    public func cancel(
+        submittedBy submitter: Int64, in namespace: String
+    ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
+        let sum = try await signalled(.cancelOwn(submitter), nil, in: namespace)
+        return (sum.count, sum.mixed)
+    }
+
+    private func signalled(
+        _ change: KeyChange, _ key: [UInt8]?, in namespace: String
+    ) async throws(DurableError) -> KeyChange.Sum {
+        let sum = try await self.change(change, key, in: namespace)
+        if change.flushes { state.signal(.farPast, in: namespace) }
+        return sum
+    }
+}
+
+// MARK: - Workers
+
+extension ServerStore {
+    /// See ``DurableStore/claim(_:)``.
+    public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
+        guard let answer = await exchange([], claim).claim else { preconditionFailure("an exchange answers its claim") }
+        return try answer.get()
+    }
+
+    /// See ``DurableStore/report(_:)``.
+    public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
+        guard let answer = await exchange([report], nil).reports.first else {
+            preconditionFailure("an exchange answers its reports")
+        }
+        return try answer.get()
+    }
+
+    /// See ``DurableStore/exchange(_:_:)``.
+    public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
+        await forgetSome()
+        var callers = Set(reports.map { Caller(owner: $0.owner, namespace: $0.namespace) })
+        if let claim { callers.insert(Caller(owner: claim.terms.owner, namespace: claim.namespace)) }
+        if callers.count == 1, let caller = callers.first {
+            return await exchange(reports, claim, by: caller.owner, in: caller.namespace)
+        }
+        var answers = DurableExchange(reports: [], claim: nil)
+        for report in reports {
+            answers.reports += await exchange([report], nil, by: report.owner, in: report.namespace).reports
+        }
+        if let claim {
+            answers.claim = await exchange([], claim, by: claim.terms.owner, in: claim.namespace).claim
+        }
+        return answers
+    }
+
+    /// The server's time at the latest claim of this store; nil before the first one.
+    package var latestInstant: CoreInstant? { state.change { $0.latestInstant } }
+
+    /// See ``DurableStore/wait(in:after:atMost:)``.
+    public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
+        let connections = connections
+        if connections.isClosed { throw .closed }
+        if options.listens { connections.listen(namespace) }
+        // Others may submit without a hint.
+        await state.wait(in: namespace, after: mark, atMost: min(time, .seconds(1)), by: options.clock) { _ in
+            connections.isClosed
+        }
+    }
+
+    /// See ``DurableStore/close()``.
+    public func close() async {
+        connections.beginClosing()
+        state.changeAndWake { $0.wakeSignal.signalAll() }
+        await connections.close()
+    }
+}
+
+private struct Caller: Hashable {
+    let owner: Int64
+    let namespace: String
+}
+
+// MARK: - Questions and forgetting
+
+extension ServerStore {
+    /// See ``DurableStore/list(in:prefix:limit:)``.
+    public func list(
+        in namespace: String, prefix: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try await list(in: namespace, prefix: prefix, from: [], limit: limit)
+    }
+
+    /// Forgets a little if that is due: every ten seconds, and sooner while there is more. Callers do not wait for it, except in
+    /// tests.
+    package func forgetSome(now isDue: Bool = false) async {
+        let isTest = options.now != nil
+        let begins = state.change { state in
+            guard isDue || isTest || state.nextForgetting <= .now else { return false }
+            state.nextForgetting = .now + .seconds(10)
+            return true
+        }
+        guard begins else { return }
+        let state = state
+        let note = { @Sendable (answer: Forgotten) in
+            state.change { state in
+                switch answer {
+                case .all: break
+                case .some: state.nextForgetting = .now + .milliseconds(100)
+                case .refused: state.nextForgetting = .now + .seconds(86400)
+                }
+            }
+        }
+        guard isTest else { return forgetStep(note) }
+        await withCheckedContinuation { continuation in
+            forgetStep { answer in
+                note(answer)
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -103,7 +103,6 @@ extension PostgresStore {
             }
         }
         let mark = state.changeAndWake { state in
-            if let present { state.latestInstant = CoreInstant(microseconds: present) }
             state.known.handed[claim.terms.owner] = Set(claim.holding).union(runs.map(\.id))
             if let resume {
                 let from = max(since ?? .min, resume - Self.claimMargin)
@@ -114,7 +113,9 @@ extension PostgresStore {
         }
         // What is due but locked by another transaction is not handed out: looking again at once would not help.
         if runs.isEmpty, dead.isEmpty, claim.limit > 0, wait == .zero { wait = .milliseconds(50) }
-        return DurableClaim.Answer(runs: runs, dead: dead, next: wait, mark: mark)
+        var answer = DurableClaim.Answer(runs: runs, dead: dead, next: wait, mark: mark)
+        answer.now = present.map { CoreInstant(microseconds: $0) }
+        return answer
     }
 
     /// Repeats reports on keys that another transaction has locked, each by itself.

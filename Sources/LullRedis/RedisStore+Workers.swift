@@ -76,13 +76,10 @@ extension RedisStore {
         var wait = visit.next.map { DurableNamespace.time(from: visit.present ?? $0, to: $0) }
         if !visit.isComplete { wait = .zero }
         let next = visit.isComplete ? visit.next : .farPast
-        let mark = state.changeAndWake { state in
-            state.latestInstant = visit.present ?? state.latestInstant
-            return state.wakeSignal.announce(next, in: claim.namespace)
-        }
-        return DurableExchange(
-            reports: reports,
-            claim: .success(DurableClaim.Answer(runs: visit.runs, dead: visit.dead, next: wait, mark: mark)))
+        let mark = state.changeAndWake { $0.wakeSignal.announce(next, in: claim.namespace) }
+        var answer = DurableClaim.Answer(runs: visit.runs, dead: visit.dead, next: wait, mark: mark)
+        answer.now = visit.present
+        return DurableExchange(reports: reports, claim: .success(answer))
     }
 }
 

@@ -168,6 +168,17 @@ final class CallQueue: Sendable {
         }
     }
 
+    /// Makes calls that only read until the store is closed. Runs on the thread.
+    func run(_ reader: SQLiteReader) {
+        while true {
+            switch nextTurn().turn {
+            case .work(let reads, let writes): for call in reads + writes { reader.make(call) }
+            case .park: signal.wait()
+            case .end: return
+            }
+        }
+    }
+
     /// Looks for the next call for a while: waking the thread takes longer than the rest of a short transaction.
     ///
     /// - Returns: Whether there is one.

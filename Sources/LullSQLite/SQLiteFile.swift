@@ -12,6 +12,8 @@ package final class SQLiteFile {
         package var clock = StoreClock.system
         /// Whether a file that does not exist is created.
         package var creates = true
+        /// Whether a store only reads it: see ``SQLiteReader``.
+        package var isReadOnly = false
         /// Whether the file may lie on another machine.
         package var allowsNetwork = false
         /// How long to wait for other processes that use the file.

@@ -33,6 +33,17 @@ package struct SQLiteReader: Sendable {
         }
     }
 
+    /// Makes a call of a store, and answers its caller.
+    func make(_ call: StoreCall) {
+        if call.writes { return call.refuse(.unusable("\(path) was opened for reading")) }
+        do throws(DurableError) {
+            let deliver = try read { transaction throws(DurableError) in call.perform(&transaction) }
+            deliver(nil)
+        } catch {
+            call.refuse(error)
+        }
+    }
+
     private func readInAnyState<Answer>(
         _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import LullCore
+package import LullCore
 public import LullDurable
 
 /// Stores the pending work of durable debouncers in one SQLite file, which any number of processes on one machine may
@@ -23,7 +23,7 @@ public import LullDurable
 ///
 /// When a commit fails, the store closes the file, opens it again, and answers by its contents. Only if that fails, too,
 /// does it answer ``/LullDurable/DurableError/unknown(_:)``.
-public final class SQLiteStore: DurableStore {
+public final class SQLiteStore: DurableStore, StoreForCommands {
     private let calls = CallQueue()
     private let clock: StoreClock
 
@@ -55,9 +55,15 @@ public final class SQLiteStore: DurableStore {
             let calls = calls
             let thread = Thread {
                 do throws(DurableError) {
-                    let file = try SQLiteFile(path, options)
-                    continuation.resume(returning: DurableError?.none)
-                    calls.run(file)
+                    if options.isReadOnly {
+                        let reader = try SQLiteReader(path, options)
+                        continuation.resume(returning: DurableError?.none)
+                        calls.run(reader)
+                    } else {
+                        let file = try SQLiteFile(path, options)
+                        continuation.resume(returning: DurableError?.none)
+                        calls.run(file)
+                    }
                 } catch {
                     continuation.resume(returning: error)
                 }
@@ -116,6 +122,14 @@ public final class SQLiteStore: DurableStore {
     /// Records a submit: see ``/LullDurable/DurableStore/submit(_:)``.
     public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
         try await write { file throws(DurableError) in try file.submit(submission) }
+    }
+
+    package func submit(
+        _ batch: [DurableSubmission]
+    ) async throws(DurableError) -> [Result<DurableReceipt, DurableError>] {
+        try await write { file throws(DurableError) in
+            batch.map { submission in Result { () throws(DurableError) in try file.submit(submission) } }
+        }
     }
 
     /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.
@@ -196,7 +210,15 @@ public final class SQLiteStore: DurableStore {
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try await read { file throws(DurableError) in try file.list(in: namespace, prefix: prefix, limit: limit) }
+        try await list(in: namespace, prefix: prefix, from: [], limit: limit)
+    }
+
+    package func list(
+        in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try await read { file throws(DurableError) in
+            try file.list(in: namespace, prefix: prefix, from: start, limit: limit)
+        }
     }
 
     /// Returns how submits have ended: see ``/LullDurable/DurableStore/ended(of:in:limit:)``.
@@ -236,6 +258,13 @@ public final class SQLiteStore: DurableStore {
     public func forget(_ namespace: String) async throws(DurableError) {
         while try await !write({ file throws(DurableError) in try file.forgetSome(of: namespace) }) {}
     }
+
+    package func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant {
+        try await read { file in file.now }
+    }
+
+    /// Every call begins with a look at the names of the files.
+    package func check() async throws(DurableError) { _ = try await presentInstant(in: "") }
 
     /// Waits for something to claim: see ``/LullDurable/DurableStore/wait(in:after:atMost:)``.
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {

@@ -85,9 +85,11 @@ extension SQLiteTransaction {
         package func answers(mark: (CoreInstant?) -> Int64) -> DurableExchange {
             let claimed = claim.map { result in
                 result.map { runs, dead, next in
-                    DurableClaim.Answer(
+                    var answer = DurableClaim.Answer(
                         runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) },
                         mark: mark(next))
+                    answer.now = now
+                    return answer
                 }
             }
             return DurableExchange(reports: reports, claim: claimed)
@@ -120,9 +122,9 @@ extension SQLiteTransaction {
 
     /// See ``DurableStore/list(in:prefix:limit:)``.
     package mutating func list(
-        in name: String, prefix: [UInt8], limit: Int
+        in name: String, prefix: [UInt8], from start: [UInt8] = [], limit: Int
     ) throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try list(prefix: prefix, limit: limit, in: try namespace(name))
+        try list(prefix: prefix, from: start, limit: limit, in: try namespace(name))
     }
 
     /// See ``DurableStore/ended(of:in:limit:)``.
@@ -184,13 +186,6 @@ extension SQLiteTransaction {
     /// Returns the counts of one namespace.
     package mutating func status(of name: String) throws(DurableError) -> DurableStatus {
         try status(of: try namespace(name))
-    }
-
-    /// Returns a page of the keys that are not at rest, from `start` on, in the order of their bytes. A listing need not hold all keys.
-    package mutating func list(
-        in name: String, from start: [UInt8], limit: Int
-    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try list(prefix: [], from: start, limit: limit, in: try namespace(name))
     }
 
     /// Returns the earliest instant at which something of a namespace can be claimed; nil if there is none.

@@ -32,7 +32,7 @@ struct StoreWorkTests {
         _ = try store.run("filter --wait 1h --key-field 1", input: keys)
         _ = try store.run("flush")
         let arguments = ["work"] + store.option + ["--jobs", "16", "--max-attempts", "1", "--", "sleep", "0.1"]
-        let limited = ["-c", "ulimit -n 16; exec \"$0\" \"$@\"", ToolProcess.path] + arguments
+        let limited = ["-c", "ulimit -n 24; exec \"$0\" \"$@\"", ToolProcess.path] + arguments
         let worker = try ToolProcess(limited, program: "/bin/sh")
         try eventually("all is done") { (try? store.status()) == [:] }
         worker.signal(SIGTERM)

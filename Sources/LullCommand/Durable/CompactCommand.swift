@@ -9,7 +9,7 @@ enum CompactCommand {
         guard case .file(let path) = try options.storeURL(for: .compact) else {
             throw .usage("lull compact is for files: a server keeps its own data compact", .compact)
         }
-        let file = try StoreURL.file(path, creates: false, options.patience, .compact)
+        let file = try StoreURL.file(path, options.patience, .compact)
         let sizes: SQLiteFile.Sizes
         do throws(DurableError) {
             sizes = try file.compact()

@@ -61,7 +61,7 @@ enum DeadCommand {
         return ExitStatus.success
     }
 
-    private static func all(of store: any CommandStore, _ namespace: String) throws(Failure) -> [Int64] {
+    private static func all(of store: CommandStore, _ namespace: String) throws(Failure) -> [Int64] {
         let runs = try store.ask(for: .dead) { () throws(DurableError) in
             try store.dead(in: namespace, limit: .max).map(\.id)
         }
@@ -74,7 +74,7 @@ enum DeadCommand {
 
     /// Retries or discards runs, each in a transaction of its own: one that fails does not stop the others.
     private static func change(
-        _ runs: [Int64], _ retries: Bool, _ store: any CommandStore, _ namespace: String
+        _ runs: [Int64], _ retries: Bool, _ store: CommandStore, _ namespace: String
     ) throws(Failure) -> Int32 {
         var messages: [String] = []
         var count = 0

@@ -82,7 +82,7 @@ extension DurableSession {
         guard phase == .awaiting, awaited.claimLimit == nil else { return }
         // While there is work to claim, this worker may still claim what is awaited.
         guard awaited.generations.isEmpty || listenDeadline != nil || awaited.nextCheck <= now else { return }
-        awaited.nextCheck = now.advanced(by: Self.commitCheckInterval)
+        awaited.nextCheck = now.advanced(by: Self.awaitedCheckInterval)
         do throws(DurableError) {
             awaited.remove(try keysDoneByOthers())
         } catch {

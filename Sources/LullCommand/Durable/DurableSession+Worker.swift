@@ -60,7 +60,6 @@ extension DurableSession {
             return start(run, at: now)
         case .wait(let mark, let time):
             listenDeadline = now.advanced(by: time)
-            nextStoreCheck = now.advanced(by: changeCheckInterval)
             store.watch(options.namespace, after: mark, atMost: time)
         case .cancel(let run):
             return cancel(run, at: now)
@@ -81,21 +80,16 @@ extension DurableSession {
     /// - Returns: The events with the answers, or with the error for all of them.
     private mutating func commit(_ calls: StoreCalls) -> [WorkerStateMachine.Event] {
         let (reports, claim) = (calls.reports, calls.claim)
-        let exchange = store.exchange(reports, claim, in: options.namespace)
-        let answers = exchange.answers
-        if let now = exchange.now { offset = now.duration(to: clock.now) }
-        if case .success(let claimed)? = answers.claim { awaited.claimed(claimed) }
-        // The end of a run makes the next one of its key claimable: a newer value, or the rest of a batch.
-        let hasMore = listenDeadline != nil && exchange.hasMore
+        let answers = store.exchange(reports, claim)
+        if case .success(let claimed)? = answers.claim {
+            awaited.claimed(claimed)
+            if let now = claimed.now { offset = now.duration(to: clock.now) }
+        }
         for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.kind.isLast {
             runs[report.run] = nil
         }
         var events = zip(reports, answers.reports).map { WorkerStateMachine.Event.reported($0, $1) }
         if let claimed = answers.claim { events.append(.claimed(claimed)) }
-        if hasMore {
-            listenDeadline = nil
-            events.append(.waitEnded(.success(())))
-        }
         return events
     }
 

@@ -16,7 +16,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     let signals: Signals
     let clock: MonotonicClock
     private var alarm: Alarm
-    let store: any CommandStore
+    let store: CommandStore
     /// Whether executions get all their records.
     let isCollecting: Bool
     var worker: WorkerStateMachine
@@ -32,7 +32,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
 
     /// Until when the worker waits to be notified of work to claim; nil if it does not wait.
     var listenDeadline: CoreInstant?
-    /// When to check the store for other processes' commits, or for the replacement of its file.
+    /// When to check that a file is still in place.
     var nextStoreCheck = CoreInstant.farPast
     /// The runs that the worker has claimed, without their values.
     var runs: [Int64: DurableRun] = [:]
@@ -47,8 +47,8 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     var hasSubmitted = false
     var awaited = AwaitedWork()
 
-    /// How often to check for other processes' commits.
-    static var commitCheckInterval: CoreDuration { .milliseconds(50) }
+    /// How often to ask the store which awaited keys other processes have done.
+    static var awaitedCheckInterval: CoreDuration { .milliseconds(50) }
     /// How often a worker without free capacity checks that the file is still in place.
     private static var fileCheckInterval: CoreDuration { .milliseconds(400) }
     /// How many executions of `lull filter` may wait in the output.
@@ -106,7 +106,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         if options.showsStatistics { reportStatistics() }
         // All commands have ended, but may have left processes behind.
         handler.killAll()
-        store.cleanUp()
+        store.end()
         drainStreams()
         if let endingSignal { Signals.end(by: endingSignal) }
         return streams.exitStatus(executionFailed: hasFailed)
@@ -119,7 +119,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         var polled = PolledDescriptors(
             signals: signals, alarm: alarm, input: phase == .reading ? input.descriptor : -1,
             store: listenDeadline == nil ? -1 : store.changesDescriptor, streams, handler)
-        let timeout = alarm.set(to: min(worker.alarm, handler.alarm, nextStoreCheck, listenDeadline ?? .farFuture))
+        let timeout = alarm.set(to: min(worker.alarm, handler.alarm, listenDeadline ?? nextStoreCheck))
         guard polled.wait(timeout: timeout) else { return }
 
         let now = clock.now
@@ -131,7 +131,10 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         if polled.hasSignals { handleSignals(at: now) }
         if handler.alarm <= now { handler.wake(at: now) }
         if worker.alarm <= now { drive([.woke], at: now) }
-        if polled.storeHasChanges { nextStoreCheck = now }
+        if polled.storeHasChanges {
+            store.acknowledgeChanges()
+            notifyWorker(.success(()), at: now)
+        }
         checkStore(at: now)
         if polled.hasInput { readRecords() }
         if polled.outputEvents != 0 { writeOutput(polled.outputEvents) }
@@ -172,27 +175,12 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         }
     }
 
-    /// How often to look for changes while the worker waits: never if the store says when there are any.
-    var changeCheckInterval: CoreDuration {
-        store.changesDescriptor < 0 ? Self.commitCheckInterval : .infinite
-    }
-
-    /// Checks for work from other processes if the worker waits for some, and otherwise that the store is in place.
+    /// Ends a wait that has lasted its time. While the worker does not wait, checks that the store is in place.
     private mutating func checkStore(at now: CoreInstant) {
         if let listenDeadline, listenDeadline <= now { return notifyWorker(.success(()), at: now) }
-        guard nextStoreCheck <= now else { return }
-        nextStoreCheck = now.advanced(by: listenDeadline == nil ? Self.fileCheckInterval : changeCheckInterval)
-        do throws(DurableError) {
-            guard listenDeadline != nil else { return try store.check() }
-            if try store.hasChanges() { return notifyWorker(.success(()), at: now) }
-            store.maintain()
-        } catch {
-            if listenDeadline == nil {
-                drive([.storeFailed(error)], at: now)
-            } else {
-                notifyWorker(.failure(error), at: now)
-            }
-        }
+        guard listenDeadline == nil, nextStoreCheck <= now else { return }
+        nextStoreCheck = now.advanced(by: Self.fileCheckInterval)
+        do throws(DurableError) { try store.check() } catch { drive([.storeFailed(error)], at: now) }
     }
 
     /// Notifies the worker, if it waits for that, that there may be work to claim.

@@ -1,7 +1,7 @@
 internal import CLullCommand
 internal import LullDurable
 
-/// `lull flush` and `lull cancel`: for the given keys, in one transaction, or for all of a namespace, in steps.
+/// `lull flush` and `lull cancel`: for the given keys, or for all of a namespace, in steps.
 enum KeysCommand {
     static func run(
         _ subcommand: Subcommand, _ operands: [Argument], _ options: CommandOptions

@@ -29,7 +29,7 @@ enum ListCommand {
     }
 
     /// Lists all keys, a page at a time.
-    private static func listAll(of store: any CommandReader, _ options: CommandOptions) throws(Failure) -> Int32 {
+    private static func listAll(of store: CommandStore, _ options: CommandOptions) throws(Failure) -> Int32 {
         var output = OutputBuffer(STDOUT_FILENO)
         var start: [UInt8] = []
         var left = options.limit ?? .max
@@ -49,7 +49,7 @@ enum ListCommand {
     }
 
     private static func keys(
-        of store: any CommandReader, from start: [UInt8], _ count: Int, _ options: CommandOptions
+        of store: CommandStore, from start: [UInt8], _ count: Int, _ options: CommandOptions
     ) throws(Failure) -> [DurableListing<[UInt8]>] {
         try store.ask(for: .list) { () throws(DurableError) in
             try store.list(in: options.namespace, from: start, limit: count)

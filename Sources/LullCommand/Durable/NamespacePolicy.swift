@@ -74,7 +74,7 @@ struct NamespacePolicy: Sendable {
 
 /// A store with an open namespace, ready for submits and work.
 struct OpenedNamespace {
-    let store: any CommandStore
+    let store: CommandStore
     let rules: DurableRules
 
     /// Opens the store for a worker, which waits for a store that cannot be used for now, as it does later on.

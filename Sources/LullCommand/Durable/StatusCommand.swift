@@ -28,7 +28,7 @@ enum StatusCommand {
         }
     }
 
-    private static func status(of store: any CommandReader, _ options: CommandOptions) throws(Failure) -> Status {
+    private static func status(of store: CommandStore, _ options: CommandOptions) throws(Failure) -> Status {
         try store.ask(for: .status) { () throws(DurableError) in
             let namespaces =
                 if let name = options.givenNamespace { [try store.status(of: name)] } else { try store.status() }

@@ -1,91 +1,70 @@
+internal import CLullCommand
+internal import Dispatch
+internal import Lull
 internal import LullCore
 internal import LullDurable
 
-/// The questions that commands ask a store. Every call blocks until it is answered.
-protocol CommandReader {
-    /// Returns the names of all namespaces, in order.
-    func names() throws(DurableError) -> [String]
-    /// Returns the counts of all namespaces, in the order of their names.
-    func status() throws(DurableError) -> [DurableStatus]
-    /// Returns the counts of one namespace.
-    func status(of namespace: String) throws(DurableError) -> DurableStatus
-    /// Returns a page of the keys that are not at rest, from `start` on, in the order of their bytes.
-    func list(
-        in namespace: String, from start: [UInt8], limit: Int
-    ) throws(DurableError) -> [DurableListing<[UInt8]>]
-    /// Returns how submits of a key, or of all keys, have ended, the newest first.
-    func ended(
-        of key: [UInt8]?, in namespace: String, limit: Int
-    ) throws(DurableError) -> [DurableEnd<[UInt8]>]
-    /// Returns the workers that are there or have runs.
-    func workers(in namespace: String) throws(DurableError) -> [DurableWorker]
-    /// Returns the runs that have failed for good, the oldest first.
-    func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>]
-    /// Returns what an operator of the server should watch; nil for a store in a file.
-    func health() throws(DurableError) -> ServerHealth?
-}
+/// A store as the commands use it: every call blocks until it is answered.
+final class CommandStore {
+    /// How long a call goes on after a signal that ends the program.
+    private static let patience = Duration.seconds(2)
 
-/// A store as the commands use it. Every call blocks until it is answered.
-protocol CommandStore: CommandReader {
-    /// Opens a namespace as the options say.
-    ///
-    /// - Returns: The rules that hold, or why it is not opened.
-    func open(_ namespace: String, _ policy: NamespacePolicy) throws(DurableError) -> Result<DurableRules, Failure>
-    /// Records submits in their order, each with an answer of its own.
-    func submit(_ batch: [DurableSubmission]) throws(DurableError) -> [Result<DurableReceipt, DurableError>]
-    /// Flushes keys, or all of them where a key is nil, and returns the count for each.
-    func flush(_ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int]
-    /// Cancels keys, or all of them where a key is nil, and returns the count for each.
-    func cancel(_ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int]
-    /// Flushes what only one submitter has submitted.
-    func flush(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> OwnFlush
-    /// Cancels what only one submitter has submitted, and returns the number of mixed keys.
-    func cancel(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> Int
-    func retry(_ run: Int64, in namespace: String) throws(DurableError) -> DurableRetry
-    func discard(_ run: Int64, in namespace: String) throws(DurableError) -> Bool
-    /// Records that a worker is there.
-    func announce(_ worker: DurableWorker.Identity, in namespace: String) throws(DurableError)
-    /// Deletes a namespace that has no work.
-    func forget(_ namespace: String) throws(DurableError)
-    func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState
+    private let store: any WatchedStore
+    /// Something is written to the second when something may have changed.
+    let changesDescriptor: Int32
+    private let changesWriter: Int32
+    private let watching = Guarded<Task<Void, Never>?>(nil)
 
-    // MARK: - For a session
+    /// Opens the store.
+    init(
+        _ open: @escaping @Sendable () async throws(DurableError) -> any WatchedStore
+    ) throws(DurableError) {
+        let opened = Self.blocking { () async -> Result<any WatchedStore, DurableError> in
+            do throws(DurableError) { return .success(try await open()) } catch { return .failure(error) }
+        }
+        store = try opened.get()
+        do throws(Failure) {
+            (changesDescriptor, changesWriter) = try Pipe.make()
+        } catch {
+            throw .unusable(error.message)
+        }
+        lull_add_flags(changesDescriptor, 0, O_NONBLOCK)
+        lull_add_flags(changesWriter, 0, O_NONBLOCK)
+    }
 
-    /// Makes the calls of a session's worker.
-    func exchange(_ reports: [DurableReport], _ claim: DurableClaim?, in namespace: String) -> CommandExchange
-    /// Looks for changes from now on: what may be due changed since a claim's answer with this mark.
-    func watch(_ namespace: String, after mark: Int64, atMost time: CoreDuration)
-    /// Readable when something may have changed; -1 if the session has to look at intervals.
-    var changesDescriptor: Int32 { get }
-    /// Returns whether something has changed since ``watch(_:after:atMost:)`` or the last call.
-    func hasChanges() throws(DurableError) -> Bool
-    /// Throws if nothing that is recorded now would last.
-    func check() throws(DurableError)
-    /// Called when there is nothing else to do.
-    func maintain()
-    /// Called once, at the end of the session.
-    func cleanUp()
-}
+    deinit {
+        end()
+        close(changesDescriptor)
+        close(changesWriter)
+    }
 
-/// What a session has flushed.
-struct OwnFlush {
-    var flushed: [(key: [UInt8], generation: Int64)]
-    /// The number of keys to which others may have submitted too.
-    var mixed: Int
-    /// The instant of the flush in the store's time.
-    var now: CoreInstant
-}
+    /// Closes the store: a file is left clean, and a server sees connections end as it expects them to.
+    func end() {
+        watching.change { $0?.cancel() }
+        let store = store
+        _ = Self.blocking { () async -> Result<Void, DurableError> in .success(await store.close()) }
+    }
 
-/// The answers to the calls of a session's worker.
-struct CommandExchange {
-    var answers: DurableExchange
-    /// The instant of the calls in the store's time; nil if it is not known.
-    var now: CoreInstant?
-    /// Whether something can be claimed at once.
-    var hasMore = false
-}
+    /// Makes an asynchronous call, and blocks until it has returned.
+    private static func blocking<Answer: Sendable>(
+        _ call: @escaping @Sendable () async -> Result<Answer, DurableError>
+    ) -> Result<Answer, DurableError> {
+        let answer = Guarded<Result<Answer, DurableError>?>(nil)
+        let hasAnswer = DispatchSemaphore(value: 0)
+        Task.detached {
+            let result = await call()
+            answer.change { $0 = result }
+            hasAnswer.signal()
+        }
+        var end: ContinuousClock.Instant?
+        while hasAnswer.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+            guard Signals.isAskedToEnd else { continue }
+            end = end ?? .now + patience
+            if let end, end <= .now { break }
+        }
+        return answer.value ?? .failure(.unknown("the server had not answered when the program was asked to end"))
+    }
 
-extension CommandReader {
     /// Makes a call. The failure for an unknown namespace lists the known ones.
     func ask<Answer>(
         for subcommand: Subcommand, _ call: () throws(DurableError) -> Answer
@@ -94,6 +73,203 @@ extension CommandReader {
             return try call()
         } catch {
             throw Failure(error, namespaces: (try? names()) ?? [], subcommand)
+        }
+    }
+
+    private func ask<Answer: Sendable>(
+        _ call: @escaping @Sendable (any WatchedStore) async throws(DurableError) -> Answer
+    ) throws(DurableError) -> Answer {
+        let store = store
+        return try Self.blocking { () async -> Result<Answer, DurableError> in
+            do throws(DurableError) { return .success(try await call(store)) } catch { return .failure(error) }
+        }.get()
+    }
+
+    // MARK: - Questions
+
+    private func question<Answer: Sendable>(
+        _ call: @escaping @Sendable (any WatchedStore) async throws(DurableError) -> Answer
+    ) throws(DurableError) -> Answer {
+        do throws(DurableError) { return try ask(call) } catch { throw error.ofQuestion }
+    }
+
+    /// Returns the names of all namespaces, in order.
+    func names() throws(DurableError) -> [String] { try status().map(\.namespace) }
+
+    /// Returns the counts of all namespaces, in the order of their names.
+    func status() throws(DurableError) -> [DurableStatus] {
+        try question { store throws(DurableError) in try await store.status() }
+    }
+
+    /// Returns the counts of one namespace.
+    func status(of namespace: String) throws(DurableError) -> DurableStatus {
+        guard let status = try status().first(where: { $0.namespace == namespace }) else {
+            throw .noPolicy(namespace: namespace)
+        }
+        return status
+    }
+
+    /// Returns a page of the keys that are not idle, from `start` on, in the order of their bytes.
+    func list(
+        in namespace: String, from start: [UInt8], limit: Int
+    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try question { store throws(DurableError) in
+            try await store.list(in: namespace, prefix: [], from: start, limit: limit)
+        }
+    }
+
+    /// Returns how submits of a key, or of all keys, have ended, the newest first.
+    func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        try question { store throws(DurableError) in try await store.ended(of: key, in: namespace, limit: limit) }
+    }
+
+    func workers(in namespace: String) throws(DurableError) -> [DurableWorker] {
+        try question { store throws(DurableError) in try await store.workers(in: namespace) }
+    }
+
+    func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        try question { store throws(DurableError) in try await store.dead(in: namespace, limit: limit) }
+    }
+
+    func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
+        try question { store throws(DurableError) in try await store.state(of: receipt) }
+    }
+
+    /// Returns what an operator of the server should watch; nil for a store in a file.
+    func health() throws(DurableError) -> ServerHealth? {
+        try question { store throws(DurableError) in try await store.health() }
+    }
+
+    // MARK: - Producers
+
+    /// Opens a namespace as the options say.
+    ///
+    /// - Returns: The rules that hold, or why it is not opened.
+    func open(_ namespace: String, _ policy: NamespacePolicy) throws(DurableError) -> Result<DurableRules, Failure> {
+        var stored: DurableRules?
+        do throws(DurableError) {
+            stored = try ask { store throws(DurableError) in try await store.open(namespace, nil) }
+        } catch .noPolicy {
+            stored = nil
+        }
+        let given: DurableRules?
+        do throws(Failure) {
+            given = try policy.rules(over: stored, of: namespace)
+        } catch {
+            return .failure(error)
+        }
+        if given == nil, let stored { return .success(stored) }
+        return .success(try ask { store throws(DurableError) in try await store.open(namespace, given) })
+    }
+
+    /// Records submits in their order, each with an answer of its own.
+    func submit(_ batch: [DurableSubmission]) throws(DurableError) -> [Result<DurableReceipt, DurableError>] {
+        try ask { store throws(DurableError) in try await store.submit(batch) }
+    }
+
+    /// Flushes keys, or all of them where a key is nil, and returns the count for each.
+    func flush(_ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int] {
+        try ask { store throws(DurableError) in
+            var counts: [Int] = []
+            for key in keys { counts.append(try await store.flush(key, in: namespace)) }
+            return counts
+        }
+    }
+
+    /// Cancels keys, or all of them where a key is nil, and returns the count for each.
+    func cancel(_ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int] {
+        try ask { store throws(DurableError) in
+            var counts: [Int] = []
+            for key in keys { counts.append(try await store.cancel(key, in: namespace)) }
+            return counts
+        }
+    }
+
+    /// Flushes what only one submitter has submitted.
+    func flush(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> OwnFlush {
+        try ask { store throws(DurableError) in
+            let answer = try await store.flush(submittedBy: submitter, in: namespace)
+            return OwnFlush(
+                flushed: answer.flushed, mixed: answer.mixed, now: try await store.presentInstant(in: namespace))
+        }
+    }
+
+    /// Cancels what only one submitter has submitted, and returns the number of mixed keys.
+    func cancel(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> Int {
+        try ask { store throws(DurableError) in try await store.cancel(submittedBy: submitter, in: namespace).mixed }
+    }
+
+    func retry(_ run: Int64, in namespace: String) throws(DurableError) -> DurableRetry {
+        try ask { store throws(DurableError) in try await store.retry(run, in: namespace) }
+    }
+
+    func discard(_ run: Int64, in namespace: String) throws(DurableError) -> Bool {
+        try ask { store throws(DurableError) in try await store.discard(run, in: namespace) }
+    }
+
+    func announce(_ worker: DurableWorker.Identity, in namespace: String) throws(DurableError) {
+        try ask { store throws(DurableError) in try await store.announce(worker, in: namespace) }
+    }
+
+    func forget(_ namespace: String) throws(DurableError) {
+        try ask { store throws(DurableError) in try await store.forget(namespace) }
+    }
+
+    // MARK: - For a session
+
+    /// Makes the calls of a session's worker.
+    func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) -> DurableExchange {
+        do throws(DurableError) {
+            return try ask { store throws(DurableError) in await store.exchange(reports, claim) }
+        } catch {
+            return DurableExchange(reports, claim, failed: error)
+        }
+    }
+
+    /// Looks for changes from now on: what may be due changed since a claim's answer with this mark.
+    func watch(_ namespace: String, after mark: Int64, atMost time: CoreDuration) {
+        let (store, descriptor) = (store, changesWriter)
+        let watch = Task.detached {
+            try? await store.wait(in: namespace, after: mark, atMost: Duration(time))
+            guard !Task.isCancelled else { return }
+            var byte: UInt8 = 0
+            _ = write(descriptor, &byte, 1)
+        }
+        watching.change { watching in
+            watching?.cancel()
+            watching = watch
+        }
+    }
+
+    /// Notes that the session has seen the changes.
+    func acknowledgeChanges() {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(changesDescriptor, &bytes, bytes.count) == bytes.count {}
+    }
+
+    /// Throws if nothing that is recorded now would last.
+    func check() throws(DurableError) {
+        try ask { store throws(DurableError) in try await store.check() }
+    }
+}
+
+/// What a session has flushed.
+struct OwnFlush {
+    var flushed: [(key: [UInt8], generation: Int64)]
+    /// The number of keys to which others may have submitted too.
+    var mixed: Int
+    /// The instant of the flush in the store's time, or soon after.
+    var now: CoreInstant
+}
+
+extension DurableError {
+    /// The error of a call that records nothing, so that nothing was refused or is unknown.
+    var ofQuestion: DurableError {
+        switch self {
+        case .refused(let why), .unknown(let why): .unusable(why)
+        default: self
         }
     }
 }

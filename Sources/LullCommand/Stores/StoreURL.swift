@@ -1,4 +1,5 @@
 internal import CLullCommand
+internal import Lull
 internal import LullCore
 internal import LullDurable
 internal import LullPostgres
@@ -49,75 +50,62 @@ enum StoreURL {
     ///
     /// - Parameters:
     ///   - creates: Whether a missing file is created.
+    ///   - isReadOnly: Whether a file is only read, which needs no right to write and changes nothing.
     ///   - patience: How long a call waits for the store; nil for the store's own time.
     func open(
-        creates: Bool, patience: CoreDuration?, _ subcommand: Subcommand
-    ) throws(Failure) -> any CommandStore {
-        switch self {
-        case .file(let path): SQLiteCommandStore(file: try Self.file(path, creates: creates, patience, subcommand))
-        case .postgres, .redis: try connect(patience, subcommand)
-        }
-    }
-
-    /// Opens the store for reading only, which needs no right to write and changes nothing.
-    func openReadOnly(patience: CoreDuration?, _ subcommand: Subcommand) throws(Failure) -> any CommandReader {
-        switch self {
-        case .file(let path):
-            do throws(DurableError) {
-                return SQLiteCommandReader(file: try SQLiteReader(path, Self.options(patience)))
-            } catch {
-                throw Self.failure(error, path, subcommand)
+        creates: Bool, isReadOnly: Bool = false, patience: CoreDuration?, _ subcommand: Subcommand
+    ) throws(Failure) -> CommandStore {
+        let url = self
+        do throws(DurableError) {
+            return try CommandStore { () async throws(DurableError) in
+                switch url {
+                case .file(let path):
+                    var options = Self.fileOptions(creates: creates, patience)
+                    options.isReadOnly = isReadOnly
+                    return try await SQLiteStore(path, options)
+                case .postgres(let url):
+                    return try await PostgresStore(url, Self.serverOptions(DurableLimits(), patience))
+                case .redis(let url):
+                    return try await RedisStore(url, Self.serverOptions(RedisStore.defaultLimits, patience))
+                }
             }
-        case .postgres, .redis: return try connect(patience, subcommand)
+        } catch {
+            throw failure(error, creates: creates, subcommand)
         }
     }
 
-    private static func options(_ patience: CoreDuration?) -> SQLiteFile.Options {
+    /// Opens a file for what only files need.
+    static func file(
+        _ path: String, _ patience: CoreDuration?, _ subcommand: Subcommand
+    ) throws(Failure) -> SQLiteFile {
+        do throws(DurableError) {
+            return try SQLiteFile(path, fileOptions(creates: false, patience))
+        } catch {
+            throw Self.file(path: path).failure(error, creates: false, subcommand)
+        }
+    }
+
+    private static func fileOptions(creates: Bool, _ patience: CoreDuration?) -> SQLiteFile.Options {
         var options = SQLiteFile.Options()
-        if let patience { options.patience = .nanoseconds(patience.nanoseconds) }
+        options.creates = creates
+        if let patience { options.patience = Duration(patience) }
         // A value can be as long as a record.
         options.limits.largestValue = RecordReader.longest
         return options
     }
 
-    static func file(
-        _ path: String, creates: Bool, _ patience: CoreDuration?, _ subcommand: Subcommand
-    ) throws(Failure) -> SQLiteFile {
-        var options = options(patience)
-        options.creates = creates
-        do throws(DurableError) {
-            return try SQLiteFile(path, options)
-        } catch {
-            throw creates ? Failure(opening: error, subcommand) : failure(error, path, subcommand)
-        }
-    }
-
-    private func connect(_ patience: CoreDuration?, _ subcommand: Subcommand) throws(Failure) -> ServerCommandStore {
-        let url = self
-        do throws(DurableError) {
-            return try ServerCommandStore { () async throws(DurableError) in try await url.server(patience) }
-        } catch {
-            throw Failure(opening: error, subcommand)
-        }
-    }
-
-    /// Opens the store on a server. A value can be as long as a record.
-    private func server(_ patience: CoreDuration?) async throws(DurableError) -> any WatchedStore {
-        var options = ServerOptions(limits: DurableLimits(largestValue: RecordReader.longest))
-        if let patience { options.timeLimit = max(Duration.nanoseconds(patience.nanoseconds), .seconds(1)) }
-        switch self {
-        case .file(let path): throw .unusable("\(path) is on no server")
-        case .postgres(let url): return try await PostgresStore(url, options)
-        case .redis(let url):
-            options.limits.retention = RedisStore.defaultLimits.retention
-            options.limits.tokenLifetime = RedisStore.defaultLimits.tokenLifetime
-            return try await RedisStore(url, options)
-        }
+    private static func serverOptions(_ limits: DurableLimits, _ patience: CoreDuration?) -> ServerOptions {
+        var options = ServerOptions(limits: limits)
+        options.limits.largestValue = RecordReader.longest
+        if let patience { options.timeLimit = max(Duration(patience), .seconds(1)) }
+        return options
     }
 
     /// Returns the failure of a command that creates no store; if the file is missing, the message names the commands that do.
-    private static func failure(_ error: DurableError, _ path: String, _ subcommand: Subcommand) -> Failure {
-        guard access(path, F_OK) != 0, lull_errno() == ENOENT else { return Failure(opening: error, subcommand) }
+    private func failure(_ error: DurableError, creates: Bool, _ subcommand: Subcommand) -> Failure {
+        guard !creates, case .file(let path) = self, access(path, F_OK) != 0, lull_errno() == ENOENT else {
+            return Failure(opening: error, subcommand)
+        }
         return Failure(
             status: ExitStatus.inputOutput,
             message: "\(error): lull submit, run, filter or work creates it, with a policy such as --wait 5s")
@@ -183,13 +171,13 @@ extension CommandOptions {
     }
 
     /// Opens the given store, which a command needs that creates none.
-    func openStore(for subcommand: Subcommand) throws(Failure) -> any CommandStore {
+    func openStore(for subcommand: Subcommand) throws(Failure) -> CommandStore {
         try storeURL(for: subcommand).open(creates: false, patience: patience, subcommand)
     }
 
     /// Opens the given store for reading only.
-    func openStoreReadOnly(for subcommand: Subcommand) throws(Failure) -> any CommandReader {
-        try storeURL(for: subcommand).openReadOnly(patience: patience, subcommand)
+    func openStoreReadOnly(for subcommand: Subcommand) throws(Failure) -> CommandStore {
+        try storeURL(for: subcommand).open(creates: false, isReadOnly: true, patience: patience, subcommand)
     }
 
     // MARK: - Options that need a store or exclude one

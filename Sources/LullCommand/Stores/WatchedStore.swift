@@ -2,14 +2,20 @@ internal import LullCore
 internal import LullDurable
 internal import LullPostgres
 internal import LullRedis
+internal import LullSQLite
 
-/// A store on a server, of whose server an operator should watch some figures.
-protocol WatchedStore: ServerStore {
-    func health() async throws(DurableError) -> ServerHealth
+/// A store with the figures that an operator should watch of its server.
+protocol WatchedStore: StoreForCommands {
+    /// Returns the figures; nil for a store in a file.
+    func health() async throws(DurableError) -> ServerHealth?
+}
+
+extension SQLiteStore: WatchedStore {
+    func health() -> ServerHealth? { nil }
 }
 
 extension PostgresStore: WatchedStore {
-    func health() async throws(DurableError) -> ServerHealth {
+    func health() async throws(DurableError) -> ServerHealth? {
         let health: PostgresStore.Health = try await health()
         return ServerHealth(measures: [
             .init(
@@ -25,7 +31,7 @@ extension PostgresStore: WatchedStore {
 }
 
 extension RedisStore: WatchedStore {
-    func health() async throws(DurableError) -> ServerHealth {
+    func health() async throws(DurableError) -> ServerHealth? {
         let memory = try await memory()
         return ServerHealth(measures: [
             .init(

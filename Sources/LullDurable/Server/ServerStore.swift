@@ -3,10 +3,10 @@ package import LullCore
 
 /// What the stores on servers do alike.
 ///
-/// A store for another server implements what this protocol requires, and of ``DurableStore`` the calls that are questions and
-/// steps of the server's own: `open`, `state`, `status`, `ended`, `announce`, `workers`, `dead`, `retry`, `discard` and `forget`. The
-/// other calls are here. The store talks to its server from a ``ServerThread``, and puts submits together by a ``SubmitQueue``.
-package protocol ServerStore: DurableStore {
+/// A store for another server implements what this protocol requires, and of ``DurableStore`` and ``StoreForCommands`` the calls that
+/// are questions and steps of the server's own: `open`, `state`, `status`, `list`, `ended`, `announce`, `workers`, `dead`, `retry`,
+/// `discard`, `forget` and `presentInstant`. The other calls are here. The store talks to its server from a ``ServerThread``, and puts submits together by a ``SubmitQueue``.
+package protocol ServerStore: StoreForCommands {
     /// What the store knows beside what all stores do.
     associatedtype Known: Sendable
 
@@ -17,7 +17,7 @@ package protocol ServerStore: DurableStore {
     /// Returns the shard of each submit, or why it cannot be recorded.
     func shards(of batch: [DurableSubmission]) async -> [Result<Int, DurableError>]
 
-    /// Records submits in their order, each with an answer of its own.
+    /// See ``StoreForCommands/submit(_:)``.
     func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>]
 
     /// Changes a key, or all of them, some at a time.
@@ -29,14 +29,6 @@ package protocol ServerStore: DurableStore {
     func exchange(
         _ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64, in namespace: String
     ) async -> DurableExchange
-
-    /// Returns a page of the keys that are not idle, from `start` on.
-    func list(
-        in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
-    ) async throws(DurableError) -> [DurableListing<[UInt8]>]
-
-    /// Returns the server's time.
-    func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant
 
     /// Deletes a little of what is older than the limits say.
     func forgetStep(_ done: @escaping @Sendable (Forgotten) -> Void)
@@ -69,8 +61,6 @@ package struct ServerOptions: Sendable {
 /// What a store on a server knows in this process.
 package struct ServerState<Known: Sendable>: WakingState {
     package var wakeSignal = WakeSignal()
-    /// The server's instant at the latest claim.
-    package var latestInstant: CoreInstant?
     /// When to forget next.
     fileprivate var nextForgetting = ContinuousClock.Instant.now
     package var known: Known
@@ -253,9 +243,6 @@ extension ServerStore {
         }
         return answers
     }
-
-    /// The server's time at the latest claim of this store; nil before the first one.
-    package var latestInstant: CoreInstant? { state.change { $0.latestInstant } }
 
     /// See ``DurableStore/wait(in:after:atMost:)``.
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {

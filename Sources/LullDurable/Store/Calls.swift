@@ -118,6 +118,8 @@ public struct DurableClaim: Hashable, Sendable {
         public var next: Duration?
         /// The argument for ``DurableStore/wait(in:after:atMost:)`` with which no later submit is missed.
         public var mark: Int64
+        /// The instant of the claim in the store's time.
+        package var now: CoreInstant?
 
         /// Creates an answer.
         public init(runs: [DurableRun], dead: [DurableRun] = [], next: Duration?, mark: Int64) {

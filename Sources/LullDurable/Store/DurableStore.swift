@@ -1,4 +1,4 @@
-internal import LullCore
+package import LullCore
 
 /// A store of the pending work of durable debouncers and throttlers.
 ///
@@ -129,6 +129,29 @@ public protocol DurableStore: Sendable {
     /// Ends this process's use of the store. It answers earlier calls first; later calls, and workers, throw
     /// ``DurableError/closed``.
     func close() async
+}
+
+/// What the `lull` command needs of a store beside what debouncers do.
+package protocol StoreForCommands: DurableStore {
+    /// Records submits in their order, each with an answer of its own.
+    ///
+    /// - Throws: An error if none of them was recorded.
+    func submit(_ batch: [DurableSubmission]) async throws(DurableError) -> [Result<DurableReceipt, DurableError>]
+
+    /// Returns a page of the keys that are not idle, from `start` on.
+    func list(
+        in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>]
+
+    /// Returns the store's time.
+    func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant
+
+    /// Throws if nothing that is recorded now would last. Only a file can be deleted under its users.
+    func check() async throws(DurableError)
+}
+
+extension StoreForCommands {
+    package func check() async throws(DurableError) {}
 }
 
 extension DurableStore {

@@ -33,7 +33,7 @@ extension DurableSession {
                 awaitWork(at: now)
             }
         } catch {
-            streams.fail(Failure(error, subcommand))
+            loop.streams.fail(Failure(error, subcommand))
             stop(.drain, at: now)
         }
     }
@@ -66,7 +66,7 @@ extension DurableSession {
     private mutating func reportMixedKeys(_ count: Int) {
         guard hasSubmitted, count > 0 else { return }
         let what = count == 1 ? "1 key stays" : "\(count) keys stay"
-        streams.log.report(
+        loop.streams.log.report(
             "\(what) in the store: other processes may have submitted to \(count == 1 ? "it" : "them") too")
     }
 
@@ -86,7 +86,7 @@ extension DurableSession {
         do throws(DurableError) {
             awaited.remove(try keysDoneByOthers())
         } catch {
-            streams.fail(Failure(error, subcommand))
+            loop.streams.fail(Failure(error, subcommand))
             return stop(.drain, at: now)
         }
         if awaited.generations.isEmpty { stop(.drain, at: now) }
@@ -117,14 +117,15 @@ extension DurableSession {
         let count = status.pending + status.ready
         if count == 0 { return }
         let what = count == 1 ? "1 key has a value that stays" : "\(count) keys have values that stay"
-        streams.log.report("\(what) in the store, for lull work or the next lull \(subcommand.rawValue) to execute")
+        loop.streams.log.report(
+            "\(what) in the store, for lull work or the next lull \(subcommand.rawValue) to execute")
     }
 
     /// Logs how many failed runs wait for another attempt.
     mutating func reportRetries() {
         guard let count = try? namespaceStatus().retrying, count > 0 else { return }
         let what = count == 1 ? "1 run waits" : "\(count) runs wait"
-        streams.log.report("\(what) in the store for another attempt")
+        loop.streams.log.report("\(what) in the store for another attempt")
     }
 
     func namespaceStatus() throws(DurableError) -> DurableStatus {

@@ -7,36 +7,23 @@ internal import LullDurable
 extension DurableSession {
     // MARK: - Input
 
-    mutating func readRecords() {
-        guard phase == .reading else { return }
-        do throws(Failure) {
-            let filled = try input.fill()
-            let now = clock.now
-            takeRecords(at: now)
-            if case .end = filled { endInput(at: now) }
-        } catch {
-            streams.fail(error)
-            endInput(at: clock.now)
-        }
-    }
-
     /// Submits everything that has been read to the store, in one transaction.
     mutating func takeRecords(at now: CoreInstant) {
         var submissions: [(line: Int, submission: DurableSubmission)] = []
         var isEnd = false
         reading: while !isEnd {
-            switch input.next(at: now, &streams) {
+            switch loop.input.next(at: now, &loop.streams) {
             case .incomplete: break reading
             case .bad: isEnd = true
             case .record(let record, let key, let wait):
                 let submission = DurableSubmission(
                     namespace: options.namespace, key: key.bytes, value: Array(record), wait: wait,
                     submitter: submitter)
-                submissions.append((input.line, submission))
+                submissions.append((loop.input.line, submission))
             }
         }
         if submit(submissions, at: now) { isEnd = true }
-        input.writeRecording(&streams)
+        loop.input.writeRecording(&loop.streams)
         if isEnd { endInput(at: now) }
     }
 
@@ -61,8 +48,8 @@ extension DurableSession {
                         case .keyTooLong(_, let limit): "with a key of more than \(limit) bytes"
                         default: nil
                         }
-                    if input.refuse(line, "\(error)", kind: kind, at: now, &streams) { isEnd = true }
-                    streams.setStatus(Failure(error, subcommand).status)
+                    if loop.input.refuse(line, "\(error)", kind: kind, at: now, &loop.streams) { isEnd = true }
+                    loop.streams.setStatus(Failure(error, subcommand).status)
                 }
             }
             notifyWorker(.success(()), at: now)
@@ -70,7 +57,7 @@ extension DurableSession {
         } catch {
             // Earlier records stay in the store. These, and all that follow, were not submitted.
             let count = submissions.count == 1 ? "1 record" : "\(submissions.count) records"
-            streams.fail(
+            loop.streams.fail(
                 Failure(
                     status: ExitStatus.inputOutput, message: "\(count) from line \(submissions[0].line) on: \(error)"))
             return true
@@ -79,50 +66,21 @@ extension DurableSession {
 
     // MARK: - Output
 
-    mutating func writeOutput(_ events: Int16) {
-        do throws(Failure) {
-            if case .closed = try streams.writeOutput(events) { return closeOutput() }
-        } catch {
-            streams.fail(error)
-            return closeOutput()
-        }
-        guard streams.output.isEmpty, !unwritten.isEmpty else { return }
+    /// Completes the runs whose records have been written.
+    mutating func completeWritten() {
+        guard loop.streams.output.isEmpty, !unwritten.isEmpty else { return }
         let written = unwritten
         unwritten = []
-        drive(written.map { .handlerEnded(run: $0, error: nil) }, at: clock.now)
-    }
-
-    /// Stops because the output was closed. Runs whose records were not written go back to the store.
-    private mutating func closeOutput() {
-        streams.output.clear()
-        stop(.immediate, at: clock.now)
-    }
-
-    /// Writes the remaining output and messages, and blocks until that is done. A second signal ends the program nevertheless.
-    mutating func drainStreams() {
-        while !streams.areEmpty {
-            var polled = PolledDescriptors(signals: signals, streams)
-            guard polled.wait(timeout: -1) else { continue }
-            if polled.hasSignals {
-                for number in signals.received() where Signals.isEnding(number) {
-                    if endingSignal != nil { Signals.end(by: number) }
-                    endingSignal = number
-                }
-            }
-            if polled.outputEvents != 0, (try? streams.writeOutput(polled.outputEvents)) != .written {
-                streams.output.clear()
-            }
-            if polled.logIsWritable { streams.writeLog() }
-        }
+        drive(written.map { .handlerEnded(run: $0, error: nil) }, at: loop.clock.now)
     }
 
     // MARK: - Messages
 
     mutating func reportStatistics() {
         do throws(DurableError) {
-            streams.log.report("\(try namespaceStatus().line), skipped \(streams.skipped)", isCut: false)
+            loop.streams.log.report("\(try namespaceStatus().line), skipped \(loop.streams.skipped)", isCut: false)
         } catch {
-            streams.log.report("\(error)")
+            loop.streams.log.report("\(error)")
         }
     }
 
@@ -131,9 +89,9 @@ extension DurableSession {
         guard case .failed(_, let retry) = report.kind, let run = runs[report.run] else { return }
         if let retry {
             let time = DurationText.rounded(retry.nanoseconds)
-            streams.log.report("\(subject(run)): attempt \(run.attempt) failed, the next is in \(time)")
+            loop.streams.log.report("\(subject(run)): attempt \(run.attempt) failed, the next is in \(time)")
         } else {
-            streams.log.report("\(subject(run)): dead after attempt \(run.attempt)")
+            loop.streams.log.report("\(subject(run)): dead after attempt \(run.attempt)")
         }
     }
 

@@ -20,8 +20,8 @@ extension DurableSession {
             let calls = performActions(after: events, at: now)
             events = calls.isEmpty ? [] : commit(calls)
         }
-        if let failure = worker.failure, streams.status == ExitStatus.success {
-            streams.fail(Failure(failure, subcommand))
+        if let failure = worker.failure, loop.streams.status == ExitStatus.success {
+            loop.streams.fail(Failure(failure, subcommand))
         }
         stopIfNothingIsAwaited(at: now)
     }
@@ -65,12 +65,12 @@ extension DurableSession {
             return cancel(run, at: now)
         case .leaseLost(let run):
             let message = "\(subject(run)): the lease was lost to another worker"
-            streams.report(message, of: "leases lost to other workers", at: now)
+            loop.streams.report(message, of: "leases lost to other workers", at: now)
         case .died(let run):
-            streams.log.report("\(subject(run)): dead after attempt \(run.attempt): the worker's lease expired")
+            loop.streams.log.report("\(subject(run)): dead after attempt \(run.attempt): the worker's lease expired")
         case .storeFailed(let error):
             let kind = "times the store was asked again"
-            streams.report("the store failed and is asked again: \(error)", of: kind, at: now)
+            loop.streams.report("the store failed and is asked again: \(error)", of: kind, at: now)
         }
         return nil
     }
@@ -83,7 +83,7 @@ extension DurableSession {
         let answers = store.exchange(reports, claim)
         if case .success(let claimed)? = answers.claim {
             awaited.claimed(claimed)
-            if let now = claimed.now { offset = now.duration(to: clock.now) }
+            if let now = claimed.now { offset = now.duration(to: loop.clock.now) }
         }
         for (report, answer) in zip(reports, answers.reports) where (try? answer.get()) != nil && report.kind.isLast {
             runs[report.run] = nil
@@ -103,7 +103,7 @@ extension DurableSession {
         // The handler has the values; messages need only the rest.
         runs[run.id]?.values = []
         awaited.started(run)
-        switch handler.start(WorkItem(run, offset: offset, isCollecting: isCollecting), &streams) {
+        switch loop.handler.start(WorkItem(run, offset: offset, isCollecting: isCollecting), &loop.streams) {
         case nil: return nil
         case .returned?:
             // It ends when it has been written.
@@ -118,11 +118,11 @@ extension DurableSession {
         switch end {
         case .returned: return .handlerEnded(run: run, error: nil)
         case .failed(let error):
-            hasFailed = true
+            loop.hasFailed = true
             return .handlerEnded(run: run, error: error)
         case .notStarted:
             let message = "what cannot be started goes back to the store, and is claimed again after a pause"
-            streams.report(message, of: "commands not started, and tried again", at: now)
+            loop.streams.report(message, of: "commands not started, and tried again", at: now)
             return .notStarted(run: run)
         }
     }
@@ -135,7 +135,7 @@ extension DurableSession {
             unwritten.remove(at: index)
             return .handlerEnded(run: run, error: "nobody reads the output")
         }
-        handler.stop(run, at: now)
+        loop.handler.stop(run, at: now)
         return nil
     }
 }

@@ -2,33 +2,22 @@ internal import CLullCommand
 internal import LullCore
 internal import LullDurable
 
-/// The event loop of `lull filter` and `lull run` with a store, and of `lull work`.
+/// The session of `lull filter` and `lull run` with a store, and of `lull work`.
 ///
-/// It is the loop of ``Session``, with the pending values in a store. The session submits the records of one read to the store in one
+/// It is a ``Session`` with the pending values in a store. It submits the records of one read to the store in one
 /// transaction. It claims what falls due, and completes it when it is written or its command has ended. If the program dies in
 /// between, that work may be done twice; it is never lost.
 ///
 /// Two state machines decide: ``DurablePhase`` how far the session has got, and the worker what to claim and report. The session
 /// tells them what has happened, and carries out what follows.
 struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
-    let options: CommandOptions
+    var loop: EventLoop<Handler>
     let subcommand: Subcommand
-    let signals: Signals
-    let clock: MonotonicClock
-    private var alarm: Alarm
     let store: CommandStore
     /// Whether executions get all their records.
     let isCollecting: Bool
     var worker: WorkerStateMachine
-    var handler: Handler
-    var input: RecordInput
-    var streams = StandardStreams()
-
     var phase: DurablePhase
-    /// The signal to end by when everything is done.
-    var endingSignal: Int32?
-    /// Whether an execution has failed.
-    var hasFailed = false
 
     /// Until when the worker waits to be notified of work to claim; nil if it does not wait.
     var listenDeadline: CoreInstant?
@@ -59,18 +48,10 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         try options.checkDurable(subcommand)
         let opened =
             try subcommand == .work ? OpenedNamespace.awaited(options) : OpenedNamespace(options, subcommand)
-        let signals = try Signals()
-        let clock = MonotonicClock()
-        let alarm = try Alarm(clock)
-        input = try RecordInput(options)
-        self.options = options
+        loop = try EventLoop(options, handler)
         self.subcommand = subcommand
-        self.signals = signals
-        self.clock = clock
-        self.alarm = alarm
         store = opened.store
         isCollecting = opened.rules.combination == .collect
-        self.handler = handler
         phase = subcommand == .work ? .working : .reading
         // Records that only wait in the output can go back to the store at once; commands get time to end.
         let grace = CoreDuration.nanoseconds(handler.writesOutput ? 0 : options.lease.nanoseconds / 2)
@@ -82,96 +63,66 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
                 keepsValues: false))
     }
 
+    var options: CommandOptions { loop.options }
+
     /// Runs until the worker has finished.
     ///
     /// - Returns: The exit status. Does not return if a signal has ended the session.
     mutating func run() -> Int32 {
         if subcommand == .work, isatty(STDERR_FILENO) != 0 {
             let store = ServerURL.withoutPassword(options.store ?? "")
-            streams.log.report("working on \(store), namespace \(Terminal.shown(options.namespace)); Ctrl-C ends it")
+            loop.streams.log.report(
+                "working on \(store), namespace \(Terminal.shown(options.namespace)); Ctrl-C ends it")
         }
-        drive([.woke], at: clock.now)
-        while !(worker.isFinished && handler.isIdle) { iterate() }
+        drive([.woke], at: loop.clock.now)
+        while !(worker.isFinished && loop.handler.isIdle) {
+            let (events, now) = loop.wait(
+                isReading: phase == .reading, store: listenDeadline == nil ? -1 : store.changesDescriptor,
+                until: min(worker.alarm, listenDeadline ?? nextStoreCheck))
+            for event in events { handle(event, at: now) }
+        }
         phase.handle(.finish)
-        // A signal may have come together with the end of the input.
-        let more = signals.received().filter(Signals.isEnding)
-        if let first = more.first, endingSignal != nil || more.count > 1 {
-            handler.killAll()
-            Signals.end(by: first)
-        }
-        endingSignal = endingSignal ?? more.first
+        loop.takeLateSignals()
         reportPendingValues()
-        if hasFailed { reportRetries() }
-        streams.reportCounts()
+        if loop.hasFailed { reportRetries() }
+        loop.streams.reportCounts()
         if options.showsStatistics { reportStatistics() }
-        // All commands have ended, but may have left processes behind.
-        handler.killAll()
         store.end()
-        drainStreams()
-        if let endingSignal { Signals.end(by: endingSignal) }
-        return streams.exitStatus(executionFailed: hasFailed)
+        loop.drain()
+        return loop.end()
     }
 
-    // MARK: - The loop
-
-    /// Waits for events and handles them.
-    private mutating func iterate() {
-        var polled = PolledDescriptors(
-            signals: signals, alarm: alarm, input: phase == .reading ? input.descriptor : -1,
-            store: listenDeadline == nil ? -1 : store.changesDescriptor, streams, handler)
-        let timeout = alarm.set(to: min(worker.alarm, handler.alarm, listenDeadline ?? nextStoreCheck))
-        guard polled.wait(timeout: timeout) else { return }
-
-        let now = clock.now
-        if polled.alarmIsDue { alarm.acknowledge() }
-        // The first signal is handled before ends of commands, after which the worker would claim more. A second one ends the
-        // program, so it is handled after them.
-        if polled.hasSignals, endingSignal == nil { handleSignals(at: now) }
-        if let events = polled.executionEvents { handleExecutionEvents(events, at: now) }
-        if polled.hasSignals { handleSignals(at: now) }
-        if handler.alarm <= now { handler.wake(at: now) }
-        if worker.alarm <= now { drive([.woke], at: now) }
-        if polled.storeHasChanges {
+    private mutating func handle(_ event: EventLoop<Handler>.Event, at now: CoreInstant) {
+        switch event {
+        case .asksForStatistics: reportStatistics()
+        case .asksToEnd:
+            if phase == .reading {
+                loop.input.finish()
+                takeRecords(at: now)
+                endInput(at: now)
+            } else {
+                stop(subcommand == .work ? .immediate : .drain, at: now)
+            }
+        case .insists(let signal): loop.end(by: signal)
+        case .failed: stop(.immediate, at: now)
+        case .ended(let ended):
+            let events = ended.map { self.event(of: $0.id, $0.end, at: now) }
+            // First, or the worker would claim more in the place of what has ended.
+            if loop.hasFailed, options.failsFast { stop(.drain, at: now) }
+            drive(events, at: now)
+        case .woke:
+            if worker.alarm <= now { drive([.woke], at: now) }
+            checkStore(at: now)
+        case .storeChanged:
             store.acknowledgeChanges()
             notifyWorker(.success(()), at: now)
-        }
-        checkStore(at: now)
-        if polled.hasInput { readRecords() }
-        if polled.outputEvents != 0 { writeOutput(polled.outputEvents) }
-        if polled.logIsWritable { streams.writeLog() }
-    }
-
-    private mutating func handleExecutionEvents(_ events: ArraySlice<pollfd>, at now: CoreInstant) {
-        handler.handleEvents(events, &streams)
-        let ended = handler.reap(&streams)
-        if let failure = handler.failure, streams.status == ExitStatus.success {
-            streams.fail(failure)
-            stop(.immediate, at: now)
-        }
-        guard !ended.isEmpty else { return }
-        let events = ended.map { event(of: $0.id, $0.end, at: now) }
-        // First, or the worker would claim more in the place of what has ended.
-        if hasFailed, options.failsFast { stop(.drain, at: now) }
-        drive(events, at: now)
-    }
-
-    private mutating func handleSignals(at now: CoreInstant) {
-        for number in signals.received() where number != SIGCHLD {
-            if Signals.asksForStatistics(number) {
-                reportStatistics()
-            } else if endingSignal == nil {
-                endingSignal = number
-                if phase == .reading {
-                    input.finish()
-                    takeRecords(at: now)
-                    endInput(at: now)
-                } else {
-                    stop(subcommand == .work ? .immediate : .drain, at: now)
-                }
-            } else {
-                handler.killAll()
-                Signals.end(by: number)
-            }
+        case .records: if phase == .reading { takeRecords(at: loop.clock.now) }
+        case .inputEnded: endInput(at: loop.clock.now)
+        case .written: completeWritten()
+        case .outputClosed:
+            // Runs whose records were not written go back to the store.
+            loop.streams.output.clear()
+            stop(.immediate, at: loop.clock.now)
         }
     }
 

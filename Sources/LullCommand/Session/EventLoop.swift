@@ -1,0 +1,177 @@
+internal import CLullCommand
+internal import LullCore
+
+/// The event loop of a session: one thread that waits in one place, `poll`.
+///
+/// It reads and writes, takes signals, and collects executions that have ended; what that means is for the session to decide. It
+/// reads nothing while output or messages wait to be written.
+struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
+    enum Event {
+        /// A signal asks for the counters.
+        case asksForStatistics
+        /// The first signal has come that ends the program.
+        case asksToEnd
+        /// Another one has: the session ends the program with ``EventLoop/end(by:)``.
+        case insists(signal: Int32)
+        /// No further execution is possible.
+        case failed
+        case ended([(id: Int64, end: ExecutionEnd)])
+        /// The instant may have come for which the session waits.
+        case woke
+        case storeChanged
+        /// More of the input is in memory.
+        case records
+        case inputEnded
+        /// A part of the output was written.
+        case written
+        /// The reader of the output has gone, or it cannot be written.
+        case outputClosed
+    }
+
+    let options: CommandOptions
+    let clock: MonotonicClock
+    var handler: Handler
+    var input: RecordInput
+    var streams = StandardStreams()
+    /// The signal to end by when everything is done.
+    private(set) var endingSignal: Int32?
+    /// Whether an execution has failed.
+    var hasFailed = false
+
+    private let signals: Signals
+    private var alarm: Alarm
+
+    init(_ options: CommandOptions, _ handler: Handler) throws(Failure) {
+        let signals = try Signals()
+        let clock = MonotonicClock()
+        let alarm = try Alarm(clock)
+        input = try RecordInput(options)
+        self.options = options
+        self.handler = handler
+        self.signals = signals
+        self.clock = clock
+        self.alarm = alarm
+    }
+
+    /// Waits for events.
+    ///
+    /// - Parameters:
+    ///   - isReading: Whether the session takes records.
+    ///   - store: The descriptor that is readable when a store has changed, or -1.
+    ///   - instant: When to return at the latest.
+    /// - Returns: The events, in the order in which they are to be handled, and the instant at which they happened.
+    mutating func wait(
+        isReading: Bool, store: Int32 = -1, until instant: CoreInstant
+    ) -> (events: [Event], now: CoreInstant) {
+        var polled = PolledDescriptors(
+            signals: signals, alarm: alarm, input: isReading ? input.descriptor : -1, store: store, streams, handler)
+        let timeout = alarm.set(to: min(instant, handler.alarm))
+        guard polled.wait(timeout: timeout) else { return ([], clock.now) }
+
+        let now = clock.now
+        var events: [Event] = []
+        if polled.alarmIsDue { alarm.acknowledge() }
+        let insisting = polled.hasSignals ? takeSignals(&events) : nil
+        if let executionEvents = polled.executionEvents { collectEnds(executionEvents, &events) }
+        // After the ends of commands, so that they are recorded.
+        if let insisting { events.append(.insists(signal: insisting)) }
+        if handler.alarm <= now { handler.wake(at: now) }
+        events.append(.woke)
+        if polled.storeHasChanges { events.append(.storeChanged) }
+        if polled.hasInput { fill(&events) }
+        if polled.outputEvents != 0 { write(polled.outputEvents, &events) }
+        if polled.logIsWritable { streams.writeLog() }
+        return (events, now)
+    }
+
+    /// Adds the first signal before the ends of commands, after which a worker would claim more.
+    ///
+    /// - Returns: A signal that comes after the first.
+    private mutating func takeSignals(_ events: inout [Event]) -> Int32? {
+        var insisting: Int32?
+        for number in signals.received() where number != SIGCHLD {
+            if Signals.asksForStatistics(number) {
+                events.append(.asksForStatistics)
+            } else if endingSignal == nil {
+                endingSignal = number
+                events.append(.asksToEnd)
+            } else {
+                insisting = number
+            }
+        }
+        return insisting
+    }
+
+    private mutating func collectEnds(_ executionEvents: ArraySlice<pollfd>, _ events: inout [Event]) {
+        handler.handleEvents(executionEvents, &streams)
+        let ended = handler.reap(&streams)
+        if let failure = handler.failure, streams.status == ExitStatus.success {
+            streams.fail(failure)
+            events.append(.failed)
+        }
+        if !ended.isEmpty { events.append(.ended(ended)) }
+    }
+
+    private mutating func fill(_ events: inout [Event]) {
+        do throws(Failure) {
+            let filled = try input.fill()
+            events.append(.records)
+            if case .end = filled { events.append(.inputEnded) }
+        } catch {
+            streams.fail(error)
+            events.append(.inputEnded)
+        }
+    }
+
+    private mutating func write(_ polled: Int16, _ events: inout [Event]) {
+        do throws(Failure) {
+            if case .closed = try streams.writeOutput(polled) { return events.append(.outputClosed) }
+            events.append(.written)
+        } catch {
+            streams.fail(error)
+            events.append(.outputClosed)
+        }
+    }
+
+    // MARK: - The end
+
+    /// Takes signals that have come together with the end of the work.
+    mutating func takeLateSignals() {
+        let more = signals.received().filter(Signals.isEnding)
+        if let first = more.first, endingSignal != nil || more.count > 1 { end(by: first) }
+        endingSignal = endingSignal ?? more.first
+    }
+
+    /// Writes the remaining output and messages, and blocks until that is done. A second signal ends the program nevertheless.
+    mutating func drain() {
+        while !streams.areEmpty {
+            var polled = PolledDescriptors(signals: signals, streams)
+            guard polled.wait(timeout: -1) else { continue }
+            if polled.hasSignals {
+                for number in signals.received() where Signals.isEnding(number) {
+                    if endingSignal != nil { end(by: number) }
+                    endingSignal = number
+                }
+            }
+            var events: [Event] = []
+            if polled.outputEvents != 0 { write(polled.outputEvents, &events) }
+            if case .outputClosed? = events.first { streams.output.clear() }
+            if polled.logIsWritable { streams.writeLog() }
+        }
+    }
+
+    /// Ends the program at once.
+    func end(by signal: Int32) -> Never {
+        handler.killAll()
+        Signals.end(by: signal)
+    }
+
+    /// Kills what commands have left behind.
+    ///
+    /// - Returns: The exit status. Does not return if a signal has ended the session.
+    func end() -> Int32 {
+        handler.killAll()
+        if let endingSignal { Signals.end(by: endingSignal) }
+        return streams.exitStatus(executionFailed: hasFailed)
+    }
+}

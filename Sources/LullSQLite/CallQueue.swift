@@ -49,7 +49,7 @@ final class CallQueue: Sendable {
             defer { state.isParked = false }
             return (false, state.isParked)
         }
-        if isClosed { call.refuse(.closed) }
+        if isClosed { call.refusal(.closed)() }
         if wasParked { signal.signal() }
     }
 

@@ -59,12 +59,12 @@ extension SQLiteFile {
         }
         switch ending {
         case .refused(let error):
-            for call in calls { call.refuse(error) }
+            calls.map { $0.refusal(error) }.answer()
         case .rolledBack where calls.count > 1:
             // One of them failed, or the disk. Retries each call alone to isolate the failing one.
             for call in calls { commit([call], more: { [] }) }
         case .rolledBack, .commitFailed, .committed:
-            for answer in answers { answer(ending.failure) }
+            answers.map { $0(ending.failure) }.answer()
         }
     }
 

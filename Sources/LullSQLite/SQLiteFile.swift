@@ -118,8 +118,7 @@ package final class SQLiteFile {
         do throws(DurableError) {
             try writerLock.acquire(within: options.patience)
         } catch {
-            for call in calls { call.refuse(error) }
-            return
+            return calls.map { $0.refusal(error) }.answer()
         }
         defer { writerLock.release() }
         commit(calls, more: more)
@@ -145,11 +144,9 @@ package final class SQLiteFile {
     /// Makes calls that change nothing, all at one instant, and answers each.
     func read(_ calls: [StoreCall]) {
         do throws(DurableError) {
-            try read { transaction in
-                for call in calls { call.perform(&transaction)(nil) }
-            }
+            try read { transaction in calls.map { $0.perform(&transaction)(nil) } }.answer()
         } catch {
-            for call in calls { call.refuse(error) }
+            calls.map { $0.refusal(error) }.answer()
         }
     }
 

@@ -35,12 +35,12 @@ package struct SQLiteReader: Sendable {
 
     /// Makes a call of a store, and answers its caller.
     func make(_ call: StoreCall) {
-        if call.writes { return call.refuse(.unusable("\(path) was opened for reading")) }
+        if call.writes { return call.refusal(.unusable("\(path) was opened for reading"))() }
         do throws(DurableError) {
             let deliver = try read { transaction throws(DurableError) in call.perform(&transaction) }
-            deliver(nil)
+            deliver(nil)()
         } catch {
-            call.refuse(error)
+            call.refusal(error)()
         }
     }
 

@@ -104,7 +104,7 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
                     for (namespace, wake) in earliestWakes { signal.signal(wake, in: namespace) }
                     return result.map { finish($0, &signal) }
                 }
-                continuation.resume(returning: answer)
+                return { continuation.resume(returning: answer) }
             }
             calls.enqueue(call)
         }

@@ -89,7 +89,7 @@ import Testing
             try file.discard(1, in: "n")
         } receive: { result, _ in
             #expect(throws: DurableError.self) { try result.get() }
-            answers.change { $0.append(1) }
+            return { answers.change { $0.append(1) } }
         }
         let good = StoreCall.submit(submission("a", "one")) { result in
             #expect(result.map(\.generation) == .success(1))

@@ -96,7 +96,7 @@ extension StoreCall {
     static func succeeding<Answer: Sendable>(
         _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) -> StoreCall {
-        StoreCall(writes: true, body) { result, _ in #expect(throws: Never.self) { try result.get() } }
+        StoreCall(writes: true, body) { result, _ in { #expect(throws: Never.self) { try result.get() } } }
     }
 
     static func submit(
@@ -108,7 +108,7 @@ extension StoreCall {
         StoreCall(writes: true) { file throws(DurableError) in
             try file.submit(submission)
         } receive: { result, _ in
-            receive(result)
+            { receive(result) }
         }
     }
 }

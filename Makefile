@@ -48,7 +48,7 @@ bench: ## Measure every row of the targets against its floor; JSON=path writes t
 check: ## Run the long forms of the tests, and all tests under sanitizers; takes minutes to hours.
 	@scripts/check
 
-check-apple: ## Check the C parts against the headers of Apple's systems, which are installed if missing.
+check-apple: ## Check the C parts and the Swift targets as for Apple's systems, whose headers are installed if missing.
 	@scripts/check-apple
 
 format: ## Format all sources in the style of the repository.

@@ -32,10 +32,11 @@ struct BadInputTests {
         #expect(throws: PolicyError.negativeSpacing(.nanoseconds(-1))) {
             try Policy.debounce(for: .seconds(2), spacing: .zero - attosecond)
         }
-        // Two durations that are rounded to the same nanosecond; the error names different ones.
-        let wait = Duration.seconds(2) + .nanoseconds(0.95)
+        // Two durations that are rounded to the same nanosecond; the error names different ones. Parts of nanoseconds as such, and not of
+        // microseconds, would need macOS 26.
+        let wait = Duration.seconds(2) + .microseconds(0.00095)
         #expect(throws: PolicyError.maxWaitBelowWait(maxWait: .seconds(2), wait: .nanoseconds(2_000_000_001))) {
-            try Policy.debounce(for: wait, maxWait: wait - .nanoseconds(0.9))
+            try Policy.debounce(for: wait, maxWait: wait - .microseconds(0.0009))
         }
         #expect(throws: Never.self) { try Policy.debounce(for: wait, maxWait: wait) }
         #expect(throws: Never.self) { try Policy.debounce(for: wait, maxWait: wait + attosecond) }
@@ -136,9 +137,9 @@ struct BadInputTests {
         #expect(CoreDuration(Duration.seconds(Int64.max)) == .infinite)
         #expect(CoreDuration(Duration.seconds(Int64.min)).nanoseconds == .min)
         #expect(CoreDuration(Duration.nanoseconds(-7)).nanoseconds == -7)
-        #expect(CoreDuration(Duration.nanoseconds(-7.5)).nanoseconds == -8)
-        #expect(CoreDuration(Duration.seconds(-7) - .nanoseconds(0.5)).nanoseconds == -7_000_000_001)
-        #expect(CoreDuration(Duration.nanoseconds(7.5)).nanoseconds == 7)
+        #expect(CoreDuration(Duration.microseconds(-0.0075)).nanoseconds == -8)
+        #expect(CoreDuration(Duration.seconds(-7) - .microseconds(0.0005)).nanoseconds == -7_000_000_001)
+        #expect(CoreDuration(Duration.microseconds(0.0075)).nanoseconds == 7)
         #expect(
             CoreDuration(Duration(secondsComponent: 9_223_372_036, attosecondsComponent: 900_000_000_000_000_000))
                 == .infinite)

@@ -55,6 +55,7 @@ public struct Actions<Key, Value> {
 
     /// Adds to ``more``. Creating an array of one takes half the code that appending to an empty one runs through (row `due`).
     @inlinable
+    @inline(__always)
     mutating func add(_ action: consuming Action<Key, Value>) {
         if more.isEmpty { more = [action] } else { more.append(action) }
     }

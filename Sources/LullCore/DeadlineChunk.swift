@@ -1,16 +1,14 @@
 extension DeadlineQueue {
     /// When to look at a gate.
-    @usableFromInline
     struct Entry {
         /// The instant, in nanoseconds.
-        @usableFromInline var at: Int64
+        var at: Int64
         /// The slot of the gate.
-        @usableFromInline var slot: UInt32
+        var slot: UInt32
         /// The number of the gate's burst, modulo 2³²: it breaks ties, and tells the present burst of a slot from an
         /// earlier one.
-        @usableFromInline var burst: UInt32
+        var burst: UInt32
 
-        @inlinable
         init(at: CoreInstant, slot: UInt32, burst: UInt64) {
             self.at = at.nanoseconds
             self.slot = slot
@@ -29,7 +27,6 @@ extension DeadlineQueue {
     /// This type alone touches that memory; the owner of the handle deallocates it. A chain grows by chunks that never
     /// move, so that adding an entry copies no others. Arrays checked at each move of an entry whether they were shared,
     /// which doubled the time of the row `due`.
-    @usableFromInline
     struct Chunk {
         private struct Header {
             var next: Chunk?

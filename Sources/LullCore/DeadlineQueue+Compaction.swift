@@ -1,7 +1,6 @@
 // Stale entries are found by handing entries out: the caller pushes those that are current again.
 extension DeadlineQueue {
     /// Whether entries have been handed out and more are to come.
-    @usableFromInline
     var isCompacting: Bool { uncompacted != 0 || detached != nil }
 
     /// Checks some entries, and drops those that are not to be kept.
@@ -11,7 +10,6 @@ extension DeadlineQueue {
     ///   - keeps: Whether to keep an entry that this pass of compaction has come to. Each pass has another number than
     ///     those before it, from 1 to 127, what a slot has bits for; then they begin again at 1. An entry that was detached
     ///     outside a pass comes with 0, since a pass may have come to it before.
-    @usableFromInline
     mutating func compact(limit: Int, keeping keeps: (_ entry: Entry, _ pass: UInt8) -> Bool) {
         // An interrupted redistribution would be no part of the pass, and must not be missed for ever.
         if redistributing != nil, let buckets {
@@ -51,7 +49,6 @@ extension DeadlineQueue {
     }
 
     /// Removes and returns an entry of what is detached, if there is one.
-    @usableFromInline
     mutating func popDetached() -> Entry? {
         guard let chunk = detached else { return nil }
         let entry = chunk.removeLast()
@@ -64,7 +61,6 @@ extension DeadlineQueue {
     }
 
     /// An entry at the earliest instant of those that are neither about to be popped nor detached.
-    @usableFromInline
     var frontEntry: Entry? {
         guard let buckets else { return count > 0 ? only : nil }
         guard ties.count == 0, redistributing == nil, occupied != 0 else { return nil }
@@ -72,7 +68,6 @@ extension DeadlineQueue {
     }
 
     /// Detaches the bucket of ``frontEntry``, to be checked with ``popDetached()``.
-    @usableFromInline
     mutating func detachFront() {
         if buckets == nil, count > 0 { _ = makeBuckets() }
         guard detached == nil, occupied != 0 else { return }
@@ -87,7 +82,6 @@ extension DeadlineQueue {
     }
 
     /// Removes all entries and deallocates their memory.
-    @usableFromInline
     mutating func removeAll() {
         let (last, pass) = (last, pass)
         self = DeadlineQueue()

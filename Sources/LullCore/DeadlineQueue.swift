@@ -47,12 +47,11 @@ struct DeadlineQueue: ~Copyable {
     var spares: Chunk?
     var spareCount = 0
     /// The number of entries.
-    @usableFromInline var count = 0
+    var count = 0
 
     /// The number of buckets.
     static let width = 65
 
-    @usableFromInline
     init() {}
 
     // Inlinable, or the compiler (6.3) crashes in Embedded Swift where it inlines the deinit into generic code.
@@ -70,7 +69,6 @@ struct DeadlineQueue: ~Copyable {
     }
 
     /// The earliest instant; while chains are checked possibly an earlier one, but not earlier than what has been popped.
-    @usableFromInline
     var next: CoreInstant? {
         count > 0 ? CoreInstant(nanoseconds: min(front, detached == nil ? .max : detachedFront)) : nil
     }
@@ -92,7 +90,6 @@ struct DeadlineQueue: ~Copyable {
     // MARK: - Adding
 
     /// Adds an entry at the last instant popped or later.
-    @usableFromInline
     mutating func push(_ entry: Entry) {
         assert(entry.at >= last, "an entry was added before the last instant popped: time ran backwards")
         count += 1
@@ -153,7 +150,6 @@ struct DeadlineQueue: ~Copyable {
     ///
     /// - Parameter budget: How many entries may be redistributed; afterwards what is left of it. Once it is used up there
     ///   may be no answer yet, and ``next`` is not later than `now`: call again.
-    @usableFromInline
     mutating func pop(notAfter now: CoreInstant, budget: inout Int) -> Entry? {
         guard count > 0 else { return nil }
         guard let buckets else {

@@ -1,22 +1,20 @@
 /// The executions of one key: those that have started, and the one that is due and waits (<doc:Semantics>, section 7).
 ///
 /// A key has this only while it has one or the other. An execution that has started runs, and then stays until the driver has
-/// told its outcome.
+/// told its outcome. The values that wait lie in the cell behind it (``Slab``).
 @usableFromInline
-struct KeyExecutions<Value> {
+struct KeyExecutions {
     /// An execution that has started, until its outcome has been told.
-    @usableFromInline
     struct Run {
-        @usableFromInline let serial: UInt64
+        let serial: UInt64
         /// The number of submits that it handles.
-        @usableFromInline let size: Int
-        @usableFromInline var phase: Phase
+        let size: Int
+        var phase: Phase
         /// A number that the driver has attached; `UInt32.max` for none.
-        @usableFromInline var attachment: UInt32
+        var attachment: UInt32
         /// The callers that wait for its end.
-        @usableFromInline var waiters: [WaiterID]
+        var waiters: [WaiterID]
 
-        @inlinable
         init(serial: UInt64, size: Int, waiters: [WaiterID]) {
             self.serial = serial
             self.size = size
@@ -25,7 +23,6 @@ struct KeyExecutions<Value> {
             self.waiters = waiters
         }
 
-        @inlinable
         var state: RunState {
             switch phase {
             case .running: .running
@@ -36,7 +33,6 @@ struct KeyExecutions<Value> {
     }
 
     /// What an execution that has started is doing.
-    @usableFromInline
     enum Phase: Equatable {
         /// Its handler runs.
         case running
@@ -48,17 +44,50 @@ struct KeyExecutions<Value> {
         case telling(Int)
     }
 
-    /// The slot of the key.
-    @usableFromInline let slot: UInt32
-    /// The position in the queue of starts; `UInt32.max` while not there.
-    @usableFromInline var queuePosition: UInt32
-    /// Almost always the only run: the others need an allocation.
-    @usableFromInline var run: Run?
-    /// Runs that started beside it, under ``WhileRunning/concurrent``.
-    @usableFromInline var others: [Run]
-    @usableFromInline var waiting: WaitingBatch<Value>?
+    /// Values that are due and have not started: with `maxBatch` in parts, the first of which starts next.
+    struct Waiting {
+        /// A caller that waits, and for how many values. It does not wait for what came after them.
+        struct Waiter {
+            let id: WaiterID
+            var values: Int
+        }
 
-    @inlinable
+        /// The number of values in all.
+        var size: Int
+        var due: Gate.Due
+        /// The number in the order in which values fell due; that of a rest counts from its place behind what waits.
+        var dueNumber: UInt64
+        /// Whether a part has started, so that this is the rest.
+        var isRest = false
+        var waiters: [Waiter] = []
+
+        /// Removes a part of this size, less than all, and returns its share of what is due.
+        ///
+        /// Afterwards ``waiters`` are those that wait for a later part, too.
+        mutating func takePart(_ part: Int) -> Gate.Due {
+            var dueNow = due
+            dueNow.count = part
+            due.count -= part
+            size -= part
+            isRest = true
+            for index in waiters.indices { waiters[index].values -= part }
+            waiters.removeAll { $0.values <= 0 }
+            return dueNow
+        }
+    }
+
+    /// The slot of the key.
+    let slot: UInt32
+    /// The position in the queue of starts; `UInt32.max` while not there.
+    var queuePosition: UInt32
+    /// Almost always the only run: the others need an allocation.
+    var run: Run?
+    /// Runs that started beside it, under ``WhileRunning/concurrent``.
+    var others: [Run]
+    var waiting: Waiting?
+    /// Whether the values that wait are in the cell: not yet, if the owner has still to move them.
+    @usableFromInline var hasValues = false
+
     init(slot: UInt32) {
         self.slot = slot
         queuePosition = .max
@@ -66,18 +95,15 @@ struct KeyExecutions<Value> {
     }
 
     /// Whether an execution has started whose outcome has not been told.
-    @inlinable
     var hasStarted: Bool { run != nil || !others.isEmpty }
 
     /// Whether the handler runs for the key.
-    @inlinable
     var isRunning: Bool {
         if let run, run.state != .telling { return true }
         return others.contains { $0.state != .telling }
     }
 
     /// Whether a value waits. Comparing ``waiting`` with nil would copy it.
-    @inlinable
     var isWaiting: Bool {
         switch waiting {
         case .some: true
@@ -85,12 +111,10 @@ struct KeyExecutions<Value> {
         }
     }
 
-    @inlinable
     mutating func add(_ new: Run) {
         if run == nil { run = new } else { others.append(new) }
     }
 
-    @inlinable
     mutating func remove(_ serial: UInt64) -> Run? {
         if let found = run, found.serial == serial {
             run = nil
@@ -103,7 +127,6 @@ struct KeyExecutions<Value> {
     /// The handler of a run has ended. The run stays for as many steps as its outcome is told in, and else is removed.
     ///
     /// - Returns: The run as it was; nil if its handler does not run.
-    @inlinable
     mutating func end(_ serial: UInt64, telling steps: Int) -> Run? {
         guard let ended = steps == 0 ? remove(serial) : find(serial), ended.state != .telling else { return nil }
         guard steps > 0 else { return ended }
@@ -116,7 +139,6 @@ struct KeyExecutions<Value> {
     }
 
     /// Counts one step of telling less for a run, and returns how many are left; nil if there was none.
-    @usableFromInline
     mutating func endStep(_ serial: UInt64) -> Int? {
         var left: Int?
         changeRuns { run in
@@ -128,7 +150,6 @@ struct KeyExecutions<Value> {
     }
 
     /// Marks the runs that are not being cancelled yet, and returns their serial numbers.
-    @usableFromInline
     mutating func cancelRuns(_ reason: Phase) -> [UInt64] {
         var serials: [UInt64] = []
         changeRuns { run in
@@ -140,19 +161,16 @@ struct KeyExecutions<Value> {
     }
 
     /// Lets runs that are cancelled for a newer value end as cancelled: that value has been cancelled.
-    @usableFromInline
     mutating func cancelSuperseded() {
         changeRuns { run in if run.phase == .superseded { run.phase = .cancelled } }
     }
 
-    @inlinable
     mutating func changeRuns(_ body: (inout Run) -> Void) {
         if run != nil { body(&run!) }  // Proof: the condition.
         for index in others.indices { body(&others[index]) }
     }
 
     /// The run with a serial number, if it is one of this key.
-    @inlinable
     func find(_ serial: UInt64) -> Run? {
         if let only = run, only.serial == serial { return only }
         return others.first { $0.serial == serial }
@@ -161,7 +179,6 @@ struct KeyExecutions<Value> {
     /// Lets a caller wait for the ends of what runs and what waits.
     ///
     /// - Returns: The number of executions that it waits for.
-    @usableFromInline
     mutating func add(_ waiter: WaiterID) -> Int {
         var awaited = 0
         changeRuns { run in
@@ -169,7 +186,7 @@ struct KeyExecutions<Value> {
             awaited += 1
         }
         if let size = waiting?.size {
-            waiting?.waiters.append(WaitingBatch.Waiter(id: waiter, values: size))
+            waiting?.waiters.append(Waiting.Waiter(id: waiter, values: size))
             awaited += 1
         }
         return awaited
@@ -178,7 +195,6 @@ struct KeyExecutions<Value> {
     /// Removes a caller that waits.
     ///
     /// - Returns: The number of executions that it waited for.
-    @inlinable
     mutating func remove(_ waiter: WaiterID) -> Int {
         var awaited = 0
         changeRuns { run in
@@ -196,7 +212,6 @@ struct KeyExecutions<Value> {
 
 extension Array {
     /// Removes an element, and gives the memory back with the last one.
-    @inlinable
     mutating func removeAndShrink(at index: Int) {
         if count == 1 { self = [] } else { remove(at: index) }
     }

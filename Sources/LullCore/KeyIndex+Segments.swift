@@ -6,7 +6,7 @@ extension KeyIndex {
     static let segmentCapacity = 512
 
     /// Two segments with this many keys or fewer are merged: about a fifth of the capacity, so that they are not split
-    /// again soon. A greater bound would take time, since each key is hashed again; a smaller one, memory.
+    /// again soon. A greater bound would take time, since each key is moved; a smaller one, memory.
     static let mergeBound = 96
 
     /// The greatest depth of the directory, which is then a megabyte; enough for 18 million keys before segments grow instead.

@@ -3,7 +3,7 @@
 /// An entry holds a slot index, and beside it as many bits of the key's hash as the index leaves room for (15 with 100,000
 /// keys), so that other keys are hardly ever compared. It is half the size of an entry with the whole hash: the index of
 /// 100,000 keys stays in the cache, and a submit at random takes 0.86 times as long. In return an entry does not say where
-/// it belongs: moving entries takes their keys.
+/// it belongs: moving entries takes the hashes that the slots keep.
 ///
 /// Thus no call moves many. Keys lie in segments of up to 512 entries; a directory, indexed by other bits of the hash, says
 /// which. A full segment is split in two, two that are nearly empty are merged, and the directory doubles and halves with
@@ -104,7 +104,6 @@ struct KeyIndex: ~Copyable {
     var levels: UnsafeMutablePointer<UInt32>?
 
     /// Creates an index without keys and without memory.
-    @usableFromInline
     init() {}
 
     // Inlinable, or the compiler (6.3) crashes in Embedded Swift where it inlines the deinit into generic code.
@@ -126,6 +125,13 @@ struct KeyIndex: ~Copyable {
     @inline(__always)
     static func hash<Key: Hashable>(_ key: Key) -> UInt {
         UInt(bitPattern: key.hashValue)
+    }
+
+    /// Stops the program unless the hash of a key is still the one under which it was stored.
+    @usableFromInline
+    static func check(_ isSame: Bool) {
+        // Only this prints its message in an optimised build.
+        if !isSame { fatalError("Lull: a key's hash has changed while it was in use") }
     }
 
     /// The directory, where the caller knows that there is one.
@@ -165,7 +171,6 @@ struct KeyIndex: ~Copyable {
     ///
     /// - Parameter hashOf: Returns the hash of the key of a slot. Making room moves the keys of one full segment at most:
     ///   410, if no more than a few hashes are alike.
-    @usableFromInline
     mutating func insert(_ hash: UInt, slot: UInt32, hashOf: (UInt32) -> UInt) {
         if !hasRoom(for: hash, slot: slot) {
             makeRoom(for: hash, slot: slot, hashOf: hashOf)
@@ -183,7 +188,6 @@ struct KeyIndex: ~Copyable {
     /// Removes the entry of a slot. Where that leaves few keys, memory is given back.
     ///
     /// - Parameter hashOf: Returns the hash of the key of a slot. Giving memory back moves 96 keys at most.
-    @usableFromInline
     mutating func remove(_ hash: UInt, slot: UInt32, hashOf: (UInt32) -> UInt) {
         guard directory != nil else { preconditionFailure("a key that was open is not in the index") }
         let number = number(hash)
@@ -200,8 +204,7 @@ struct KeyIndex: ~Copyable {
         let (entries, mask) = (segment.entries, segment.mask)
         var position = hash & mask
         while entries[Int(position)] != wanted {
-            // Right here: the slot is known by this hash alone, and only this prints its message in an optimised build.
-            if entries[Int(position)] == 0 { fatalError("Lull: a key's hash has changed while it was in use") }
+            precondition(entries[Int(position)] != 0, "a key is not in the index: this is a bug in LullCore")
             position = (position + 1) & mask
         }
         entries[Int(position)] = segment.tombstone

@@ -57,10 +57,14 @@ extension Slab {
     @inline(never)
     mutating func grow(_ block: UnsafeMutablePointer<Block>, isFirst: Bool) {
         let capacity = isFirst ? max(1, min(block.pointee.capacity * 4, 64)) : 64
-        let memory = UnsafeMutablePointer<Element>.allocate(capacity: Int(capacity))
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: Int(capacity) * stride, alignment: alignment)
         if let old = block.pointee.memory {
             // A block without room is full, so that all of it is initialised.
-            memory.moveInitialize(from: old, count: Int(block.pointee.capacity))
+            for number in 0..<Int(block.pointee.capacity) {
+                let (from, to) = (element(number, in: old), element(number, in: memory))
+                to.moveInitialize(from: from, count: 1)
+                moveCell?(from, to)
+            }
             old.deallocate()
         }
         block.pointee.memory = memory

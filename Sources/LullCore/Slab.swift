@@ -7,11 +7,15 @@
 ///
 /// The memory is unsafe for the sake of the rows `hot`, `keyed` and `memory`: an array would check at every step whether it
 /// is shared, and move all elements as it grows. Outside these files, only ``subscript(_:)`` hands out a pointer.
+///
+/// Behind each element lies a cell, of a size that is known at run time alone: there the generic owner of a slab keeps its
+/// keys and values, of which code that is compiled once knows nothing. The slab gives them memory, and moves them where it
+/// has to; the owner initialises and deinitialises them.
 @usableFromInline
 package struct Slab<Element>: ~Copyable {
     @usableFromInline
     struct Block {
-        @usableFromInline var memory: UnsafeMutablePointer<Element>?
+        @usableFromInline var memory: UnsafeMutableRawPointer?
         /// A bit for every index that is taken.
         @usableFromInline var occupancy: UInt64 = 0
         /// The number of elements that there is memory for.
@@ -42,8 +46,16 @@ package struct Slab<Element>: ~Copyable {
     /// A segment that has a free index; `UInt32.max` for none.
     @usableFromInline var firstVacant: UInt32
     @usableFromInline var elementCount: Int
+    /// The bytes from one element to the next.
+    @usableFromInline let stride: Int
+    @usableFromInline let alignment: Int
+    /// Moves what is in an element's cell to that of another one, which has been moved there already.
+    @usableFromInline let moveCell: CellMove?
     /// The memory of blocks that are empty.
     @usableFromInline var discarded: Discarded
+
+    @usableFromInline
+    package typealias CellMove = (_ from: UnsafeMutablePointer<Element>, _ to: UnsafeMutablePointer<Element>) -> Void
 
     /// The number of elements.
     @inlinable
@@ -56,8 +68,19 @@ package struct Slab<Element>: ~Copyable {
     static var elementsPerSegment: Int { 1 << 16 }
 
     /// Creates a slab without elements and without memory.
+    ///
+    /// - Parameters:
+    ///   - stride: The bytes of an element and its cell; a multiple of both alignments.
+    ///   - alignment: The greater alignment.
+    ///   - moveCell: Moves what is in a cell; nil if there are none.
     @inlinable
-    package init() {
+    package init(
+        stride: Int = MemoryLayout<Element>.stride, alignment: Int = MemoryLayout<Element>.alignment,
+        moveCell: CellMove? = nil
+    ) {
+        self.stride = stride
+        self.alignment = alignment
+        self.moveCell = moveCell
         segmentCount = 0
         segmentCapacity = 0
         firstVacant = .max
@@ -91,7 +114,14 @@ package struct Slab<Element>: ~Copyable {
     package subscript(index: UInt32) -> UnsafeMutablePointer<Element> {
         assert(contains(index), "no element at index \(index)")
         // Proof: an index that is taken lies in a block that has memory.
-        return block(of: index).pointee.memory.unsafelyUnwrapped + Int(index & 63)
+        return element(Int(index & 63), in: block(of: index).pointee.memory.unsafelyUnwrapped)
+    }
+
+    /// The element with a number in the memory of a block.
+    @inlinable
+    @inline(__always)
+    func element(_ number: Int, in memory: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Element> {
+        (memory + number &* stride).assumingMemoryBound(to: Element.self)
     }
 
     /// The block of an index. There must be one.
@@ -123,7 +153,7 @@ package struct Slab<Element>: ~Copyable {
         let block = segment.pointee.blocks.unsafelyUnwrapped + Int(blockNumber)
         let offset = UInt32((~block.pointee.occupancy).trailingZeroBitCount)
         if offset >= block.pointee.capacity { grow(block, isFirst: number == 0 && blockNumber == 0) }
-        (block.pointee.memory.unsafelyUnwrapped + Int(offset)).initialize(to: element)
+        self.element(Int(offset), in: block.pointee.memory.unsafelyUnwrapped).initialize(to: element)
         block.pointee.occupancy |= 1 << UInt64(offset)
         if block.pointee.occupancy == .max { segment.pointee.firstVacant = block.pointee.nextVacant }
         segment.pointee.count += 1
@@ -216,7 +246,7 @@ package struct Slab<Element>: ~Copyable {
                     var taken = block.pointee.occupancy
                     while taken != 0, let memory = block.pointee.memory {
                         let offset = taken.trailingZeroBitCount
-                        body(UInt32(number << 6 | offset), memory + offset)
+                        body(UInt32(number << 6 | offset), element(offset, in: memory))
                         taken &= taken - 1
                     }
                     number += 1

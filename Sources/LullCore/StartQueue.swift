@@ -6,16 +6,14 @@
 /// millions of entries to a larger place would take longer than a lock may be held (row `holds`).
 @usableFromInline
 struct StartQueue: ~Copyable {
-    @usableFromInline
     struct Entry {
         /// When the value fell due.
         let at: CoreInstant
         /// The number of the value in the order in which values fell due.
         let dueNumber: UInt64
         /// The index of the key's executions.
-        @usableFromInline let executions: UInt32
+        let executions: UInt32
 
-        @usableFromInline
         init(at: CoreInstant, dueNumber: UInt64, executions: UInt32) {
             self.at = at
             self.dueNumber = dueNumber
@@ -30,11 +28,10 @@ struct StartQueue: ~Copyable {
     var pages: [UnsafeMutablePointer<Entry>] = []
     /// The number of entries that an only page has memory for; with further pages, all are full ones.
     private var firstCapacity = 0
-    @usableFromInline private(set) var count = 0
+    private(set) var count = 0
 
     static let pageSize = 1024
 
-    @usableFromInline
     init() {}
 
     // Inlinable, or the compiler (6.3) crashes in Embedded Swift where it inlines the deinit into generic code.
@@ -52,13 +49,11 @@ struct StartQueue: ~Copyable {
     }
 
     /// The first entry, if there is one.
-    @usableFromInline
     var first: Entry? { count > 0 ? self[0] : nil }
 
     /// Adds an entry.
     ///
     /// - Parameter moved: Called for every entry whose position is another one now.
-    @usableFromInline
     mutating func insert(_ entry: Entry, moved: (_ executions: UInt32, _ position: UInt32) -> Void) {
         reserve()
         count += 1
@@ -68,7 +63,6 @@ struct StartQueue: ~Copyable {
     /// Removes the entry at a position.
     ///
     /// - Parameter moved: Called for every entry whose position is another one now.
-    @usableFromInline
     mutating func remove(at position: Int, moved: (_ executions: UInt32, _ position: UInt32) -> Void) {
         count -= 1
         let last = self[count]

@@ -16,19 +16,18 @@ public struct Sweep: Sendable {
         case dropUnreachable
     }
 
-    @usableFromInline let number: UInt16
+    let number: UInt16
     /// The blocks of slots that have not been visited.
-    @usableFromInline var blocks: Range<Int>
+    var blocks: Range<Int>
     /// The keys that were there when it began, with the numbers of their bursts.
-    @usableFromInline var found: [(burst: UInt64, slot: UInt32)] = []
+    var found: [(burst: UInt64, slot: UInt32)] = []
     /// How many of them it has been applied to.
-    @usableFromInline var position = 0
+    var position = 0
     private var isSorted = false
     /// Whether the call has been applied to every key.
     public var isDone: Bool { hasFinished }
-    @usableFromInline var hasFinished = false
+    var hasFinished = false
 
-    @usableFromInline
     init(number: UInt16, blocks: Range<Int>) {
         self.number = number
         self.blocks = blocks
@@ -43,19 +42,10 @@ public struct Sweep: Sendable {
     }
 
     /// A call for all keys that is under way, as the engine keeps it.
-    @usableFromInline
     struct Mark {
-        @usableFromInline let number: UInt16
-        @usableFromInline let kind: Kind
-        @usableFromInline let at: CoreInstant
-        @usableFromInline let waiter: WaiterID?
-
-        @inlinable
-        init(number: UInt16, kind: Kind, at: CoreInstant, waiter: WaiterID?) {
-            self.number = number
-            self.kind = kind
-            self.at = at
-            self.waiter = waiter
-        }
+        let number: UInt16
+        let kind: Kind
+        let at: CoreInstant
+        let waiter: WaiterID?
     }
 }

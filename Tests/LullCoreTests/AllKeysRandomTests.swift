@@ -27,7 +27,7 @@ struct AllKeysRandomTests {
             let counters = trial.engine.counters
             #expect(counters.pending + counters.running == 0, "seed \(seed)")
             #expect(
-                trial.engine.slots.count == 0 && trial.engine.waiters == [:] && trial.ended == trial.started,
+                trial.engine.core.slots.count == 0 && trial.engine.core.waiters == [:] && trial.ended == trial.started,
                 "seed \(seed)")
         }
     }

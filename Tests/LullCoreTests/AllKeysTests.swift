@@ -56,7 +56,7 @@ struct AllKeysTests {
         var sweep = engine.beginSweep(.flush, at: CoreInstant(1))
         _ = engine.continueSweep(&sweep, limit: 4)
         for case .start(let execution) in started.more { _ = engine.ended(execution.run, .returned) }
-        #expect(engine.slots.count == 0)
+        #expect(engine.core.slots.count == 0)
         while !sweep.isDone { _ = engine.continueSweep(&sweep, limit: 4) }
         #expect(engine.counters.executed == 1000)
         #expect(engine.checkInvariants() == [])
@@ -78,7 +78,7 @@ struct AllKeysTests {
         #expect(keys(next) == [])
         while !sweep.isDone { _ = engine.continueSweep(&sweep, limit: 1) }
         #expect(engine.counters.cancelled == 1)
-        #expect(engine.slots.count == 0)
+        #expect(engine.core.slots.count == 0)
     }
 
     @Test("a call that does everything at once ends those that are under way, and resumes their callers")

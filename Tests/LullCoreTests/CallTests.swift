@@ -35,7 +35,7 @@ struct CallTests {
         rig.flush("k", at: 0)
         rig.cancel("k", at: 0)
         #expect(rig.executions == [])
-        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.core.slots.count == 0)
     }
 
     @Test("flush does what was due before it, with its own edge")

@@ -36,9 +36,8 @@
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
             let program = """
-                var index = KeyIndex()
-                index.insert(1, slot: 0) { _ in 1 }
-                index.remove(2, slot: 0) { _ in 2 }
+                KeyIndex.check(true)
+                KeyIndex.check(false)
                 """
             try Data(program.utf8).write(to: folder.appending(path: "main.swift"))
             let core = ArticleCode.root.appending(path: "Sources/LullCore")

@@ -145,7 +145,7 @@ struct DueTests {
     @Test("the numbers of bursts may wrap around in the queue without changing the order")
     func wrappingBirths() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
-        engine.burstCount = UInt64(UInt32.max) - 5
+        engine.core.burstCount = UInt64(UInt32.max) - 5
         for key in 0..<12 { _ = engine.submit(key, for: key, at: .origin) }
         var keys: [Int] = []
         for action in engine.advance(to: CoreInstant(10)).more {

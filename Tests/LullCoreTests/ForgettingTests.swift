@@ -10,10 +10,10 @@ struct ForgettingTests {
     func trailing() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
-        #expect(rig.engine.slots.count == 1)
+        #expect(rig.engine.core.slots.count == 1)
         rig.advance(to: 10)
-        #expect(rig.engine.slots.count == 0)
-        #expect(rig.engine.keyIndex.count == 0)
+        #expect(rig.engine.core.slots.count == 0)
+        #expect(rig.engine.core.keyIndex.count == 0)
         #expect(rig.released == ["k"])
     }
 
@@ -24,9 +24,9 @@ struct ForgettingTests {
         #expect(rig.engine.alarm == .farFuture)
         #expect(!rig.last.movesAlarm)
         rig.advance(to: 9)
-        #expect(rig.engine.slots.count == 3)
+        #expect(rig.engine.core.slots.count == 3)
         rig.advance(to: 10)
-        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.core.slots.count == 0)
         #expect(rig.released == ["a", "b", "c"])
     }
 
@@ -35,11 +35,11 @@ struct ForgettingTests {
         let rig = try Rig(.throttle(10, .leading))
         for number in 0..<10 { rig.submit("\(number)", "\(number)", at: 0) }
         rig.advance(to: 15, limit: 4)
-        #expect(rig.engine.slots.count == 6)
+        #expect(rig.engine.core.slots.count == 6)
         #expect(rig.engine.alarm == CoreInstant(15))
         #expect(rig.last.movesAlarm)
         rig.advance(to: 15, limit: 100)
-        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.core.slots.count == 0)
         #expect(rig.engine.alarm == .farFuture)
     }
 
@@ -48,7 +48,7 @@ struct ForgettingTests {
         let rig = try Rig(.throttle(10, .leading))
         for number in 0..<100 { rig.submit("\(number)", "\(number)", at: 0) }
         for number in 0..<50 { rig.submit("late \(number)", "late \(number)", at: 10) }
-        #expect(rig.engine.slots.count == 50)
+        #expect(rig.engine.core.slots.count == 50)
         #expect(rig.broken == [])
     }
 
@@ -57,11 +57,11 @@ struct ForgettingTests {
         let rig = try Rig(.debounce(10), handlersTakeTime: true)
         rig.submit("1", at: 0)
         rig.advance(to: 1000)
-        #expect(rig.engine.slots.count == 1)
+        #expect(rig.engine.core.slots.count == 1)
         #expect(rig.engine.openKeyCount == 0)
         rig.end("1")
-        #expect(rig.engine.slots.count == 0)
-        #expect(rig.engine.keyExecutions.count == 0)
+        #expect(rig.engine.core.slots.count == 0)
+        #expect(rig.engine.core.keyExecutions.count == 0)
     }
 
     @Test("a delay that is shortened later makes the gate idle, and forgotten, earlier")
@@ -70,7 +70,7 @@ struct ForgettingTests {
         rig.submit("1", at: 0, wait: .infinite)
         rig.submit("2", at: 5, wait: 2)
         rig.advance(to: 7)
-        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.core.slots.count == 0)
     }
 
     @Test("an entry that was made for a longer delay does no harm to the next burst")
@@ -93,9 +93,9 @@ struct ForgettingTests {
             rig.submit("\(round)", "\(round % 7)", at: round)
             rig.cancel("\(round % 7)", at: round)
         }
-        #expect(rig.engine.deadlines.count <= 128)
-        #expect(rig.engine.idleQueue.count <= 128)
-        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.core.deadlines.count <= 128)
+        #expect(rig.engine.core.idleQueue.count <= 128)
+        #expect(rig.engine.core.slots.count == 0)
         #expect(rig.broken == [])
     }
 
@@ -103,7 +103,7 @@ struct ForgettingTests {
     func shrinking() throws {
         let rig = try Rig(.debounce(10))
         for round in 0..<10_000 { rig.submit("\(round)", at: 0, wait: CoreDuration(1_000_000 - round)) }
-        #expect(rig.engine.deadlines.count <= 128)
+        #expect(rig.engine.core.deadlines.count <= 128)
         #expect(rig.due(at: 0) == 1_000_000 - 9_999)
         #expect(rig.broken == [])
     }
@@ -112,8 +112,8 @@ struct ForgettingTests {
     func completing(maxCount: Int) throws {
         let rig = try Rig(.throttle(1_000_000, maxCount: maxCount))
         for round in 0..<10_000 { rig.submit("\(round)", at: 0) }
-        #expect(rig.engine.deadlines.count <= 128)
-        #expect(rig.engine.idleQueue.count <= 128)
+        #expect(rig.engine.core.deadlines.count <= 128)
+        #expect(rig.engine.core.idleQueue.count <= 128)
         #expect(rig.broken == [])
     }
 
@@ -126,7 +126,7 @@ struct ForgettingTests {
             rig.advance(to: round * 2 + 1)
         }
         #expect(rig.executions == [])
-        #expect(rig.engine.deadlines.count <= 128)
+        #expect(rig.engine.core.deadlines.count <= 128)
         #expect(rig.broken == [])
     }
 
@@ -136,10 +136,10 @@ struct ForgettingTests {
             let rig = try Rig(.debounce(10, [.leading, .trailing]))
             for number in 0..<200 { rig.submit("\(number)", "\(number % 50)", at: 0) }
             if drops { rig.cancel(at: 1) } else { rig.flush(at: 1) }
-            #expect(rig.engine.deadlines.count == 0)
-            #expect(rig.engine.idleQueue.count == 0)
+            #expect(rig.engine.core.deadlines.count == 0)
+            #expect(rig.engine.core.idleQueue.count == 0)
             #expect(rig.engine.alarm == .farFuture)
-            #expect(rig.engine.slots.count == 0)
+            #expect(rig.engine.core.slots.count == 0)
             #expect(rig.broken == [])
         }
     }

@@ -180,17 +180,17 @@ struct KeyIndexTests {
     @Test("an engine's index grows and shrinks with the number of keys")
     func size() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
-        #expect(engine.keyIndex.footprint == 0)
+        #expect(engine.core.keyIndex.footprint == 0)
         _ = engine.submit(0, for: 0, at: .origin)
-        #expect(engine.keyIndex.footprint <= 64)
+        #expect(engine.core.keyIndex.footprint <= 64)
         for key in 1..<100_000 { _ = engine.submit(key, for: key, at: .origin) }
-        #expect(engine.keyIndex.footprint <= 100_000 * 12)
+        #expect(engine.core.keyIndex.footprint <= 100_000 * 12)
         // The last key keeps its slot, above many empty blocks.
         for key in 0..<99_999 { _ = engine.cancel(key, at: .origin) }
-        #expect(engine.keyIndex.footprint <= 8192)
+        #expect(engine.core.keyIndex.footprint <= 8192)
         #expect(engine.isPending(99_999, at: .origin) && !engine.isPending(0, at: .origin))
         _ = engine.cancel(99_999, at: .origin)
-        #expect(engine.keyIndex.footprint <= 512)
+        #expect(engine.core.keyIndex.footprint <= 512)
         #expect(engine.checkInvariants() == [])
     }
 
@@ -202,7 +202,7 @@ struct KeyIndexTests {
             _ = engine.cancel(key - 1000, at: .origin)
             _ = engine.submit(key, for: key, at: .origin)
         }
-        #expect(engine.keyIndex.capacity <= 4096)
+        #expect(engine.core.keyIndex.capacity <= 4096)
         #expect((49_000..<50_000).allSatisfy { engine.isPending($0, at: .origin) })
         #expect(engine.checkInvariants() == [])
     }

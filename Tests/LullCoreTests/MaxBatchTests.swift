@@ -31,7 +31,7 @@ struct MaxBatchTests {
         #expect(rig.executions == ["10 trailing 1+2 ×2", "10 trailing 3+4 ×2", "10 trailing 5"])
         #expect(rig.firsts == [0, 0, 0])
         rig.end("5")
-        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.core.slots.count == 0)
     }
 
     @Test("later values join the rest")

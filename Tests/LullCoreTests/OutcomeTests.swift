@@ -93,7 +93,7 @@ struct OutcomeTests {
         rig.end("2")
         rig.submit("4", at: 1)
         rig.advance(to: 1)
-        #expect(rig.engine.startCount == 4)
+        #expect(rig.engine.core.startCount == 4)
         #expect(rig.engine.runningExecutions == 3)
     }
 }

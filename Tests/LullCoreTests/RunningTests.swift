@@ -144,7 +144,7 @@ struct RunningTests {
         rig.end("3")
         rig.end("1")
         #expect(rig.fates("1", "2", "3") == [.executed, .failed, .executed])
-        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.core.slots.count == 0)
         #expect(rig.broken == [])
     }
 
@@ -158,7 +158,7 @@ struct RunningTests {
         rig.end("1")
         #expect(rig.executions == ["0 trailing 1"])
         #expect(rig.fate("2") == .absorbed)
-        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.core.slots.count == 0)
         #expect(rig.broken == [])
     }
 
@@ -210,7 +210,7 @@ struct RunningTests {
         rig.advance(to: 11)
         #expect(rig.executions.last == "11 trailing 2")
         rig.end("2")
-        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.core.slots.count == 0)
         #expect(rig.broken == [])
     }
 

@@ -34,7 +34,8 @@ struct ScaleTests {
         #expect(expected == Self.keys)
         #expect(engine.counters.executed == Self.keys)
         #expect(engine.checkInvariants() == [])
-        #expect(engine.slots.count == 0 && engine.keyExecutions.count == 0 && engine.deadlines.count == 0)
+        #expect(engine.core.slots.count == 0 && engine.core.keyExecutions.count == 0)
+        #expect(engine.core.deadlines.count == 0)
         let rest = engine.footprint
         print("\(Self.keys) keys: \(peak / Self.keys) bytes each, key and value among them; \(rest) bytes afterwards")
         #expect(peak <= Self.keys * (110 + 16) + 1 << 20)
@@ -52,7 +53,7 @@ struct ScaleTests {
             actions = engine.ended(execution.run, .returned).1.more
         }
         #expect(order == Array(0..<Self.keys))
-        #expect(engine.slots.count == 0 && engine.startQueue.count == 0)
+        #expect(engine.core.slots.count == 0 && engine.core.startQueue.count == 0)
     }
 
     @Test("keys that come and go with long deadlines do not make the engine grow", arguments: [false, true])
@@ -66,9 +67,9 @@ struct ScaleTests {
             }
             if round >= 1000 { _ = engine.cancel(round - 1000, at: at) }
         }
-        #expect(engine.slots.count <= 1000)
-        #expect(max(engine.deadlines.count, engine.idleQueue.count) <= 3000)
-        #expect(engine.keyIndex.capacity <= 8192)
+        #expect(engine.core.slots.count <= 1000)
+        #expect(max(engine.core.deadlines.count, engine.core.idleQueue.count) <= 3000)
+        #expect(engine.core.keyIndex.capacity <= 8192)
         #expect(engine.footprint <= 1 << 20)
     }
 
@@ -78,14 +79,15 @@ struct ScaleTests {
         for submit in 0..<Self.keys { _ = engine.submit(submit, for: submit % 4, at: CoreInstant(submit)) }
         #expect(engine.footprint < 1 << 13)
         #expect(engine.counters.superseded == Self.keys - 4)
-        #expect(engine.deadlines.count == 4)
+        #expect(engine.core.deadlines.count == 4)
     }
 }
 
 extension Engine {
     /// The bytes that the engine's own data structures hold, without what keys and values refer to.
     fileprivate var footprint: Int {
-        slots.footprint + keyExecutions.footprint + deadlines.footprint + idleQueue.footprint + keyIndex.footprint
-            + startQueue.pages.count * StartQueue.pageSize * MemoryLayout<StartQueue.Entry>.stride
+        core.slots.footprint + core.keyExecutions.footprint + core.deadlines.footprint + core.idleQueue.footprint
+            + core.keyIndex.footprint
+            + core.startQueue.pages.count * StartQueue.pageSize * MemoryLayout<StartQueue.Entry>.stride
     }
 }

@@ -130,7 +130,7 @@ struct SlotTests {
             rig.submit("\(round)", "k", at: round, wait: 0)
             rig.cancel("k", at: round)
         }
-        #expect(rig.engine.startQueue.count <= 70)
+        #expect(rig.engine.core.startQueue.count <= 70)
         #expect(rig.broken == [])
     }
 }

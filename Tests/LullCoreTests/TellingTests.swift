@@ -81,7 +81,7 @@ struct TellingTests {
         #expect(rig.stopped == [])
         #expect(rig.fates("1", "2") == [.failed, .cancelled])
         rig.tell("1")
-        #expect(rig.engine.slots.count == 0)
+        #expect(rig.engine.core.slots.count == 0)
         #expect(rig.broken == [])
     }
 }

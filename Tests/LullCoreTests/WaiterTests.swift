@@ -17,7 +17,7 @@ struct TicketTests {
         rig.submit("1", at: 0)
         #expect(rig.wait(2, "k") == false)
         #expect(rig.wait(3) == false)
-        #expect(rig.engine.waiters == [:])
+        #expect(rig.engine.core.waiters == [:])
     }
 
     @Test("a caller waits for the running execution of its key and for the one that waits behind it")
@@ -79,7 +79,7 @@ struct TicketTests {
         #expect(rig.resumed == [8])
         rig.end("3")
         #expect(rig.resumed == [8, 7])
-        #expect(rig.engine.waiters == [:])
+        #expect(rig.engine.core.waiters == [:])
     }
 
     @Test("a caller that is withdrawn is not resumed, and nothing is kept for it", arguments: [nil, "k"])
@@ -95,10 +95,10 @@ struct TicketTests {
         #expect(rig.wait(8, key))
         rig.stopWaiting(7, key)
         #expect(rig.broken == [])
-        #expect(rig.engine.waiters.keys.sorted() == [8])
+        #expect(rig.engine.core.waiters.keys.sorted() == [8])
         rig.end("1")
         rig.stopWaiting(8, key)
-        #expect(rig.engine.waiters.capacity == [WaiterID: Int]().capacity)
+        #expect(rig.engine.core.waiters.capacity == [WaiterID: Int]().capacity)
         #expect(rig.broken == [])
         for value in ["2", "3", "other"] { rig.end(value) }
         #expect(rig.resumed == [])
@@ -140,7 +140,7 @@ struct TicketTests {
             }
         }
         #expect(portions == 4)
-        #expect(engine.waiters == [8: runs.count])
+        #expect(engine.core.waiters == [8: runs.count])
     }
 
     @Test("a caller is resumed when what it waits for is cancelled")

@@ -1,16 +1,42 @@
 @testable import LullCore
 
 // The invariants of an engine between any two calls. Checking them visits everything there is.
+
 extension Engine {
-    /// The rules of the engine's own data that do not hold; empty unless there is a bug.
+    /// The rules that do not hold; empty unless there is a bug.
     func checkInvariants() -> [String] {
         var broken = Broken()
+        broken.rules = core.checkInvariants()
+        core.slots.forEach { index, slot in
+            let key = Self.key(of: slot).pointee
+            broken.unless(findSlot(of: key) == index, "the index finds key \(index) where it is")
+            broken.unless(slot.pointee.hash == KeyIndex.hash(key), "the hash of key \(index) is known")
+            guard collects, slot.pointee.gate.count > 0 else { return }
+            broken.unless(
+                Self.batch(of: slot).pointee.size == slot.pointee.gate.count,
+                "key \(index) keeps the right number of values")
+        }
+        core.keyExecutions.forEach { index, executions in
+            guard collects, executions.pointee.hasValues else { return }
+            broken.unless(
+                Self.waitingValues(of: executions).pointee.count == executions.pointee.waiting?.size,
+                "what waits at executions \(index) is counted")
+        }
+        return broken.rules
+    }
+}
+
+extension SlotEngine {
+    /// The rules of the core's own data that do not hold.
+    fileprivate func checkInvariants() -> [String] {
+        var broken = Broken()
+        broken.unless(actionCount == 0 && !movesAlarm, "every action has been done")
         checkSlots(&broken)
         checkExecutions(&broken)
         checkCounters(&broken)
         broken.rules += deadlines.checkInvariants().map { "deadlines: \($0)" }
         broken.rules += idleQueue.checkInvariants().map { "idle queue: \($0)" }
-        broken.rules += keyIndex.checkInvariants { KeyIndex.hash(slots[$0].pointee.key) }.map { "index: \($0)" }
+        broken.rules += keyIndex.checkInvariants { slots[$0].pointee.hash }.map { "index: \($0)" }
         broken.rules += slots.checkInvariants().map { "slots: \($0)" }
         broken.rules += keyExecutions.checkInvariants().map { "executions: \($0)" }
         return broken.rules
@@ -22,20 +48,15 @@ extension Engine {
         slots.forEach { index, slot in
             let slot = slot.pointee
             let gate = slot.gate
-            broken.unless(findSlot(of: slot.key) == index, "the index finds key \(index) where it is")
-            broken.unless(
-                (slot.batch != nil) == (gate.count > 0), "key \(index) has values exactly if its gate counts some")
+            broken.unless(slot.gauge != .forgotten, "what is forgotten has been released: key \(index)")
             broken.unless(gate.count == 0 || gate.isOpen, "the gate of key \(index) is open when something is pending")
             broken.unless(
                 gate.phase != .idle || slot.executions != .max, "key \(index) is forgotten when nothing is left of it")
             broken.unless(gate.phase != .full || gate.count > 0, "the gate of key \(index) is full of something")
             broken.unless(
                 gate.phase != .resting || setup.policy.spacing > .zero, "key \(index) rests only for its spacing")
-            let expected = setup.combination == .collect ? gate.count : 1
-            broken.unless(
-                slot.batch.map { $0.size == expected } ?? true, "key \(index) keeps the right number of values")
             let entry = DeadlineQueue.Entry(at: slot.scheduled, slot: index, burst: slot.burst)
-            if slot.batch != nil {
+            if gate.count > 0 {
                 broken.unless(slot.scheduled <= gate.pendingDue(by: setup.policy), "key \(index) is looked at in time")
                 broken.unless(nextAlarm <= slot.scheduled, "the alarm is in time for key \(index)")
                 broken.unless(
@@ -59,7 +80,8 @@ extension Engine {
                 slot.executions == .max || keyExecutions[slot.executions].pointee.slot == index,
                 "the executions of key \(index) are its own")
         }
-        broken.unless(keyIndex.count == slots.count, "the index has as many keys as there are")
+        broken.unless(
+            keyIndex.count == slots.count && keyCount == slots.count, "the index has as many keys as there are")
         broken.unless(openCount == open, "\(open) keys are counted as open, not \(openCount)")
         broken.unless(restingCount == resting, "\(resting) keys are counted as resting, not \(restingCount)")
         broken.unless(recentSlot == .max || slots.contains(recentSlot), "the most recent key is there")
@@ -88,11 +110,7 @@ extension Engine {
                 let isBlocked = setup.whileRunning != .concurrent && !runs.isEmpty
                 let position = Int(executions.queuePosition)
                 let isQueued = position < startQueue.count && startQueue[position].executions == index
-                let sizes = ([waiting.batch] + waiting.parts.compactMap { $0 }).map { $0.size }
-                broken.unless(sizes.reduce(0, +) == waiting.size, "what waits at \(key) is counted")
-                broken.unless(sizes.allSatisfy { $0 <= setup.maxBatch }, "no part at \(key) is too large")
-                broken.unless(
-                    sizes.dropLast().dropFirst().allSatisfy { $0 == setup.maxBatch }, "parts at \(key) are full")
+                broken.unless(executions.hasValues && waiting.size > 0, "\(key) has the values that wait")
                 broken.unless(
                     !isQueued || startQueue[position].dueNumber == waiting.dueNumber,
                     "\(key) is queued where it should be")
@@ -101,7 +119,9 @@ extension Engine {
                     isBlocked || runningCount >= setup.maxConcurrent || !sweeps.isEmpty,
                     "what waits at \(key) could not start")
             } else {
-                broken.unless(executions.queuePosition == .max, "\(key) is not queued with nothing waiting")
+                broken.unless(
+                    executions.queuePosition == .max && !executions.hasValues,
+                    "\(key) is not queued with nothing waiting")
             }
             for waiter in runs.flatMap({ $0.waiters }) + (executions.waiting?.waiters.map { $0.id } ?? []) {
                 awaited[waiter, default: 0] += 1
@@ -123,7 +143,10 @@ extension Engine {
 
     private func checkCounters(_ broken: inout Broken) {
         var (pending, waiting, running) = (0, 0, 0)
-        slots.forEach { _, slot in pending += slot.pointee.batch?.size ?? 0 }
+        slots.forEach { _, slot in
+            let count = slot.pointee.gate.count
+            pending += setup.combination == .collect ? count : min(count, 1)
+        }
         keyExecutions.forEach { _, executions in
             waiting += executions.pointee.waiting?.size ?? 0
             let runs = executions.pointee.others + (executions.pointee.run.map { [$0] } ?? [])

@@ -5,7 +5,7 @@ extension Slab {
     var footprint: Int {
         allSegments.indices.reduce(segmentCapacity * MemoryLayout<Segment>.stride) { bytes, number in
             let elements = blocks(of: number).reduce(0) { $0 + Int($1.capacity) }
-            return bytes + elements * MemoryLayout<Element>.stride
+            return bytes + elements * stride
                 + Int(allSegments[number].capacity) * MemoryLayout<Block>.stride
         }
     }

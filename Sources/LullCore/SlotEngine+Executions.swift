@@ -1,0 +1,354 @@
+// Executions: those that run, and due values that wait for an earlier one or for `maxConcurrent`. Section 7 of the semantics.
+extension SlotEngine {
+    /// Returns the executions of a slot's key, if it has any.
+    @inline(__always)
+    func executions(of slot: UnsafeMutablePointer<Slot>) -> UnsafeMutablePointer<KeyExecutions>? {
+        let index = slot.pointee.executions
+        return index == .max ? nil : keyExecutions[index]
+    }
+
+    /// Returns the executions of a run's key, if it has any.
+    @inline(__always)
+    private func executions(of run: RunID) -> UnsafeMutablePointer<KeyExecutions>? {
+        slots.contains(run.slot) ? executions(of: slots[run.slot]) : nil
+    }
+
+    /// The number of values behind this many submits.
+    @inline(__always)
+    private func size(of count: Int) -> Int { setup.combination == .collect ? count : 1 }
+
+    // MARK: - Falling due
+
+    /// Starts what has fallen due and is pending in a slot, or lets it wait.
+    mutating func fallDue(_ slotIndex: UInt32, _ due: Gate.Due) {
+        let slot = slots[slotIndex]
+        if slot.pointee.executions == .max {
+            slot.pointee.executions = keyExecutions.insert(KeyExecutions(slot: slotIndex))
+        }
+        let executions = keyExecutions[slot.pointee.executions]
+        if setup.whileRunning == .skip, due.edge != .flush, executions.pointee.isRunning {
+            return dropPending(slotIndex, due.count, .absorbed)
+        }
+        dueCount += 1
+        let size = size(of: due.count)
+        if !executions.pointee.isWaiting, !isBlocked(executions), runningCount < setup.maxConcurrent,
+            size <= setup.maxBatch, startQueue.count == 0
+        {
+            start(executions, size, due, [])
+        } else {
+            wait(slotIndex, size, due)
+        }
+    }
+
+    private mutating func wait(_ slotIndex: UInt32, _ size: Int, _ due: Gate.Due) {
+        let index = slots[slotIndex].pointee.executions
+        let executions = keyExecutions[index]
+        if executions.pointee.isWaiting {
+            removeFromStartQueue(executions)
+            join(slotIndex, size, due, to: index)
+        } else {
+            executions.pointee.waiting = KeyExecutions.Waiting(size: size, due: due, dueNumber: dueCount)
+            waitingSubmits += size
+            add(.wait(slot: slotIndex, executions: index))
+        }
+        if setup.whileRunning == .cancelRunning { cancelRuns(of: executions, .superseded) }
+        guard !isBlocked(executions) else { return }
+        queueStart(index)
+        // Only this key starts: where others queue, the call that is starting them continues with that.
+        while startQueue.count == 1, runningCount < setup.maxConcurrent, !isStartingWaiting { startFirstWaiting() }
+    }
+
+    /// Lets a due value replace, or join, the one that waits: counts are added, and `first` is the earlier's.
+    private mutating func join(_ slotIndex: UInt32, _ size: Int, _ due: Gate.Due, to index: UInt32) {
+        let executions = keyExecutions[index]
+        switch setup.combination {
+        case .first:
+            dropPending(slotIndex, due.count, .absorbed)
+        case .latest:
+            dropWaitingValues(index, size: 1, .superseded)
+            add(.wait(slot: slotIndex, executions: index))
+        case .collect:
+            executions.pointee.waiting?.size += size
+            waitingSubmits += size
+            add(.wait(slot: slotIndex, executions: index))
+        }
+        executions.pointee.waiting?.due.at = due.at
+        executions.pointee.waiting?.due.edge = due.edge
+        executions.pointee.waiting?.due.count += due.count
+        executions.pointee.waiting?.dueNumber = dueCount
+    }
+
+    @inline(__always)
+    private func isBlocked(_ executions: UnsafeMutablePointer<KeyExecutions>) -> Bool {
+        setup.whileRunning != .concurrent && executions.pointee.hasStarted
+    }
+
+    // MARK: - Dropping
+
+    /// Hands out what was pending in a slot, this many submits.
+    mutating func dropPending(_ slotIndex: UInt32, _ count: Int, _ fate: Fate) {
+        let size = size(of: count)
+        tally.pending -= size
+        tally.add(size, fate)
+        add(.settle(slot: slotIndex, fate))
+    }
+
+    /// Hands out the values that wait.
+    private mutating func dropWaitingValues(_ index: UInt32, size: Int, _ fate: Fate) {
+        tally.pending -= size
+        tally.add(size, fate)
+        add(.settleWaiting(slot: keyExecutions[index].pointee.slot, executions: index, fate))
+    }
+
+    /// Drops what waits at a key.
+    mutating func dropWaiting(_ index: UInt32) {
+        let executions = keyExecutions[index]
+        guard let waiting = executions.pointee.waiting.take() else { return }
+        removeFromStartQueue(executions)
+        waitingSubmits -= waiting.size
+        dropWaitingValues(index, size: waiting.size, .cancelled)
+        noteEnd(for: waiting.waiters.map { $0.id })
+        updateGauge(executions.pointee.slot)
+    }
+
+    // MARK: - Starts
+
+    /// Starts an execution of what is pending in the slot, or with `queued` of what waits.
+    private mutating func start(
+        _ executions: UnsafeMutablePointer<KeyExecutions>, _ size: Int, _ due: Gate.Due, _ waiters: [WaiterID],
+        queued: UInt32 = .max
+    ) {
+        startCount += 1
+        runningCount += 1
+        tally.pending -= size
+        tally.running += size
+        executions.pointee.add(KeyExecutions.Run(serial: startCount, size: size, waiters: waiters))
+        add(.start(slot: executions.pointee.slot, executions: queued, values: size, serial: startCount, due))
+    }
+
+    /// Queues a key whose value waits, to start as soon as `maxConcurrent` allows.
+    private mutating func queueStart(_ index: UInt32) {
+        let executions = keyExecutions[index]
+        guard let waiting = executions.pointee.waiting else { return }
+        var (at, number) = (waiting.due.at, waiting.dueNumber)
+        if waiting.isRest {
+            // The rest of a batch queues behind all that waits by now: its key does not hold back the others.
+            dueCount += 1
+            executions.pointee.waiting?.dueNumber = dueCount
+            (at, number) = (now, dueCount)
+        }
+        startQueue.insert(StartQueue.Entry(at: at, dueNumber: number, executions: index)) { index, position in
+            let executions = keyExecutions[index]
+            executions.pointee.queuePosition = position
+        }
+    }
+
+    /// Removes a key from the queue of starts, if it is there.
+    private mutating func removeFromStartQueue(_ executions: UnsafeMutablePointer<KeyExecutions>) {
+        let position = executions.pointee.queuePosition
+        guard position != .max else { return }
+        executions.pointee.queuePosition = .max
+        startQueue.remove(at: Int(position)) { index, position in
+            let executions = keyExecutions[index]
+            executions.pointee.queuePosition = position
+        }
+    }
+
+    /// Starts waiting values while `maxConcurrent` allows.
+    ///
+    /// A call for all keys that is under way is applied to a key before its value starts. Where it is applied to many, all
+    /// of which it may cancel, the rest is left to ``continueSweep(_:limit:)``.
+    mutating func startWaiting() {
+        guard startQueue.count > 0, runningCount < setup.maxConcurrent else { return }
+        var sweptCount = 0
+        isStartingWaiting = true
+        while runningCount < setup.maxConcurrent, let entry = startQueue.first, sweptCount < 64 {
+            let slot = keyExecutions[entry.executions].pointee.slot
+            if isAwaitingSweep(slot) {
+                _ = applyPendingSweeps(to: slot)
+                sweptCount += 1
+            } else {
+                startFirstWaiting()
+            }
+        }
+        isStartingWaiting = false
+    }
+
+    /// Starts what is first in the queue, or a part of it.
+    private mutating func startFirstWaiting() {
+        guard let index = startQueue.first?.executions else { return }
+        let executions = keyExecutions[index]
+        removeFromStartQueue(executions)
+        guard let size = executions.pointee.waiting?.size else {
+            preconditionFailure("a key is to start and has no value waiting: this is a bug in LullCore")
+        }
+        let all = executions.pointee.waiting?.waiters.map { $0.id } ?? []
+        if size > setup.maxBatch, let due = executions.pointee.waiting?.takePart(setup.maxBatch) {
+            waitingSubmits -= setup.maxBatch
+            // They wait for this part, and for a later one.
+            for waiter in executions.pointee.waiting?.waiters ?? [] { waiters[waiter.id, default: 0] += 1 }
+            start(executions, setup.maxBatch, due, all, queued: index)
+            if !isBlocked(executions) { queueStart(index) }
+        } else if let due = executions.pointee.waiting.take()?.due {
+            waitingSubmits -= size
+            start(executions, size, due, all, queued: index)
+            updateGauge(executions.pointee.slot)
+        }
+    }
+
+    // MARK: - Ends
+
+    /// Reports the end of an execution, and returns what became of its submits: ``Engine/ended(_:_:telling:)``.
+    @usableFromInline
+    mutating func ended(_ run: RunID, _ ending: Ending, telling steps: Int) -> Verdict {
+        let index = settledExecutions(of: run)
+        guard index != .max, case let executions = keyExecutions[index],
+            let ended = executions.pointee.end(run.serial, telling: steps)
+        else {
+            preconditionFailure("an execution that is not running was reported as ended")
+        }
+        runningCount -= 1
+        tally.running -= ended.size
+        let verdict: Verdict
+        switch (ending, ended.phase) {
+        case (.returned, _):
+            verdict = .executed
+            tally.executed += ended.size
+        case (.threw, .running), (.threw, .telling):
+            verdict = .failed
+            tally.failed += ended.size
+        case (.threw, .superseded):
+            verdict = .superseded
+            tally.superseded += ended.size
+        case (.threw, .cancelled):
+            verdict = .cancelled
+            tally.cancelled += ended.size
+        }
+        // While it is being told, other keys may have its slot.
+        if steps == 0 { unblock(index, ended.waiters) } else { startWaiting() }
+        return verdict
+    }
+
+    /// Reports the end of a step of telling: ``Engine/told(_:)``.
+    @usableFromInline
+    mutating func told(_ run: RunID) {
+        let index = settledExecutions(of: run)
+        guard index != .max, case let executions = keyExecutions[index],
+            let steps = executions.pointee.endStep(run.serial)
+        else {
+            preconditionFailure("the outcome of an execution was told once too often")
+        }
+        if steps == 0, let told = executions.pointee.remove(run.serial) { unblock(index, told.waiters) }
+    }
+
+    /// Applies the calls for all keys that are under way to the key of a run, and returns the index of its executions.
+    private mutating func settledExecutions(of run: RunID) -> UInt32 {
+        let index = slots.contains(run.slot) ? slots[run.slot].pointee.executions : .max
+        // A key with an execution that has started stays.
+        if index != .max { _ = applyPendingSweeps(to: run.slot) }
+        return index
+    }
+
+    /// Starts what waits for a key of which an execution was removed, and resumes the callers that waited for that.
+    private mutating func unblock(_ index: UInt32, _ waiters: [WaiterID]) {
+        let executions = keyExecutions[index]
+        if !waiters.isEmpty { noteEnd(for: waiters) }
+        // What waited for the key may start as soon as `maxConcurrent` allows; under `.concurrent` it could from the beginning.
+        if setup.whileRunning != .concurrent, executions.pointee.isWaiting { queueStart(index) }
+        startWaiting()
+        guard !executions.pointee.hasStarted, !executions.pointee.isWaiting else { return }
+        let slot = executions.pointee.slot
+        retire(index)
+        updateGauge(slot)
+        if slots[slot].pointee.gate.phase == .idle { forget(slot) }
+    }
+
+    /// Forgets the executions of a key: nothing of it runs or waits.
+    mutating func retire(_ index: UInt32) {
+        let slot = slots[keyExecutions[index].pointee.slot]
+        slot.pointee.executions = .max
+        add(.retire(executions: index))
+    }
+
+    /// Cancels the running executions of a key that are not being cancelled yet.
+    mutating func cancelRuns(of executions: UnsafeMutablePointer<KeyExecutions>, _ reason: KeyExecutions.Phase) {
+        for serial in executions.pointee.cancelRuns(reason) {
+            add(.cancel(RunID(slot: executions.pointee.slot, serial: serial)))
+        }
+    }
+
+    // MARK: - Questions about a run
+
+    /// The state of an execution.
+    @usableFromInline
+    func state(of run: RunID) -> RunState { executions(of: run)?.pointee.find(run.serial)?.state ?? .ended }
+
+    /// Attaches a number to an execution that is running: ``Engine/attach(_:to:)``.
+    @usableFromInline
+    mutating func attach(_ number: UInt32, to run: RunID) -> RunState {
+        var state = RunState.ended
+        guard let executions = executions(of: run) else { return state }
+        executions.pointee.changeRuns { other in
+            guard other.serial == run.serial else { return }
+            other.attachment = number
+            state = other.state
+        }
+        return state
+    }
+
+    /// The number that is attached to an execution that is running; `UInt32.max` for none.
+    @usableFromInline
+    func attachment(of run: RunID) -> UInt32 { executions(of: run)?.pointee.find(run.serial)?.attachment ?? .max }
+
+    // MARK: - Callers that wait
+
+    /// Lets a caller wait for the ends of what runs and waits at a slot, and returns whether there is anything.
+    @usableFromInline
+    mutating func addWaiter(_ waiter: WaiterID, at index: UInt32) -> Bool {
+        guard index != .max, let executions = executions(of: slots[index]) else { return false }
+        return setAwaited(executions.pointee.add(waiter), by: waiter)
+    }
+
+    /// Lets a caller wait for the ends of what runs and waits, and returns whether there is anything.
+    @usableFromInline
+    mutating func addWaiter(_ waiter: WaiterID) -> Bool {
+        var awaited = 0
+        keyExecutions.forEach { _, executions in awaited += executions.pointee.add(waiter) }
+        return setAwaited(awaited, by: waiter)
+    }
+
+    /// Withdraws a caller that waits for a slot's key.
+    @usableFromInline
+    mutating func removeWaiter(_ waiter: WaiterID, at index: UInt32) {
+        guard let left = waiters[waiter], index != .max, let executions = executions(of: slots[index]) else { return }
+        _ = setAwaited(left - executions.pointee.remove(waiter), by: waiter)
+    }
+
+    /// Withdraws a caller from the executions of some blocks, and returns whether nothing is kept for it any more.
+    @usableFromInline
+    mutating func removeWaiter(_ waiter: WaiterID, fromBlocks blocks: Range<Int>) -> Bool {
+        guard var left = waiters[waiter] else { return true }
+        keyExecutions.forEach(inBlocks: blocks) { _, executions in left -= executions.pointee.remove(waiter) }
+        return !setAwaited(left, by: waiter)
+    }
+
+    /// Sets the number of executions that a caller waits for, and returns whether there are any.
+    private mutating func setAwaited(_ count: Int, by waiter: WaiterID) -> Bool {
+        waiters[waiter] = count > 0 ? count : nil
+        if waiters.isEmpty { waiters = [:] }
+        return count > 0
+    }
+
+    /// Counts one execution less for each of these callers, and resumes those that wait for no other.
+    mutating func noteEnd(for ended: [WaiterID]) {
+        for waiter in ended {
+            guard let left = waiters[waiter] else { continue }
+            if left > 1 {
+                waiters[waiter] = left - 1
+            } else {
+                waiters[waiter] = nil
+                add(.resume(waiter))
+            }
+        }
+    }
+}

@@ -1,0 +1,322 @@
+/// All decisions of debouncing and throttling, over numbers: it knows neither keys nor values, and is compiled once.
+///
+/// The key of a slot, and what is pending there, lie in the slot's cell; what waits to start lies in the cell of the key's
+/// executions (``Slab``). The owner, which knows the types, moves them: each call adds to ``actions`` what is to be done,
+/// and the owner does that, in order, before the next call. Until then a slot and executions that are no longer needed
+/// keep their numbers.
+@usableFromInline
+struct SlotEngine: ~Copyable {
+    /// The state of one key.
+    @usableFromInline
+    struct Slot {
+        @usableFromInline var gate = Gate()
+        /// Both ``gauge`` and ``compactionPass``: one byte more would make a slot eight bytes larger (row `memory`).
+        var flags: UInt8 = 0
+        /// The last call for all keys that has been applied to this one.
+        var sweep: UInt16
+        /// The index of the key's executions; `UInt32.max` for none.
+        var executions = UInt32.max
+        /// The instant of a gate's entry: in `deadlines` while something is pending, and in `idleQueue` otherwise, unless the
+        /// gate is idle. It is never later than the gate's next change, and postponed only when it has come.
+        @usableFromInline var scheduled = CoreInstant.farPast
+        /// The number of the burst, in the order in which bursts began.
+        var burst: UInt64 = 0
+        /// The hash of the key.
+        @usableFromInline let hash: UInt
+
+        /// The number of keys that includes this one.
+        var gauge: Gauge {
+            // Proof: only the setter changes these bits.
+            get { Gauge(rawValue: flags & 3).unsafelyUnwrapped }
+            set { flags = flags & ~3 | newValue.rawValue }
+        }
+
+        /// The number of the pass of compaction that has kept the key's entry, or 0: a second such entry is one too many.
+        var compactionPass: UInt8 {
+            get { flags >> 2 }
+            set { flags = flags & 3 | newValue << 2 }
+        }
+
+        /// Whether the gate is open and has certainly not changed by itself yet.
+        @inlinable
+        func isOpen(beyond now: CoreInstant) -> Bool { gate.isOpen && now < scheduled }
+
+        /// Whether a call for all keys has not been applied to this one. Numbers wrap around; few calls are under way at once.
+        func isBehind(_ number: UInt16) -> Bool { Int16(bitPattern: number &- sweep) > 0 }
+    }
+
+    /// The numbers of keys that an engine reports.
+    enum Gauge: UInt8 {
+        case none
+        /// ``openCount``.
+        case open
+        /// ``restingCount``.
+        case resting
+        /// None: the key is in no index any more, and the owner has still to release it.
+        case forgotten
+    }
+
+    // The fields that every submit writes come first, close together: a thread that submits after another one waits for these
+    // cache lines.
+
+    /// The last instant handled.
+    @usableFromInline var now = CoreInstant.farPast
+    /// The slot of the last submit: a burst at one key needs no hashing. `UInt32.max` for none.
+    @usableFromInline var recentSlot = UInt32.max
+    /// Whether no submit may take the fast path: after a shut-down, and while a call for all keys is under way.
+    @usableFromInline var needsSlowPath = false
+    /// Whether the alarm has moved since the owner last looked.
+    @usableFromInline var movesAlarm = false
+    @usableFromInline var tally = Counters()
+
+    @usableFromInline let setup: Setup
+    @usableFromInline var slots: Slab<Slot>
+    @usableFromInline var keyIndex = KeyIndex()
+    /// What the owner has to do before the next call, in order: ``actionCount`` of them. The memory is used again.
+    @usableFromInline var actions: [SlotAction] = []
+    @usableFromInline var actionCount = 0
+    @usableFromInline var isClosed = false
+    @usableFromInline var nextAlarm = CoreInstant.farFuture
+    /// The number of keys, without those that are forgotten and have still to be released.
+    @usableFromInline var keyCount = 0
+    /// When pending values fall due.
+    var deadlines = DeadlineQueue()
+    /// When gates that have nothing pending may be forgotten. No wake-up is made for it.
+    var idleQueue = DeadlineQueue()
+    /// The number of bursts begun.
+    var burstCount: UInt64 = 0
+    /// The number of keys with an open gate or a waiting value.
+    @usableFromInline var openCount = 0
+    /// The number of the others whose gates are resting.
+    @usableFromInline var restingCount = 0
+
+    @usableFromInline var keyExecutions: Slab<KeyExecutions>
+    /// The number of submits that are due and wait to start.
+    @usableFromInline var waitingSubmits = 0
+    /// The number of executions running.
+    @usableFromInline var runningCount = 0
+    /// The number of executions started.
+    var startCount: UInt64 = 0
+    var startQueue = StartQueue()
+    /// Whether ``startWaiting()`` is running.
+    var isStartingWaiting = false
+    /// The number of values that have fallen due.
+    var dueCount: UInt64 = 0
+    /// How many executions each caller still waits for.
+    var waiters: [WaiterID: Int] = [:]
+    /// The calls for all keys that are under way, the oldest first.
+    var sweeps: [Sweep.Mark] = []
+    /// The number of the last of them that began, modulo 2¹⁶.
+    var sweepNumber: UInt16 = 0
+
+    /// Creates an engine with nothing pending, from slabs for its slots and executions.
+    @usableFromInline
+    init(_ setup: Setup, slots: consuming Slab<Slot>, executions: consuming Slab<KeyExecutions>) {
+        self.setup = setup
+        self.slots = slots
+        keyExecutions = executions
+    }
+
+    /// Moves ``now`` forward to the instant of a call, never backwards, and returns it: the instant at which the call is
+    /// handled.
+    mutating func advanceNow(to instant: CoreInstant) -> CoreInstant {
+        if instant > now { now = instant }
+        return now
+    }
+
+    // Functions that change nothing are inlined: a call from one that does copies the engine.
+
+    // MARK: - Actions
+
+    /// Removes all actions, which the owner has done.
+    @usableFromInline
+    mutating func clearActions() {
+        actionCount = 0
+        if actions.count > 256 { actions = [] }
+    }
+
+    mutating func add(_ action: SlotAction) {
+        if actionCount < actions.count { actions[actionCount] = action } else { actions.append(action) }
+        actionCount += 1
+    }
+
+    /// Frees a slot whose cell is empty: ``SlotAction/release(slot:)``.
+    @usableFromInline
+    mutating func free(slot: UInt32) { slots.discard(slot) }
+
+    /// Frees executions whose cell is empty: ``SlotAction/retire(executions:)``.
+    @usableFromInline
+    mutating func free(executions: UInt32) { keyExecutions.discard(executions) }
+
+    // MARK: - Slots
+
+    /// Whether a slot is that of a key.
+    @inline(__always)
+    func isTaken(_ index: UInt32) -> Bool { slots.contains(index) && slots[index].pointee.gauge != .forgotten }
+
+    /// Adds the slot of a new key, whose key the owner has to store at once, and returns its index; `UInt32.max` if no key
+    /// may be added.
+    @usableFromInline
+    mutating func addSlot(hash: UInt) -> UInt32 {
+        guard !isClosed, hasRoom(for: .max) else { return .max }
+        let index = slots.insert(Slot(sweep: sweepNumber, hash: hash))
+        keyIndex.insert(hash, slot: index) { slots[$0].pointee.hash }
+        keyCount += 1
+        recentSlot = index
+        // Here rather than when the value is due, which would make it late.
+        keyExecutions.prepare()
+        return index
+    }
+
+    /// Forgets a key.
+    mutating func forget(_ index: UInt32) {
+        if recentSlot == index { recentSlot = .max }
+        let slot = slots[index]
+        slot.pointee.gauge = .forgotten
+        keyIndex.remove(slot.pointee.hash, slot: index) { slots[$0].pointee.hash }
+        keyCount -= 1
+        add(.release(slot: index))
+        compactQueues()
+    }
+
+    /// Forgets a key that has nothing pending: now if its gate is idle and nothing of it runs or waits, otherwise when that is
+    /// so.
+    mutating func forgetWhenIdle(_ index: UInt32) {
+        let slot = slots[index]
+        // A call for all keys counts as of its own instant: the spacing may have passed since.
+        if slot.pointee.gate.phase == .resting { _ = slot.pointee.gate.settle(at: now, by: setup.policy) }
+        updateGauge(index)
+        if slot.pointee.gate.phase != .idle {
+            let change = slot.pointee.gate.nextChange(by: setup.policy)
+            slot.pointee.scheduled = change
+            slot.pointee.compactionPass = 0
+            idleQueue.push(DeadlineQueue.Entry(at: change, slot: index, burst: slot.pointee.burst))
+            compactQueues()
+        } else if slot.pointee.executions == .max {
+            forget(index)
+        }
+    }
+
+    /// Forgets keys whose gates have become idle with nothing pending.
+    mutating func forgetIdle(at now: CoreInstant, steps: Int) {
+        var budget = steps
+        while budget > 0, let entry = idleQueue.pop(notAfter: now, budget: &budget) {
+            budget -= 1
+            guard slots.isCurrent(entry, pending: false) else { continue }
+            if isAwaitingSweep(entry.slot) {
+                guard applyPendingSweeps(to: entry.slot), slots.isCurrent(entry, pending: false) else { continue }
+            }
+            let slot = slots[entry.slot]
+            _ = slot.pointee.gate.settle(at: now, by: setup.policy)
+            if slot.pointee.gate.phase == .idle { budget -= Self.stepsPerKey - 1 }
+            forgetWhenIdle(entry.slot)
+        }
+    }
+
+    /// How many steps of keeping the queues an execution, or a key forgotten, is worth.
+    static var stepsPerKey: Int { 16 }
+
+    // MARK: - Capacity
+
+    /// Whether a key, perhaps a new one, may be open.
+    @inline(__always)
+    func hasRoom(for index: UInt32) -> Bool {
+        openCount + restingCount < setup.capacity || (index != .max && slots[index].pointee.gauge != .none)
+    }
+
+    /// Does what is due by now, which may make room: whether there is room must not depend on when a timer fires.
+    ///
+    /// - Returns: The slot, or `UInt32.max` if there is none or its key has been forgotten.
+    mutating func makeRoom(for index: UInt32) -> UInt32 {
+        if index != .max { forgetWhenIdle(index) }
+        advance(to: now, limit: .max)
+        finishSweeps()
+        return index != .max && isTaken(index) ? index : .max
+    }
+
+    /// Updates the numbers of keys after a change of a gate or of what waits.
+    mutating func updateGauge(_ index: UInt32) {
+        let slot = slots[index]
+        let isOpen = slot.pointee.gate.isOpen || executions(of: slot)?.pointee.isWaiting == true
+        count(slot, as: isOpen ? .open : slot.pointee.gate.phase == .resting ? .resting : .none)
+    }
+
+    mutating func count(_ slot: UnsafeMutablePointer<Slot>, as gauge: Gauge) {
+        let before = slot.pointee.gauge
+        guard gauge != before else { return }
+        slot.pointee.gauge = gauge
+        if before == .open { openCount -= 1 }
+        if before == .resting { restingCount -= 1 }
+        if gauge == .open { openCount += 1 }
+        if gauge == .resting { restingCount += 1 }
+    }
+
+    // MARK: - Upkeep of the queues: a little at a time, so that no call takes long however many keys there are
+
+    /// Checks a few entries of each queue that has more than twice as many as there are keys, and drops stale ones.
+    mutating func compactQueues() {
+        let bound = 2 * keyCount + 64
+        if deadlines.count > bound || deadlines.isCompacting {
+            deadlines.compact(limit: Self.compactionSteps) { slots.keeps($0, pending: true, pass: $1) }
+        }
+        if idleQueue.count > bound || idleQueue.isCompacting {
+            idleQueue.compact(limit: Self.compactionSteps) { slots.keeps($0, pending: false, pass: $1) }
+        }
+    }
+
+    /// How many entries a call checks: enough that others are not added faster than they are checked.
+    static var compactionSteps: Int { 8 }
+
+    /// Determines when the next value of any key falls due, a little at a time: ``Engine/refineNextDue(at:budget:)``.
+    @usableFromInline
+    mutating func refineNextDue(at instant: CoreInstant, budget: Int) -> (isExact: Bool, due: CoreInstant?) {
+        let now = max(now, instant)
+        for _ in 0..<max(budget, 1) {
+            if let entry = deadlines.popDetached() {
+                reconsider(entry)
+                continue
+            }
+            guard let next = deadlines.next else { return (true, nil) }
+            // Something is still to be done.
+            guard next > now, let entry = deadlines.frontEntry else { return (false, next) }
+            if slots.isCurrent(entry, pending: true), isDue(entry) { return (true, next) }
+            deadlines.detachFront()
+        }
+        return (false, deadlines.next)
+    }
+
+    /// Whether what is pending at an entry's gate falls due at the instant of the entry.
+    private func isDue(_ entry: DeadlineQueue.Entry) -> Bool {
+        slots[entry.slot].pointee.gate.pendingDue(by: setup.policy).nanoseconds == entry.at
+    }
+
+    /// Pushes a detached entry that is current again, at the instant at which its gate is due now.
+    private mutating func reconsider(_ entry: DeadlineQueue.Entry) {
+        guard slots.isCurrent(entry, pending: true) else { return }
+        let slot = slots[entry.slot]
+        guard isDue(entry) else { return queueDeadline(entry.slot, slot) }
+        slot.pointee.compactionPass = 0
+        deadlines.push(entry)
+    }
+}
+
+extension Slab<SlotEngine.Slot> {
+    /// Whether an entry of the deadlines (`pending`) or of the idle queue is the current one of its gate.
+    func isCurrent(_ entry: DeadlineQueue.Entry, pending: Bool) -> Bool {
+        guard contains(entry.slot) else { return false }
+        let slot = self[entry.slot]
+        return slot.pointee.gate.phase != .idle && (slot.pointee.gate.count > 0) == pending
+            && slot.pointee.scheduled.nanoseconds == entry.at
+            && UInt32(truncatingIfNeeded: slot.pointee.burst) == entry.burst
+    }
+
+    /// Whether an entry is current, and the pass of compaction has not seen another one like it: a gate that is postponed to where
+    /// it was before has two. Outside a pass, `pass` is 0.
+    func keeps(_ entry: DeadlineQueue.Entry, pending: Bool, pass: UInt8) -> Bool {
+        guard isCurrent(entry, pending: pending) else { return false }
+        let slot = self[entry.slot]
+        guard pass == 0 || slot.pointee.compactionPass != pass else { return false }
+        slot.pointee.compactionPass = pass
+        return true
+    }
+}

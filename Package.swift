@@ -94,6 +94,7 @@ let package = Package(
         .testTarget(
             name: "LullCommandTests",
             dependencies: ["LullCommand", "LullCore", "CLullSystem", "CLullSQLite", "TestSupport"],
+            exclude: ["Goldens"],
             swiftSettings: settings),
     ]
 )

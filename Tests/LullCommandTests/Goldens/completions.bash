@@ -1,0 +1,247 @@
+# Completions of lull for bash; written by "lull completions bash".
+_lull() {
+    local IFS=$' \t\n' word previous='' current='' command='' options='' words='' kind='' glued='' ended=0
+    local index value rest=0
+    COMPREPLY=()
+    # bash splits words at = and :, so join them again.
+    for ((index = 1; index <= COMP_CWORD; index++)); do
+        word=${COMP_WORDS[index]}
+        case $word in
+        = | : | :=) current+=$word glued=1 ;;
+        *)
+            if [[ -n $glued ]]; then
+                current+=$word glued=''
+            else
+                previous=$current current=$word
+                if ((index < COMP_CWORD)); then
+                    if [[ -z $command ]]; then
+                        command=$word
+                    elif [[ $word == -- ]]; then
+                        ended=$index
+                    fi
+                fi
+            fi
+            ;;
+        esac
+        ((ended)) && break
+    done
+    word=${COMP_WORDS[COMP_CWORD]}
+    if ((ended)); then
+        # After "--": a command with its arguments, or operands that look like options.
+        case $command in
+run | work) ;;
+        *) return ;;
+        esac
+        ((COMP_CWORD == ended + 1)) && _lull_words "$(compgen -c -- "$word")" || _lull_files "$word"
+        return
+    fi
+    if [[ -z $command ]]; then
+        COMPREPLY=($(compgen -W 'filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man help --help --version' -- "$word"))
+        return
+    fi
+    if [[ $current == --*=* ]]; then
+        previous=${current%%=*} value=${current#*=}
+    elif [[ $previous == --* ]]; then
+        value=$current
+    fi
+    case $command:$previous in
+        filter:--wait) kind=text ;;
+        filter:--throttle) kind=text ;;
+        filter:--max-wait) kind=text ;;
+        filter:--max-count) kind=text ;;
+        filter:--spacing) kind=text ;;
+        filter:--edges) words='leading trailing both' ;;
+        filter:--delay-rule) words='restart extend' ;;
+        filter:--combine) words='latest first collect' ;;
+        filter:--max-batch) kind=text ;;
+        filter:--key-field) kind=text ;;
+        filter:--key-json) kind=text ;;
+        filter:--delay-field) kind=text ;;
+        filter:--delay-json) kind=text ;;
+        filter:--delimiter) kind=text ;;
+        filter:--max-keys) kind=text ;;
+        filter:--format) words='lines jsonl' ;;
+        filter:--at-end) words='flush drop wait keep' ;;
+        filter:--record) kind=file ;;
+        filter:--store) kind=store ;;
+        filter:--namespace) kind=text ;;
+        filter:--patience) kind=text ;;
+        filter:--lease) kind=text ;;
+        filter:--max-attempts) kind=text ;;
+        run:--wait) kind=text ;;
+        run:--throttle) kind=text ;;
+        run:--max-wait) kind=text ;;
+        run:--max-count) kind=text ;;
+        run:--spacing) kind=text ;;
+        run:--edges) words='leading trailing both' ;;
+        run:--delay-rule) words='restart extend' ;;
+        run:--combine) words='latest first collect' ;;
+        run:--max-batch) kind=text ;;
+        run:--key-field) kind=text ;;
+        run:--key-json) kind=text ;;
+        run:--delay-field) kind=text ;;
+        run:--delay-json) kind=text ;;
+        run:--delimiter) kind=text ;;
+        run:--max-keys) kind=text ;;
+        run:--at-end) words='flush drop wait keep' ;;
+        run:--while-running) words='queue cancel concurrent skip' ;;
+        run:--kill-after) kind=text ;;
+        run:--jobs) kind=text ;;
+        run:--record) kind=file ;;
+        run:--store) kind=store ;;
+        run:--namespace) kind=text ;;
+        run:--patience) kind=text ;;
+        run:--lease) kind=text ;;
+        run:--max-attempts) kind=text ;;
+        simulate:--wait) kind=text ;;
+        simulate:--throttle) kind=text ;;
+        simulate:--max-wait) kind=text ;;
+        simulate:--max-count) kind=text ;;
+        simulate:--spacing) kind=text ;;
+        simulate:--edges) words='leading trailing both' ;;
+        simulate:--delay-rule) words='restart extend' ;;
+        simulate:--combine) words='latest first collect' ;;
+        simulate:--max-batch) kind=text ;;
+        simulate:--format) words='summary jsonl json' ;;
+        simulate:--at-end) words='flush drop wait' ;;
+        simulate:--svg) kind=file ;;
+        tune:--max-wait) kind=text ;;
+        tune:--max-count) kind=text ;;
+        tune:--spacing) kind=text ;;
+        tune:--edges) words='leading trailing both' ;;
+        tune:--delay-rule) words='restart extend' ;;
+        tune:--format) words='summary json' ;;
+        tune:--waits) kind=text ;;
+        tune:--target-saving) kind=text ;;
+        tune:--target-delay) kind=text ;;
+        tune:--svg) kind=file ;;
+        submit:--wait) kind=text ;;
+        submit:--throttle) kind=text ;;
+        submit:--max-wait) kind=text ;;
+        submit:--max-count) kind=text ;;
+        submit:--spacing) kind=text ;;
+        submit:--edges) words='leading trailing both' ;;
+        submit:--delay-rule) words='restart extend' ;;
+        submit:--combine) words='latest first collect' ;;
+        submit:--max-batch) kind=text ;;
+        submit:--store) kind=store ;;
+        submit:--namespace) kind=text ;;
+        submit:--patience) kind=text ;;
+        submit:--after) kind=text ;;
+        submit:--token) kind=text ;;
+        work:--wait) kind=text ;;
+        work:--throttle) kind=text ;;
+        work:--max-wait) kind=text ;;
+        work:--max-count) kind=text ;;
+        work:--spacing) kind=text ;;
+        work:--edges) words='leading trailing both' ;;
+        work:--delay-rule) words='restart extend' ;;
+        work:--combine) words='latest first collect' ;;
+        work:--max-batch) kind=text ;;
+        work:--kill-after) kind=text ;;
+        work:--jobs) kind=text ;;
+        work:--store) kind=store ;;
+        work:--namespace) kind=text ;;
+        work:--patience) kind=text ;;
+        work:--lease) kind=text ;;
+        work:--max-attempts) kind=text ;;
+        status:--format) words='openmetrics' ;;
+        status:--store) kind=store ;;
+        status:--namespace) kind=text ;;
+        status:--patience) kind=text ;;
+        status:--fail-if) kind=text ;;
+        list:--store) kind=store ;;
+        list:--namespace) kind=text ;;
+        list:--patience) kind=text ;;
+        list:--limit) kind=text ;;
+        flush:--store) kind=store ;;
+        flush:--namespace) kind=text ;;
+        flush:--patience) kind=text ;;
+        cancel:--store) kind=store ;;
+        cancel:--namespace) kind=text ;;
+        cancel:--patience) kind=text ;;
+        dead:--store) kind=store ;;
+        dead:--namespace) kind=text ;;
+        dead:--patience) kind=text ;;
+        workers:--store) kind=store ;;
+        workers:--namespace) kind=text ;;
+        workers:--patience) kind=text ;;
+        forget:--store) kind=store ;;
+        forget:--namespace) kind=text ;;
+        forget:--patience) kind=text ;;
+        compact:--store) kind=store ;;
+        compact:--patience) kind=text ;;
+        schema:--store) kind=store ;;
+        adopt:--store) kind=store ;;
+        esac
+    if [[ -z $words$kind ]]; then
+        case $command in
+        filter) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --null --key-field --key-json --delay-field --delay-json --delimiter --strict --max-keys --format --at-end --stats --record --record-values --hash-keys --store --namespace --patience --change-policy --lease --max-attempts' ;;
+        run) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --null --key-field --key-json --delay-field --delay-json --delimiter --strict --max-keys --at-end --stats --while-running --kill-after --jobs --fail-fast --record --record-values --hash-keys --store --namespace --patience --change-policy --lease --max-attempts' ;;
+        simulate) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --format --at-end --svg --diagram' ;;
+        tune) options='--help --max-wait --max-count --spacing --edges --delay-rule --format --waits --target-saving --target-delay --by-key --svg --diagram' ;;
+        submit) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --store --namespace --patience --change-policy --after --token --json' ;;
+        work) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --null --kill-after --jobs --fail-fast --store --namespace --patience --change-policy --lease --max-attempts' ;;
+        status) options='--help --format --store --namespace --patience --json --watch --fail-if' ;;
+        list) options='--help --store --namespace --patience --json --watch --limit --ended' ;;
+        flush) options='--help --store --namespace --patience --json' ;;
+        cancel) options='--help --store --namespace --patience --json' ;;
+        dead) options='--help --store --namespace --patience --json --all' ;;
+        workers) options='--help --store --namespace --patience --json' ;;
+        forget) options='--help --store --namespace --patience' ;;
+        compact) options='--help --store --patience' ;;
+        schema) options='--help --store --apply' ;;
+        adopt) options='--help --store' ;;
+        completions) words='bash zsh fish' ;;
+        man | help) words='filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man' ;;
+        esac
+        if [[ $current == -* ]]; then
+            words=$options
+        else
+            case $command in
+        run) kind=command ;;
+        simulate) kind=file ;;
+        tune) kind=file ;;
+        work) kind=command ;;
+        dead) words='list retry discard' ;;
+            esac
+        fi
+    fi
+    case $kind in
+    file) _lull_files "$word" ;;
+    store)
+        if [[ $value == sqlite:* ]]; then
+            [[ $word == : ]] && word=''
+            _lull_files "${word#sqlite:}"
+            # Leave out the files that belong to a store.
+            for index in "${!COMPREPLY[@]}"; do
+                case ${COMPREPLY[index]} in
+                *-wal | *-shm | *-want | *-write)
+                    [[ -e ${COMPREPLY[index]%-*} ]] && unset "COMPREPLY[index]"
+                    ;;
+                esac
+            done
+        elif [[ $value != *:* ]]; then
+            COMPREPLY=($(compgen -W 'sqlite: postgres://' -- "$value"))
+            compopt -o nospace 2>/dev/null
+        fi
+        ;;
+    text) ;;
+    command) COMPREPLY=($(compgen -W -- -- "$word")) ;;
+    *)
+        [[ $word == = ]] && word=''
+        COMPREPLY=($(compgen -W "$words" -- "$word"))
+        ;;
+    esac
+}
+_lull_files() {
+    _lull_words "$(compgen -f -- "$1")"
+    compopt -o filenames 2>/dev/null
+}
+_lull_words() {
+    local line
+    while IFS= read -r line; do
+        [[ -n $line ]] && COMPREPLY+=("$line")
+    done <<<"$1"
+}
+complete -F _lull lull

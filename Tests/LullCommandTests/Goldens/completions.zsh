@@ -1,0 +1,271 @@
+#compdef lull
+# Completions of lull for zsh; written by "lull completions zsh".
+_lull() {
+    local curcontext="$curcontext" state state_descr line
+    typeset -A opt_args
+    _arguments -C '(- *)--help[explain lull]' '(- *)--version[print the version]' \
+        '1:command:_lull_commands' '*::argument:->arguments'
+    [[ $state == arguments ]] || return
+    case $words[1] in
+    filter)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--wait=[debounce\: execute when no value has come for D]:value: ' \
+            '--throttle=[throttle\: execute at most once every D]:value: ' \
+            '--max-wait=[with --wait\: no value waits longer than D]:value: ' \
+            '--max-count=[execute at once when N values are pending]:value: ' \
+            '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
+            '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
+            '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
+            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
+            '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--null[records end in a NUL byte, not in a newline]' \
+            '--key-field=[the key is the N-th field]:value: ' \
+            '--key-json=[records are JSON, and the key is the value at a JSON pointe…]:value: ' \
+            '--delay-field=[the N-th field is the delay of this record alone, such as 5…]:value: ' \
+            '--delay-json=[the same for JSON records\: a string such as "500ms"]:value: ' \
+            '--delimiter=[C separates fields, not blanks (\\t is a tab)]:value: ' \
+            '--strict[end with status 65 at a bad record]' \
+            '--max-keys=[skip records that would open more than N keys]:value: ' \
+            '--format=[lines (default), or jsonl\: a JSON object per execution]:format:(lines jsonl)' \
+            '--at-end=[what happens to pending values at the end of the input]:at-end:(flush drop wait keep)' \
+            '--stats[print counters at the end]' \
+            '--record=[write a trace of the input, for lull simulate and lull tune]:file:_files' \
+            '--record-values[with --record\: write the values too]' \
+            '--hash-keys[with --record\: replace each key by a number]' \
+            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
+            '--namespace=[the namespace of the keys (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--change-policy[change the policy of the namespace for all its users]' \
+            '--lease=[another process takes over the runs of this one after D wit…]:value: ' \
+            '--max-attempts=[a run is dead after N failed attempts (default 20)]:value: '
+        ;;
+    run)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--wait=[debounce\: execute when no value has come for D]:value: ' \
+            '--throttle=[throttle\: execute at most once every D]:value: ' \
+            '--max-wait=[with --wait\: no value waits longer than D]:value: ' \
+            '--max-count=[execute at once when N values are pending]:value: ' \
+            '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
+            '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
+            '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
+            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
+            '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--null[records end in a NUL byte, not in a newline]' \
+            '--key-field=[the key is the N-th field]:value: ' \
+            '--key-json=[records are JSON, and the key is the value at a JSON pointe…]:value: ' \
+            '--delay-field=[the N-th field is the delay of this record alone, such as 5…]:value: ' \
+            '--delay-json=[the same for JSON records\: a string such as "500ms"]:value: ' \
+            '--delimiter=[C separates fields, not blanks (\\t is a tab)]:value: ' \
+            '--strict[end with status 65 at a bad record]' \
+            '--max-keys=[skip records that would open more than N keys]:value: ' \
+            '--at-end=[what happens to pending values at the end of the input]:at-end:(flush drop wait keep)' \
+            '--stats[print counters at the end]' \
+            '--while-running=[what happens to a value that falls due while a command of i…]:while-running:(queue cancel concurrent skip)' \
+            '--kill-after=[how long after SIGTERM a cancelled command gets SIGKILL (de…]:value: ' \
+            '--jobs=[run at most N commands at once (default\: one per core)]:value: ' \
+            '--fail-fast[start no more commands after one has failed]' \
+            '--record=[write a trace of the input, for lull simulate and lull tune]:file:_files' \
+            '--record-values[with --record\: write the values too]' \
+            '--hash-keys[with --record\: replace each key by a number]' \
+            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
+            '--namespace=[the namespace of the keys (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--change-policy[change the policy of the namespace for all its users]' \
+            '--lease=[another process takes over the runs of this one after D wit…]:value: ' \
+            '--max-attempts=[a run is dead after N failed attempts (default 20)]:value: ' \
+            '*::command: _normal'
+        ;;
+    simulate)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--wait=[debounce\: execute when no value has come for D]:value: ' \
+            '--throttle=[throttle\: execute at most once every D]:value: ' \
+            '--max-wait=[with --wait\: no value waits longer than D]:value: ' \
+            '--max-count=[execute at once when N values are pending]:value: ' \
+            '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
+            '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
+            '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
+            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
+            '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--format=[summary (default), json (the summary as one object), or jso…]:format:(summary jsonl json)' \
+            '--at-end=[what happens to pending values after the last record]:at-end:(flush drop wait)' \
+            '--svg=[draw the same as a picture]:file:_files' \
+            '--diagram[add a marble diagram of a part of the trace, in text]' \
+            '1:trace:_files'
+        ;;
+    tune)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--max-wait=[the rest of the policy, as for lull simulate]:value: ' \
+            '--max-count=[the rest of the policy, as for lull simulate]:value: ' \
+            '--spacing=[the rest of the policy, as for lull simulate]:value: ' \
+            '--edges=[the rest of the policy, as for lull simulate]:edges:(leading trailing both)' \
+            '--delay-rule=[the rest of the policy, as for lull simulate]:delay-rule:(restart extend)' \
+            '--format=[summary (default), or json]:format:(summary json)' \
+            '--waits=[the waits to try]:value: ' \
+            '--target-saving=[suggest the shortest wait that saves P, such as 90%]:value: ' \
+            '--target-delay=[suggest the wait that saves most, of those with nine of ten…]:value: ' \
+            '--by-key[name the keys that would save more with a wait of their own…]' \
+            '--svg=[draw the same, and saving over delay, as a picture]:file:_files' \
+            '--diagram[add a marble diagram of a part of the trace, in text, under…]' \
+            '1:trace:_files'
+        ;;
+    submit)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--wait=[debounce\: execute when no value has come for D]:value: ' \
+            '--throttle=[throttle\: execute at most once every D]:value: ' \
+            '--max-wait=[with --wait\: no value waits longer than D]:value: ' \
+            '--max-count=[execute at once when N values are pending]:value: ' \
+            '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
+            '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
+            '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
+            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
+            '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--namespace=[which of its namespaces (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--change-policy[change the policy for all users, from the next submit on]' \
+            '--after=[the delay of this call alone]:value: ' \
+            '--token=[submits with the same token count once]:value: ' \
+            '--json[print the receipt]'
+        ;;
+    work)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--wait=[debounce\: execute when no value has come for D]:value: ' \
+            '--throttle=[throttle\: execute at most once every D]:value: ' \
+            '--max-wait=[with --wait\: no value waits longer than D]:value: ' \
+            '--max-count=[execute at once when N values are pending]:value: ' \
+            '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
+            '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
+            '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
+            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
+            '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--null[records for COMMAND end in a NUL byte]' \
+            '--kill-after=[how long after SIGTERM a command that is stopped gets SIGKI…]:value: ' \
+            '--jobs=[run at most N commands at once (default\: one per core)]:value: ' \
+            '--fail-fast[end when a command has failed]' \
+            '--store=[sqlite\:PATH, a file, created if a policy is given]:store:_lull_stores' \
+            '--namespace=[the namespace to work on (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--change-policy[change the policy for all users, from the next submit on]' \
+            '--lease=[another process takes over the runs of this one after D wit…]:value: ' \
+            '--max-attempts=[a run is dead after N failed attempts (default 20)]:value: ' \
+            '*::command: _normal'
+        ;;
+    status)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--format=[print metrics in the OpenMetrics text format]:format:(openmetrics)' \
+            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
+            '--namespace=[the namespace of the keys (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--json[print a JSON object for each namespace, one a line]' \
+            '--watch[print the status every second]' \
+            '--fail-if=[exit with status 1 if a namespace exceeds one of these limi…]:value: '
+        ;;
+    list)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--namespace=[which of its namespaces (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--json[print a JSON object for each, one a line]' \
+            '--watch[print the first keys every second]' \
+            '--limit=[list the first N only]:value: ' \
+            '--ended[list what has ended\: the newest 100, or --limit]'
+        ;;
+    flush)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--namespace=[which of its namespaces (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--json[print the number in a JSON object]'
+        ;;
+    cancel)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--namespace=[which of its namespaces (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--json[print the number in a JSON object]'
+        ;;
+    dead)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
+            '--namespace=[the namespace of the keys (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--json[print the receipt]' \
+            '--all[retry or discard all dead runs of the namespace]' \
+            '1:action:(list retry discard)'
+        ;;
+    workers)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--namespace=[which of its namespaces (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--json[print a JSON object for each, one a line]'
+        ;;
+    forget)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--namespace=[which of its namespaces (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: '
+        ;;
+    compact)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
+            '--patience=[how long it waits for other writers (default 5s)]:value: '
+        ;;
+    schema)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
+            '--apply[run the SQL, in one transaction]'
+        ;;
+    adopt)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores'
+        ;;
+    completions) _arguments '1:shell:(bash zsh fish)' ;;
+    man|help) _arguments '1:command:(filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man)' ;;
+    esac
+}
+_lull_commands() {
+    local -a commands
+    commands=(
+        'filter:passes on the last record of a burst'
+        'run:runs COMMAND when a burst is over'
+        'simulate:tries a policy on a recorded trace'
+        'tune:suggests a wait for a recorded trace'
+        'submit:submits a value to a store'
+        'work:runs COMMAND for values that are due'
+        'status:counts the work in a store'
+        'list:lists keys, or what has ended'
+        'flush:makes pending values due now'
+        'cancel:drops values not yet claimed'
+        'dead:handles runs that failed for good'
+        'workers:lists the processes that work'
+        'forget:deletes a namespace without work'
+        'compact:returns unused space to the system'
+        'schema:prepares a database for LullPostgres'
+        'adopt:lets workers use a copied database'
+        'completions:prints completions for a shell'
+        'man:prints a page of the manual'
+        'help:explains a command'
+    )
+    _describe command commands
+}
+_lull_stores() {
+    if compset -P 'sqlite:'; then _files; else compadd -S '' sqlite: postgres:// ; fi
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _lull "$@"; else compdef _lull lull; fi

@@ -43,7 +43,7 @@ let package = Package(
             name: "LullCommand",
             dependencies: [
                 "Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "LullPostgres", "LullRedis",
-                "CLullSystem",
+                "CLullSystem", "CLullSQLite", "CLullPostgres", "CLullRedis",
             ],
             swiftSettings: settings),
         .target(

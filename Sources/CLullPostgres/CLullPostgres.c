@@ -32,7 +32,8 @@
     X(lull_PGnotify *, PQnotifies, (lull_PGconn *conn), (conn)) \
     X(void, PQfreemem, (void *ptr), (ptr)) \
     X(lull_PQconninfoOption *, PQconninfoParse, (const char *conninfo, char **errmsg), (conninfo, errmsg)) \
-    X(void, PQconninfoFree, (lull_PQconninfoOption *connOptions), (connOptions))
+    X(void, PQconninfoFree, (lull_PQconninfoOption *connOptions), (connOptions)) \
+    X(int, PQlibVersion, (void), ())
 
 #define POINTER(type, name, parameters, arguments) static type(*name) parameters;
 FUNCTIONS(POINTER)

@@ -127,6 +127,8 @@ const char *lull_redis_load(void) {
     return failure;
 }
 
+const char *lull_redis_library_name(void) { return lull_redis_library; }
+
 // MARK: - Connections
 
 /// Keeps a server that goes away from ending the program. Apple's systems send SIGPIPE to the process, where blocking it in the thread

@@ -30,21 +30,23 @@ struct Failure: Error, Equatable {
     /// A first argument that is neither a command nor an option of `lull`, with what was probably meant.
     static func unknown(_ name: String) -> Failure {
         guard name.hasPrefix("-") else {
+            let shown = ServerURL.withoutPassword(name)
+            if !name.isEmpty, access(name, F_OK) == 0 {
+                let command = name.contains(".json") ? "tune \(shown)" : "filter --wait 500ms < \(shown)"
+                return .usage("\(shown) is a file, not a command: try lull \(command)")
+            }
             let meant: String? =
-                if name == "version" {
-                    "--version"
+                if name == Help.topic {
+                    "'lull help \(name)'"
                 } else if let owner = Subcommand.allCases.first(where: { $0.takes(keyword: name) }) {
                     "'lull \(owner.rawValue) \(name)'"
                 } else {
                     Spelling.nearest(to: name, among: Help.commands).map { "'\($0)'" }
                 }
-            return .usage(
-                "unknown command '\(ServerURL.withoutPassword(name))'\(meant.map { ": did you mean \($0)?" } ?? "")")
+            return .usage("unknown command '\(shown)'\(meant.map { ": did you mean \($0)?" } ?? "")")
         }
         let option = name.prefix { $0 != "=" }
-        if let known = Option.allCases.first(where: { "--\($0.name)" == option }),
-            let owner = Subcommand.allCases.first(where: { known.belongs(to: $0) })
-        {
+        if let owner = Option.all.first(where: { $0.spelled == option })?.subcommands.first {
             return .usage("\(option) comes after a command, as in lull \(owner.rawValue) \(option)")
         }
         let hint = Spelling.nearest(to: name, among: ["--help", "--version"]).map { ": did you mean \($0)?" } ?? ""

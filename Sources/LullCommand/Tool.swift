@@ -22,13 +22,18 @@ enum Tool {
         case "--help", "-h": return try show(Help.overview)
         case "--version", "-V": return try show("lull \(Help.version)\n")
         case "help": return try show(Help.make(rest))
-        case "completions": return try show(Completions.make(rest))
-        case "man": return try show(Manual.make(rest))
+        case "completions", "man", "version":
+            if ["--help", "-h"].contains(rest.first) { return try show(Help.page(named: name).text) }
+            switch name {
+            case "completions": return try show(Completions.make(rest))
+            case "man": return try show(Manual.make(rest))
+            default: return try show(Versions.make(rest))
+            }
         default: break
         }
         guard let subcommand = Subcommand(rawValue: name) else { throw .unknown(name) }
         let invocation = try Invocation(subcommand, Array(arguments.dropFirst()))
-        if invocation.asksForHelp { return try show(Help.page(for: subcommand)) }
+        if invocation.options.asksForHelp { return try show(Help.page(named: name).text) }
         let options = invocation.options
         switch subcommand {
         case .filter:

@@ -88,7 +88,7 @@ struct FilterTests {
         let outcome = try lull("filter", "--wait", "1h", "--key-field", "2", input: "a 1\nb\nc 1\n")
         #expect(outcome.ending == 0)
         #expect(outcome.output == "c 1\n")
-        #expect(outcome.errors == "lull: line 2 skipped: it has no field 2\n")
+        #expect(outcome.errors == "lull: line 2 skipped: it has no field 2 (the first is 1)\n")
         let json = try lull("filter", "--wait", "1h", "--key-json", "/k", input: "{\"k\":1}\n{\"k\":\n{}\n")
         #expect(json.ending == 0)
         #expect(json.output == "{\"k\":1}\n")
@@ -126,7 +126,7 @@ struct FilterTests {
         #expect(fields.output == "a 1ms\n")
         #expect(
             fields.errorLines.dropLast() == [
-                "lull: line 2 skipped: it has no field 2",
+                "lull: line 2 skipped: it has no field 2 (the first is 1)",
                 "lull: line 3 skipped: its delay \"soon\" is not a duration: write a number with one of the units ns, us, "
                     + "ms, s, m, h, such as 300ms or 1.5s",
                 "lull: 3 records skipped: unreadable delay",
@@ -161,7 +161,7 @@ struct FilterTests {
             input: "a 1\nb\nc 1\n")
         #expect(outcome.ending == 65)
         #expect(outcome.output == output)
-        #expect(outcome.errorLines.first == "lull: line 2: it has no field 2")
+        #expect(outcome.errorLines.first == "lull: line 2: it has no field 2 (the first is 1)")
         #expect(count("cancelled", in: outcome.errors) == cancelled)
     }
 

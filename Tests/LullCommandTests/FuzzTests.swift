@@ -96,7 +96,7 @@ struct FuzzTests {
     @Test func argumentsAreAcceptedOrRefusedInOneLine() throws {
         var random = SeededRandom(seed: Self.seed &+ 3)
         let words =
-            Option.allCases.map { "--\($0.name)" } + ["-h", "-x", "--", "-", "--wai", "--m", "trace", "sh", "{value}"]
+            Option.all.map(\.spelled) + ["-h", "-x", "--", "-", "--wai", "--m", "trace", "sh", "{value}"]
         let values = [
             "1s", "0", "-1s", "300ms", "1.5.s", "1e9h", "", "leading", "trailing,leading", ",", "latest", "collect",
             "17",

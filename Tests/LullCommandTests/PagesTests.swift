@@ -25,43 +25,69 @@ struct PagesTests {
     // MARK: - The overview and the pages
 
     @Test func everyCommandIsInTheOverview() {
-        for name in Help.commands { #expect(!HelpPage.summary(of: name).isEmpty, "\(name)") }
+        for name in Help.commands { #expect(!Help.summary(of: name).isEmpty, "\(name)") }
     }
 
-    @Test func everyOptionIsExplainedOnItsPageOrAReferencedOne() {
+    @Test func everyOptionIsExplainedOnEachPageThatHasIt() throws {
         for subcommand in Subcommand.allCases {
-            for option in Completions.options(of: subcommand) {
-                #expect(!option.explanation.isEmpty, "lull \(subcommand.rawValue) --\(option.name)")
+            let text = try Help.page(named: subcommand.rawValue).text
+            for option in Option.all where option.belongs(to: subcommand) && option.group != .help {
+                #expect(text.contains("\(option.spelled)"), "lull \(subcommand.rawValue) \(option.spelled)")
+                #expect(!option.explanation(for: subcommand).isEmpty)
             }
         }
     }
 
-    @Test func aPageIsParsed() {
-        let page = HelpPage(
-            """
-            Usage: lull x [OPTION…]  FILE
-                   lull x --all
-
-            Does this
-            and that.
-
-            How:
-              --one N                the number
-                                     of things
-              --two, --three WORD
-                                     both
-            Examples:
-              lull x  a
-
-            """)
-        #expect(
-            page.blocks == [
-                .usage(["lull x [OPTION…] FILE", "lull x --all"]), .paragraph("Does this and that."), .heading("How"),
-                .option(term: "--one N", text: "the number of things"),
-                .option(term: "--two, --three WORD", text: "both"),
-                .heading("Examples"), .literal(["lull x  a"]),
+    @Test func aPageIsItsPartsAsText() {
+        let page = Page(
+            "run", "", "", usage: ["lull x FILE", "lull x --all"],
+            [
+                .text("Does this:"), .literal(["a  b"]), .text(String(repeating: "word ", count: 20) + "end."),
+                .options("How", [.change]),
+                .terms("Words", [("one", "the first"), (String(repeating: "x", count: 22), "2")]),
+                .examples(["lull x  a"]),
             ])
-        #expect(page.explanation(of: "three") == "both")
+        #expect(
+            page.text == """
+                Usage: lull x FILE
+                       lull x --all
+
+                Does this:
+                  a  b
+
+                \(Array(repeating: "word", count: 16).joined(separator: " "))
+                word word word word end.
+
+                How:
+                  --change-policy        change the policy of the namespace for all its users.
+                                         Without this option, a policy that differs from it is
+                                         an error
+
+                Words:
+                  one                    the first
+                  xxxxxxxxxxxxxxxxxxxxxx
+                                         2
+
+                Example:
+                  lull x  a
+
+
+                """)
+    }
+
+    @Test func aTableOfAllOptionsIsInTheDocumentation() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../docs/command.md").standardizedFileURL
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let (begin, end) = ("<!-- options -->\n", "<!-- end of options -->\n")
+        let before = try #require(text.firstRange(of: begin)), after = try #require(text.firstRange(of: end))
+        let expected = OptionReference.table
+        if ProcessInfo.processInfo.environment["UPDATE"] != nil {
+            let new = text[..<before.upperBound] + expected + text[after.lowerBound...]
+            try Data(new.utf8).write(to: file)
+        } else {
+            #expect(text[before.upperBound..<after.lowerBound] == expected, "UPDATE=1 writes it")
+        }
     }
 
     // MARK: - Manual
@@ -135,7 +161,7 @@ struct PagesTests {
         #expect(try bash("lull", "") == Help.commands + ["--help", "--version"])
         #expect(try bash("lull", "fi") == ["filter"])
         for subcommand in Subcommand.allCases {
-            let known = Option.allCases.filter { $0.belongs(to: subcommand) }.map { "--\($0.name)" }
+            let known = Option.all.filter { $0.belongs(to: subcommand) }.map(\.spelled)
             #expect(try bash("lull", subcommand.rawValue, "--") == known)
         }
         #expect(try bash("lull", "filter", "--wait", "1s", "--ed") == ["--edges"])

@@ -15,12 +15,9 @@ struct PolicyOptionsTests {
     }
 
     @Test func areAllInTheList() {
-        let listed = PolicyOptions.fields.map(\.option)
-        let others: Set<Option> = [.help]
-        let policy = Option.allCases.filter {
-            $0.belongs(to: .simulate) && $0.belongs(to: .submit) && !others.contains($0)
-        }
-        #expect(listed == policy)
+        let policy = Option.all.filter { $0.group != .help && $0.belongs(to: .simulate) && $0.belongs(to: .submit) }
+        #expect(PolicyOptions.fields.map(\.name) == policy.map { "\($0.name)" })
+        #expect(policy.allSatisfy { $0.group == .policy })
     }
 
     @Test func areThoseThatGiveTheRulesOfANamespace() throws {

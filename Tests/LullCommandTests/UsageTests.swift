@@ -39,7 +39,7 @@ struct UsageTests {
 
     @Test(arguments: Help.pages)
     func everyFormOfHelpShowsThePageOfTheCommand(_ name: String) throws {
-        let page = try #require(Help.page(named: name))
+        let page = try Help.page(named: name).text
         #expect(page.hasPrefix("Usage: lull \(name)"))
         for arguments in [[name, "--help"], [name, "-h"], ["help", name]] {
             let outcome = try lull(arguments, input: [])
@@ -51,7 +51,7 @@ struct UsageTests {
 
     @Test(arguments: ["list", "retry", "discard"])
     func helpForAKeywordShowsThePageOfItsCommand(_ word: String) throws {
-        #expect(try lull("help", "dead", word).output == Help.page(named: "dead"))
+        #expect(try lull("help", "dead", word).output == Help.page(named: "dead").text)
     }
 
     @Test(arguments: ["--version", "-V"])
@@ -59,6 +59,33 @@ struct UsageTests {
         let outcome = try lull(option)
         #expect(outcome.ending == 0)
         #expect(outcome.lines.count == 1 && outcome.output.hasPrefix("lull "))
+    }
+
+    @Test func helpFitsATerminalOf24Lines() throws {
+        let outcome = try lull("--help")
+        #expect(outcome.lines.count <= 22)
+        for name in ["filter", "run", "simulate", "tune"] { #expect(outcome.output.contains("  lull \(name) ")) }
+        #expect(outcome.output.contains("Store commands: lull help store"))
+    }
+
+    @Test func helpForStoresNamesEveryCommandThatNeedsOne() throws {
+        let outcome = try lull("help", "store")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines.allSatisfy { $0.count <= 80 })
+        for subcommand in Subcommand.allCases {
+            let isNamed = outcome.output.contains("  lull \(subcommand.rawValue) ")
+            if !subcommand.canDoWithoutStore { #expect(isNamed, "\(subcommand)") }
+        }
+    }
+
+    @Test func versionNamesTheEnginesOrSaysWhatIsMissing() throws {
+        let outcome = try lull("version")
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines.first == "lull \(Help.version)")
+        #expect(outcome.lines.count == 4 && outcome.errors == "")
+        #expect(outcome.lines[1].wholeMatch(of: /SQLite 3\.[0-9.]+/) != nil)
+        #expect(outcome.lines[2].contains("libpq ") && outcome.lines[3].contains("hiredis "))
+        #expect(try lull("version", "x").errors == "lull: unexpected argument x (see lull --help)\n")
     }
 
     @Test func withoutACommandUsageIsOnStandardError() throws {
@@ -79,7 +106,9 @@ struct UsageTests {
         ("man filtre", "unknown command 'filtre': did you mean 'filter'?"),
         ("help run it", "unexpected argument it"),
         ("help dead it", "unexpected argument it"),
-        ("version", "unknown command 'version': did you mean --version?"),
+        ("verison", "unknown command 'verison': did you mean 'version'?"),
+        ("store", "unknown command 'store': did you mean 'lull help store'?"),
+        ("/dev/null", "/dev/null is a file, not a command: try lull filter --wait 500ms < /dev/null"),
         ("retry", "unknown command 'retry': did you mean 'lull dead retry'?"),
         ("--frobnicate", "unknown option --frobnicate"), ("-x", "unknown option -x"),
         ("--hlep", "unknown option --hlep: did you mean --help?"),

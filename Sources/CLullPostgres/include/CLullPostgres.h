@@ -64,5 +64,6 @@ lull_PGnotify *lull_PQnotifies(lull_PGconn *conn);
 void lull_PQfreemem(void *ptr);
 lull_PQconninfoOption *lull_PQconninfoParse(const char *conninfo, char **errmsg);
 void lull_PQconninfoFree(lull_PQconninfoOption *connOptions);
+int lull_PQlibVersion(void);
 
 #endif

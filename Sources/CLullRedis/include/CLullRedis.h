@@ -15,6 +15,9 @@ const char *lull_script(const char *name);
 /// Loads hiredis. Returns NULL, or why that failed.
 const char *lull_redis_load(void);
 
+/// Returns the name of the file from which hiredis has been loaded.
+const char *lull_redis_library_name(void);
+
 /// Loads what hiredis needs for TLS. Returns NULL, or why that failed.
 const char *lull_redis_load_tls(void);
 

@@ -49,7 +49,7 @@ enum DeadCommand {
             try store.dead(in: namespace, limit: most)
         }
         var output = OutputBuffer(STDOUT_FILENO)
-        if options.format == .json {
+        if options.printsObjects {
             for run in dead { run.appendJSON(to: &output.bytes) }
         } else {
             Table.append(

@@ -44,7 +44,6 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     private static var mostUnwritten: Int { 256 }
 
     init(_ options: CommandOptions, _ subcommand: Subcommand, _ handler: Handler) throws(Failure) {
-        try options.checkRecords(for: subcommand)
         try options.checkDurable(subcommand)
         let opened =
             try subcommand == .work ? OpenedNamespace.awaited(options) : OpenedNamespace(options, subcommand)
@@ -54,12 +53,13 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         isCollecting = opened.rules.combination == .collect
         phase = subcommand == .work ? .working : .reading
         // Records that only wait in the output can go back to the store at once; commands get time to end.
-        let grace = CoreDuration.nanoseconds(handler.writesOutput ? 0 : options.lease.nanoseconds / 2)
+        let lease = options.lease ?? .seconds(30)
+        let grace = CoreDuration.nanoseconds(handler.writesOutput ? 0 : lease.nanoseconds / 2)
         worker = WorkerStateMachine(
             WorkerStateMachine.Configuration(
                 namespace: options.namespace, owner: .random(in: .min ... .max),
                 maxConcurrent: handler.writesOutput ? Self.mostUnwritten : options.jobs ?? CommandOptions.cores,
-                lease: options.lease, backoff: RetryPolicy(maxAttempts: options.maxAttempts), grace: grace,
+                lease: lease, backoff: RetryPolicy(maxAttempts: options.maxAttempts ?? 20), grace: grace,
                 keepsValues: false))
     }
 

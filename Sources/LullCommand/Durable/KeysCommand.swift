@@ -16,7 +16,7 @@ enum KeysCommand {
         let total = counts.reduce(0, +)
         let verb = flushes ? "flushed" : "cancelled"
         let unit = flushes ? "key" : "submit"
-        let isObject = options.format == .json
+        let isObject = options.printsObjects
         try OutputBuffer.print(
             isObject ? "{\"\(verb)\":\(total)}\n" : "\(verb) \(total) \(unit)\(total == 1 ? "" : "s")\n")
         let idle = zip(keys, counts).compactMap { key, count in count == 0 ? key : nil }

@@ -97,7 +97,7 @@ enum ListCommand {
         _ items: [Item], _ layout: inout Table.Layout?, least: [Int] = [], _ options: CommandOptions,
         to text: inout [UInt8]
     ) {
-        if options.format == .json {
+        if options.printsObjects {
             for item in items { item.appendJSON(to: &text) }
             return
         }

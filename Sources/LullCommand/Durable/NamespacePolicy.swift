@@ -16,9 +16,6 @@ struct NamespacePolicy: Sendable {
         self.subcommand = subcommand
         given = options.policy
         changes = options.changesPolicy
-        if given.wait != nil, given.throttle != nil {
-            throw .usage("--wait and --throttle exclude each other", subcommand)
-        }
         if changes, given.isEmpty { throw .usage("--change-policy needs the new policy", subcommand) }
     }
 

@@ -18,7 +18,7 @@ enum SubmitCommand {
             }
             return try answer.get()
         }
-        guard options.format == .json else { return ExitStatus.success }
+        guard options.printsObjects else { return ExitStatus.success }
         var output = OutputBuffer(STDOUT_FILENO)
         output.bytes.append("{\"key\":")
         JSONText.append(receipt.key, to: &output.bytes)

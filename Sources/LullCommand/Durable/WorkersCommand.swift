@@ -10,7 +10,7 @@ enum WorkersCommand {
         let store = try options.openStoreReadOnly(for: .workers)
         let workers = try store.ask(for: .workers) { () throws(DurableError) in try store.workers(in: namespace) }
         var output = OutputBuffer(STDOUT_FILENO)
-        if options.format == .json {
+        if options.printsObjects {
             for worker in workers { worker.appendJSON(to: &output.bytes) }
         } else {
             Table.append(

@@ -37,10 +37,13 @@ struct CommandOptions {
         }
     }
 
+    var asksForHelp = false
     var policy = PolicyOptions()
 
+    /// Whether records end in a NUL byte.
+    var endsWithNull = false
     /// The byte that ends a record.
-    var terminator = UInt8(ascii: "\n")
+    var terminator: UInt8 { endsWithNull ? 0 : UInt8(ascii: "\n") }
     var keyField: Int?
     var keyPointer: JSONPointer?
     var delayField: Int?
@@ -50,11 +53,13 @@ struct CommandOptions {
     var maxKeys: Int?
 
     var format: Format?
+    /// Whether a command that has no other format but a table prints objects.
+    var printsObjects = false
     var atEnd: AtEnd?
     var showsStatistics = false
 
     var whileRunning: WhileRunning?
-    var killAfter = CoreDuration.seconds(5)
+    var killAfter: CoreDuration?
     var jobs: Int?
     var failsFast = false
 
@@ -69,12 +74,10 @@ struct CommandOptions {
     var namespace: String { givenNamespace ?? "default" }
     /// How long a call waits for the store; nil for the store's own time.
     var patience: CoreDuration?
-    /// The given options that have a meaning only with a store.
-    var storeOptions: [Option] = []
     /// Whether a policy that differs from the namespace's replaces it.
     var changesPolicy = false
-    var lease = CoreDuration.seconds(30)
-    var maxAttempts = 20
+    var lease: CoreDuration?
+    var maxAttempts: Int?
     /// For `lull submit`.
     var after: CoreDuration?
     var token: String?
@@ -119,7 +122,6 @@ struct CommandOptions {
 
     /// Returns the engine's setup for a subcommand; throws if options contradict each other.
     func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
-        try checkRecords(for: subcommand)
         if policy.combination == .collect, whileRunning == .cancelRunning {
             throw .usage(
                 "--while-running cancel would lose values of --combine collect: use --while-running queue, "
@@ -137,21 +139,6 @@ struct CommandOptions {
             throw failure
         } catch {
             throw .usage("\(error)", subcommand)
-        }
-    }
-
-    /// Throws if options about records lack others that they need, or exclude each other.
-    func checkRecords(for subcommand: Subcommand) throws(Failure) {
-        if delimiter != nil, keyField == nil, delayField == nil {
-            throw .usage("--delimiter needs --key-field or --delay-field", subcommand)
-        }
-        if recordsValues, recording == nil { throw .usage("--record-values needs --record", subcommand) }
-        if hashesKeys, recording == nil { throw .usage("--hash-keys needs --record", subcommand) }
-        if keyField != nil, keyPointer != nil {
-            throw .usage("--key-field and --key-json exclude each other", subcommand)
-        }
-        if delayField != nil, delayPointer != nil {
-            throw .usage("--delay-field and --delay-json exclude each other", subcommand)
         }
     }
 }

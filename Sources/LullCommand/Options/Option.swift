@@ -1,122 +1,158 @@
-/// An option, which belongs to some of the subcommands.
-enum Option: Int32, CaseIterable {
-    // The raw values are getopt_long's codes: they must differ from characters, which are the codes of short options.
-    case help = 256
-    case wait, throttle, maxWait, maxCount, spacing, edges, delayRule, combine, maxBatch
-    case null, keyField, keyJSON, delayField, delayJSON, delimiter, strict, maxKeys
-    case format, atEnd, stats
-    case whileRunning, killAfter, jobs, failFast
-    case waits, targetSaving, targetDelay, byKey
-    case svg, diagram
-    case record, recordValues, hashKeys
-    case store, namespace, patience, changePolicy, lease, maxAttempts, after, token, json, watch, failIf, limit, ended,
-        all,
-        apply
+internal import LullDurable
 
+/// An option: everything that there is to say about it, once.
+///
+/// The parser, the pages of help, the manual, the completions, the hints at what was meant, the refusals of options that do not go
+/// together, and the table in docs/command.md are made from ``all``. A new option is an entry there.
+struct Option: Sendable {
     /// The name without the dashes.
-    var name: StaticString {
-        switch self {
-        case .help: "help"
-        case .wait: "wait"
-        case .throttle: "throttle"
-        case .maxWait: "max-wait"
-        case .maxCount: "max-count"
-        case .spacing: "spacing"
-        case .edges: "edges"
-        case .delayRule: "delay-rule"
-        case .combine: "combine"
-        case .maxBatch: "max-batch"
-        case .null: "null"
-        case .keyField: "key-field"
-        case .keyJSON: "key-json"
-        case .delayField: "delay-field"
-        case .delayJSON: "delay-json"
-        case .delimiter: "delimiter"
-        case .strict: "strict"
-        case .maxKeys: "max-keys"
-        case .format: "format"
-        case .atEnd: "at-end"
-        case .stats: "stats"
-        case .whileRunning: "while-running"
-        case .killAfter: "kill-after"
-        case .jobs: "jobs"
-        case .failFast: "fail-fast"
-        case .waits: "waits"
-        case .targetSaving: "target-saving"
-        case .targetDelay: "target-delay"
-        case .byKey: "by-key"
-        case .svg: "svg"
-        case .diagram: "diagram"
-        case .record: "record"
-        case .recordValues: "record-values"
-        case .hashKeys: "hash-keys"
-        case .store: "store"
-        case .namespace: "namespace"
-        case .patience: "patience"
-        case .changePolicy: "change-policy"
-        case .lease: "lease"
-        case .maxAttempts: "max-attempts"
-        case .after: "after"
-        case .token: "token"
-        case .json: "json"
-        case .watch: "watch"
-        case .failIf: "fail-if"
-        case .limit: "limit"
-        case .ended: "ended"
-        case .all: "all"
-        case .apply: "apply"
-        }
+    let name: StaticString
+    let group: Group
+    /// The subcommands that have it.
+    let subcommands: [Subcommand]
+    /// The name of its value in help; nil if it takes none.
+    let value: String?
+    /// What it does.
+    private let sentence: String
+    /// What it does to subcommands for which the usual sentence is wrong.
+    private let sentences: [Subcommand: String]
+    private let rules: [Rule]
+    /// What a shell offers as its value.
+    let completion: @Sendable (Subcommand) -> Completion
+    let apply: @Sendable (inout CommandOptions, OptionText) throws(Failure) -> Void
+    /// Its place in the rules of a namespace, if it is an option of the policy.
+    var field: PolicyOptions.Field?
+
+    /// Options that stand together on a page of help.
+    enum Group {
+        case help
+        case policy
+        case records
+        case commands
+        case output
+        case store
+        case change
+        case lease
+        case tuning
+        /// What only few subcommands have.
+        case own
     }
 
-    var takesValue: Bool {
-        switch self {
-        case .help, .null, .strict, .stats, .failFast, .byKey, .diagram, .recordValues, .hashKeys, .changePolicy, .json,
-            .watch, .ended, .all, .apply:
-            false
-        default: true
-        }
+    /// What an option says about others.
+    enum Rule {
+        /// It has no meaning without one of these.
+        case needs([String])
+        case excludes(String)
+        case hasNoMeaningWith(String)
     }
 
-    /// Returns whether a subcommand has this option.
-    func belongs(to subcommand: Subcommand) -> Bool {
-        switch self {
-        case .help: true
-        case .maxWait, .maxCount, .spacing, .edges, .delayRule:
-            Self.policy.contains(subcommand) || subcommand == .tune
-        case .wait, .throttle, .combine, .maxBatch: Self.policy.contains(subcommand)
-        case .atEnd: [.filter, .run, .simulate].contains(subcommand)
-        case .null: [.filter, .run, .work].contains(subcommand)
-        case .keyField, .keyJSON, .delayField, .delayJSON, .delimiter, .strict, .maxKeys, .stats, .record,
-            .recordValues, .hashKeys:
-            subcommand == .filter || subcommand == .run
-        case .format: [.filter, .simulate, .tune, .status].contains(subcommand)
-        case .whileRunning: subcommand == .run
-        case .killAfter, .jobs, .failFast: subcommand == .run || subcommand == .work
-        case .waits, .targetSaving, .targetDelay, .byKey: subcommand == .tune
-        case .svg, .diagram: subcommand == .simulate || subcommand == .tune
-        case .store: ![.simulate, .tune].contains(subcommand)
-        case .namespace: ![.simulate, .tune, .compact, .schema, .adopt].contains(subcommand)
-        case .patience: ![.simulate, .tune, .schema, .adopt].contains(subcommand)
-        case .changePolicy: [.filter, .run, .submit, .work].contains(subcommand)
-        case .lease, .maxAttempts: [.filter, .run, .work].contains(subcommand)
-        case .after, .token: subcommand == .submit
-        case .json: [.submit, .status, .list, .flush, .cancel, .dead, .workers].contains(subcommand)
-        case .failIf: subcommand == .status
-        case .watch: subcommand == .status || subcommand == .list
-        case .limit, .ended: subcommand == .list
-        case .all: subcommand == .dead
-        case .apply: subcommand == .schema
-        }
+    enum Completion: Equatable {
+        /// The option takes no value.
+        case none
+        case choice([String])
+        case file
+        /// `sqlite:` and a file.
+        case store
+        /// Anything else.
+        case text
     }
 
-    /// The subcommands with a policy.
-    private static let policy: [Subcommand] = [.filter, .run, .simulate, .submit, .work]
+    /// Creates an option with a value.
+    init<Value>(
+        _ name: StaticString, _ group: Group, of subcommands: [Subcommand], _ reading: OptionReading<Value>,
+        _ property: any WritableKeyPath<CommandOptions, Value?> & Sendable, _ sentence: String,
+        but sentences: [Subcommand: String] = [:], _ rules: Rule...
+    ) {
+        self.name = name
+        self.group = group
+        self.subcommands = subcommands
+        value = reading.name
+        self.sentence = sentence
+        self.sentences = sentences
+        self.rules = rules
+        completion = reading.completion
+        apply = { options, text throws(Failure) in options[keyPath: property] = try reading.read(text) }
+    }
 
-    /// Whether it has a meaning only with a store.
-    var needsStore: Bool {
-        switch self {
-        case .namespace, .patience, .changePolicy, .lease, .maxAttempts: true
-        default: false
+    /// Creates an option without a value.
+    init(
+        _ name: StaticString, _ group: Group, of subcommands: [Subcommand],
+        _ property: any WritableKeyPath<CommandOptions, Bool> & Sendable, _ sentence: String,
+        but sentences: [Subcommand: String] = [:], _ rules: Rule...
+    ) {
+        self.name = name
+        self.group = group
+        self.subcommands = subcommands
+        value = nil
+        self.sentence = sentence
+        self.sentences = sentences
+        self.rules = rules
+        completion = { _ in .none }
+        apply = { options, _ in options[keyPath: property] = true }
+    }
+
+    /// Creates an option of the policy.
+    ///
+    /// - Parameters:
+    ///   - stored: Returns its value in the rules of a namespace.
+    ///   - defaultValue: Returns its default under such rules; nil if there is none, so that every value is shown.
+    init<Value: Equatable & Sendable>(
+        _ name: StaticString, of subcommands: [Subcommand] = Subcommand.withPolicy, _ reading: OptionReading<Value>,
+        _ property: any WritableKeyPath<PolicyOptions, Value?> & Sendable, _ sentence: String, _ rules: Rule...,
+        stored: @escaping @Sendable (DurableRules) -> Value?,
+        default defaultValue: @escaping @Sendable (DurableRules) -> Value? = { _ in nil }
+    ) {
+        self.name = name
+        group = .policy
+        self.subcommands = subcommands
+        value = reading.name
+        self.sentence = sentence
+        sentences = [:]
+        self.rules = rules
+        completion = reading.completion
+        apply = { options, text throws(Failure) in options.policy[keyPath: property] = try reading.read(text) }
+        field = PolicyOptions.Field("\(name)", property, of: stored, default: defaultValue, reading.write)
+    }
+}
+
+extension Option {
+    /// The name with its dashes.
+    var spelled: String { "--\(name)" }
+
+    /// Its name and that of its value, as on a page of help.
+    var term: String { value.map { "\(spelled) \($0)" } ?? spelled }
+
+    func belongs(to subcommand: Subcommand) -> Bool { subcommands.contains(subcommand) }
+
+    /// Returns what it does to a subcommand.
+    func explanation(for subcommand: Subcommand) -> String { sentences[subcommand] ?? sentence }
+
+    /// Returns whether a subcommand has an option.
+    static func has(_ subcommand: Subcommand, _ name: String) -> Bool {
+        all.contains { "\($0.name)" == name && $0.belongs(to: subcommand) }
+    }
+
+    /// Throws if an option of some lacks one that it needs, or does not go with another one.
+    ///
+    /// - Parameter given: Their names.
+    static func check(_ given: Set<String>, _ subcommand: Subcommand) throws(Failure) {
+        for option in all where given.contains("\(option.name)") {
+            for rule in option.rules {
+                switch rule {
+                case .needs(let others):
+                    // A command that always needs a store says so itself.
+                    if others == ["store"], !subcommand.canDoWithoutStore { continue }
+                    guard given.isDisjoint(with: others) else { continue }
+                    let names = others.map { "--\($0)" }.joined(separator: " or ")
+                    throw .usage("\(option.spelled) needs \(names)", subcommand)
+                case .excludes(let other):
+                    guard given.contains(other) else { continue }
+                    throw .usage("--\(other) and \(option.spelled) exclude each other", subcommand)
+                case .hasNoMeaningWith(let other):
+                    guard given.contains(other) else { continue }
+                    throw .usage("\(option.spelled) has no meaning with --\(other)", subcommand)
+                }
+            }
         }
     }
 }

@@ -3,7 +3,7 @@ internal import LullDurable
 
 /// The options that give a policy, and how values are combined.
 ///
-/// A new option is a property and an entry of ``fields``, which fills in, compares and shows all of them.
+/// A new option is a property and an entry of ``Option/all``: its field there fills in, compares and shows the property.
 struct PolicyOptions: Equatable, Sendable {
     var wait: CoreDuration?
     var throttle: CoreDuration?
@@ -15,21 +15,9 @@ struct PolicyOptions: Equatable, Sendable {
     var combination: Combination?
     var maxBatch: Int?
 
-    static let fields = [
-        Field(.wait, \.wait, of: { $0.policy.kind == .debounce ? $0.policy.wait : nil }, DurationText.option),
-        Field(.throttle, \.throttle, of: { $0.policy.kind == .throttle ? $0.policy.wait : nil }, DurationText.option),
-        Field(.maxWait, \.maxWait, of: { $0.policy.maxWait }, DurationText.option),
-        Field(.maxCount, \.maxCount, of: { $0.policy.maxCount }, { "\($0)" }),
-        Field(.spacing, \.spacing, of: { $0.policy.spacing > .zero ? $0.policy.spacing : nil }, DurationText.option),
-        Field(.edges, \.edges, of: { $0.policy.edges }, default: { defaultEdges($0.policy.kind) }, { $0.option }),
-        Field(
-            .delayRule, \.delayRule, of: { $0.policy.kind == .debounce ? $0.policy.delayRule : nil },
-            default: { _ in .restart }, { $0 == .restart ? "restart" : "extend" }),
-        Field(.combine, \.combination, of: { $0.combination }, default: { _ in .latest }, { "\($0.name)" }),
-        Field(.maxBatch, \.maxBatch, of: { $0.maxBatch }, { "\($0)" }),
-    ]
+    static let fields = Option.all.compactMap(\.field)
 
-    private static func defaultEdges(_ kind: Policy.Kind) -> Edges {
+    static func defaultEdges(_ kind: Policy.Kind) -> Edges {
         kind == .debounce ? .trailing : [.leading, .trailing]
     }
 
@@ -43,20 +31,17 @@ struct PolicyOptions: Equatable, Sendable {
         if maxBatch != nil, combination != .collect {
             throw .usage("--max-batch needs --combine collect: otherwise an execution gets one value", subcommand)
         }
+        // These may have come from a store.
+        try Option.check(Set(Self.fields.filter { $0.isGiven(self) }.map(\.name)), subcommand)
         do {
             switch (wait, throttle) {
             case (nil, nil):
                 throw Failure.usage("give a quiet period with --wait, or an interval with --throttle", subcommand)
-            case (_?, _?):
-                throw Failure.usage("--wait and --throttle exclude each other", subcommand)
-            case (let wait?, nil):
+            case (let wait?, _):
                 return try .debounce(
                     wait: wait, maxWait: maxWait, edges: edges ?? Self.defaultEdges(.debounce),
                     delayRule: delayRule ?? .restart, maxCount: maxCount, spacing: spacing)
             case (nil, let interval?):
-                if maxWait != nil { throw Failure.usage("--max-wait has no meaning with --throttle", subcommand) }
-                if delayRule != nil { throw Failure.usage("--delay-rule has no meaning with --throttle", subcommand) }
-                if spacing != nil { throw Failure.usage("--spacing has no meaning with --throttle", subcommand) }
                 return try .throttle(
                     interval: interval, edges: edges ?? Self.defaultEdges(.throttle), maxCount: maxCount)
             }
@@ -77,7 +62,8 @@ struct PolicyOptions: Equatable, Sendable {
 extension PolicyOptions {
     /// An option: its property, its value in the rules of a namespace, and its text.
     struct Field: Sendable {
-        let option: Option
+        let name: String
+        let isGiven: @Sendable (PolicyOptions) -> Bool
         /// Copies the value from other options, unless it is given.
         let complete: @Sendable (inout PolicyOptions, PolicyOptions) -> Void
         /// Copies the value from rules.
@@ -85,16 +71,15 @@ extension PolicyOptions {
         /// Returns the value in rules as an option such as `--wait 5s`; nil if it is the default there and in the other rules.
         let text: @Sendable (DurableRules, DurableRules) -> String?
 
-        /// - Parameters:
-        ///   - value: Returns the value in rules.
-        ///   - defaultValue: Returns the default under the policy of the rules; nil if there is none, so that every value is shown.
-        fileprivate init<Value: Equatable & Sendable>(
-            _ option: Option, _ property: any WritableKeyPath<PolicyOptions, Value?> & Sendable,
+        /// Creates the field of an option, with the same parameters.
+        init<Value: Equatable & Sendable>(
+            _ name: String, _ property: any WritableKeyPath<PolicyOptions, Value?> & Sendable,
             of value: @escaping @Sendable (DurableRules) -> Value?,
-            default defaultValue: @escaping @Sendable (DurableRules) -> Value? = { _ in nil },
+            default defaultValue: @escaping @Sendable (DurableRules) -> Value?,
             _ text: @escaping @Sendable (Value) -> String
         ) {
-            self.option = option
+            self.name = name
+            isGiven = { $0[keyPath: property] != nil }
             complete = { options, others in
                 options[keyPath: property] = options[keyPath: property] ?? others[keyPath: property]
             }
@@ -105,7 +90,7 @@ extension PolicyOptions {
                 let isDefault =
                     shown == defaultValue(rules)
                     && (defaultValue(rules) != defaultValue(other) || shown == value(other) ?? shown)
-                return isDefault ? nil : "--\(option.name) \(text(shown))"
+                return isDefault ? nil : "--\(name) \(text(shown))"
             }
         }
     }
@@ -126,12 +111,5 @@ extension PolicyOptions {
     /// other rules.
     static func text(_ rules: DurableRules, besides other: DurableRules) -> String {
         fields.compactMap { $0.text(rules, other) }.joined(separator: " ")
-    }
-}
-
-extension Edges {
-    /// The value of `--edges`.
-    fileprivate var option: String {
-        [(Edges.leading, "leading"), (.trailing, "trailing")].filter { contains($0.0) }.map(\.1).joined(separator: ",")
     }
 }

@@ -19,6 +19,14 @@ enum Subcommand: String, CaseIterable {
 }
 
 extension Subcommand {
+    /// Those to which a policy is given.
+    static let withPolicy: [Subcommand] = [.filter, .run, .simulate, .submit, .work]
+    /// Those that work on a store.
+    static let withStore = allCases.filter { ![.simulate, .tune].contains($0) }
+
+    /// Whether it works without a store, too.
+    var canDoWithoutStore: Bool { [.filter, .run, .simulate, .tune].contains(self) }
+
     /// The kind of a subcommand's operands, for completion in a shell.
     enum Operands: Equatable {
         case none

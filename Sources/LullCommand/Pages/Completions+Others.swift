@@ -25,7 +25,7 @@ extension Completions {
             cases += specs.joined(separator: " \\\n            ") + "\n        ;;\n"
         }
         let commands = Help.commands.map { name in
-            "        '\(name):\(zshEscaped(HelpPage.summary(of: name)))'\n"
+            "        '\(name):\(zshEscaped(Help.summary(of: name)))'\n"
         }.joined()
         return """
             #compdef lull
@@ -85,7 +85,7 @@ extension Completions {
         lines.append("complete -c lull \(none) -l version -d 'print the version'")
         for subcommand in Subcommand.allCases {
             let name = subcommand.rawValue
-            let summary = fishQuoted(HelpPage.summary(of: name))
+            let summary = fishQuoted(Help.summary(of: name))
             lines.append("complete -c lull \(none) -a \(name) -d \(summary)")
             let seen = "complete -c lull -n '__fish_seen_subcommand_from \(name)'"
             for option in Self.options(of: subcommand) {
@@ -110,7 +110,7 @@ extension Completions {
             }
         }
         for name in Help.commands where Subcommand(rawValue: name) == nil {
-            lines.append("complete -c lull \(none) -a \(name) -d \(fishQuoted(HelpPage.summary(of: name)))")
+            lines.append("complete -c lull \(none) -a \(name) -d \(fishQuoted(Help.summary(of: name)))")
         }
         let shells = shells.joined(separator: " ")
         lines.append("complete -c lull -n '__fish_seen_subcommand_from completions' -a '\(shells)'")

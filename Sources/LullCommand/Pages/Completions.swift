@@ -1,6 +1,6 @@
 /// `lull completions`: scripts with which shells complete options and their values.
 ///
-/// They are made from the tables for parsing options and from the texts of `--help`.
+/// They are made from the table of options and the pages of help.
 enum Completions {
     static let shells = ["bash", "zsh", "fish"]
 
@@ -9,42 +9,23 @@ enum Completions {
         case ["bash"]: return bash
         case ["zsh"]: return zsh
         case ["fish"]: return fish
-        case ["--help"], ["-h"]: return help
         default: throw .usage("the shell is missing: lull completions bash, zsh or fish")
         }
     }
 
-    static let help = """
-        Usage: lull completions bash|zsh|fish
-
-        Prints a script with which a shell completes commands, options and their values.
-        make install puts the scripts where the shells look for them. To use one that is
-        not installed:
-
-          bash                   source <(lull completions bash), in ~/.bashrc
-          zsh                    lull completions zsh > _lull, in a folder of $fpath
-          fish                   lull completions fish | source, in config.fish
-
-        """
-
     /// An option of a subcommand, as a completion shows it.
     struct OptionEntry {
         let name: String
-        let value: Option.Value
+        let value: Option.Completion
         /// A few words.
         let explanation: String
     }
 
     static func options(of subcommand: Subcommand) -> [OptionEntry] {
-        let page = HelpPage(Help.page(for: subcommand))
-        // Some pages refer to others for an option's explanation.
-        let fallbacks = [page] + Subcommand.allCases.map { HelpPage(Help.page(for: $0)) }
-        return Option.allCases.filter { $0.belongs(to: subcommand) }.map { option in
-            let name = "\(option.name)"
-            let text = fallbacks.lazy.compactMap { $0.explanation(of: name) }.first { !$0.isEmpty }
-            return OptionEntry(
-                name: name, value: option.value(for: subcommand),
-                explanation: option == .help ? "explain this command" : short(text ?? ""))
+        Option.all.filter { $0.belongs(to: subcommand) }.map { option in
+            OptionEntry(
+                name: "\(option.name)", value: option.completion(subcommand),
+                explanation: short(option.explanation(for: subcommand)))
         }
     }
 

@@ -1,47 +1,16 @@
 /// `lull man`: the texts of `--help` as pages for `man`.
 enum Manual {
-    /// Returns the page of a subcommand, or of the command as a whole.
+    /// Returns the page of a command, or of lull as a whole.
     static func make(_ arguments: [String]) throws(Failure) -> String {
-        if arguments == ["--help"] || arguments == ["-h"] { return help }
         guard arguments.count <= 1 else { throw .usage("unexpected argument \(arguments[1])") }
-        guard let name = arguments.first else { return overview }
         // The names of all pages, for the script that installs them.
-        if name == "--list" { return Help.pages.map { "\($0)\n" }.joined() }
-        guard let help = Help.page(named: name) else { throw .unknown(name) }
-        return page(of: name, help)
-    }
-
-    static let help = """
-        Usage: lull man [COMMAND] > FILE
-
-        Prints the manual page of a command, or of lull as a whole, in the format that
-        man reads. make install puts all of them where man finds them.
-
-          --list                 print the names of the commands that have a page
-
-        """
-
-    private static func page(of name: String, _ help: String) -> String {
-        var roff = head("lull-\(name)", HelpPage.summary(of: name))
-        append(HelpPage(help), to: &roff)
-        roff += ".SH SEE ALSO\n"
-        let others = Help.pages.filter { $0 != name }.map { reference("lull-\($0)") }
-        roff += ([reference("lull")] + others).joined(separator: ",\n") + "\n"
-        return roff
-    }
-
-    private static var overview: String {
-        let page = HelpPage(Help.overview)
-        var summary = ""
-        if case .paragraph(let text) = page.blocks.first {
-            summary = String(text.drop { $0 != " " }.dropFirst())
-            if summary.last == "." { summary.removeLast() }
-        }
-        var roff = head("lull", summary)
-        append(HelpPage(Help.overview), to: &roff)
-        roff += ".SH SEE ALSO\n"
-        roff += Help.pages.map { reference("lull-\($0)") }.joined(separator: ",\n") + "\n"
-        return roff
+        if arguments == ["--list"] { return Help.pages.map { "\($0)\n" }.joined() }
+        let page = try arguments.first.map { name throws(Failure) in try Help.page(named: name) }
+        var roff = head(page.map { "lull-\($0.name)" } ?? "lull", (page ?? Help.whole).summary)
+        append((page ?? Help.whole).blocks, to: &roff)
+        let others = Help.pages.filter { $0 != page?.name }.map { "lull-\($0)" }
+        roff += ".SH SEE ALSO\n" + ((page == nil ? [] : ["lull"]) + others).map(reference).joined(separator: ",\n")
+        return roff + "\n"
     }
 
     private static func head(_ name: String, _ summary: String) -> String {
@@ -56,7 +25,7 @@ enum Manual {
 
     private static func reference(_ page: String) -> String { "\\fB\(escaped(page))\\fR(1)" }
 
-    private static func append(_ page: HelpPage, to roff: inout String) {
+    private static func append(_ blocks: [Page.Block], to roff: inout String) {
         var section = ""
         // Whether nothing of the section precedes the next block.
         var isFresh = true
@@ -69,32 +38,33 @@ enum Manual {
             if !isFresh { roff += ".PP\n" }
             isFresh = false
         }
-        for (index, block) in page.blocks.enumerated() {
+        for (index, block) in blocks.enumerated() {
             switch block {
             case .usage(let lines):
                 open("SYNOPSIS")
                 roff += lines.map { line(escaped($0)) }.joined(separator: ".br\n")
             case .paragraph(let text):
-                // The overview begins with its name, which NAME has already.
-                if section.isEmpty, text.hasPrefix("lull: ") { continue }
                 if section != "OPTIONS" { open("DESCRIPTION") }
                 paragraph()
                 roff += line(escaped(text))
             case .heading(let text):
-                var next: HelpPage.Block?
-                if index + 1 < page.blocks.count { next = page.blocks[index + 1] }
-                if case .option = next {
+                if index + 1 < blocks.count, case .option = blocks[index + 1] {
                     open("OPTIONS")
                     roff += ".SS \(quoted(text))\n"
                 } else {
-                    open(text == "Usage" ? "SYNOPSIS" : quoted(text.uppercased()))
+                    open(quoted(text.uppercased()))
                 }
                 isFresh = true
             case .option(let term, let text):
                 open("OPTIONS")
                 roff += ".TP\n" + line(marked(term)) + line(escaped(text))
                 isFresh = false
+            case .term(let word, let text):
+                roff += ".TP\n" + line("\\fB\(escaped(word))\\fR") + line(escaped(text))
+                isFresh = false
             case .literal(let lines):
+                // The list of all commands, with which the page of lull begins.
+                if section.isEmpty { open("SYNOPSIS") }
                 paragraph()
                 // Lines that fill a screen in the help would not fit with a page's indentation.
                 roff += ".nf\n.in 2n\n" + lines.map { line(escaped($0)) }.joined() + ".in\n.fi\n"

@@ -85,7 +85,7 @@ extension RecordPart.Fault: CustomStringConvertible {
     /// The reason, for a message.
     var description: String {
         switch self {
-        case .noField(let number): "it has no field \(number)"
+        case .noField(let number): "it has no field \(number) (the first is 1)"
         case .noJSON(let fault): "it is not JSON: \(fault)"
         case .noValue: "it has no value at the pointer"
         }

@@ -58,7 +58,7 @@ struct CommandRunner: ExecutionHandler {
         supervisor = try Supervisor(path, environment: Self.inheritedEnvironment())
         keyRule = options.keyRule
         terminator = options.terminator
-        killAfter = options.killAfter
+        killAfter = options.killAfter ?? .seconds(5)
     }
 
     private static let variables: [(name: String, detail: CommandTemplate.Detail)] = [

@@ -138,7 +138,7 @@ final class CommandStore {
     }
 
     /// Returns what an operator of the server should watch; nil for a store in a file.
-    func health() throws(DurableError) -> ServerHealth? {
+    func health() throws(DurableError) -> [Measure]? {
         try question { store throws(DurableError) in try await store.health() }
     }
 

@@ -144,7 +144,7 @@ extension Failure {
             return
         }
         let what =
-            Option.wait.belongs(to: subcommand)
+            Option.has(subcommand, "wait")
             ? "the namespace \(Terminal.shown(name)) does not exist yet: its first use must give the policy"
             : "there is no namespace \(Terminal.shown(name))"
         self = .usage("\(what); \(Self.list(of: names))", subcommand)
@@ -184,7 +184,6 @@ extension CommandOptions {
 
     /// Throws if an option has no meaning with a store.
     func checkDurable(_ subcommand: Subcommand) throws(Failure) {
-        if maxKeys != nil { throw .usage("--max-keys has no meaning with --store", subcommand) }
         if let whileRunning, whileRunning != .queue {
             throw .usage("--while-running must be queue with --store", subcommand)
         }
@@ -192,7 +191,6 @@ extension CommandOptions {
 
     /// Throws if an option has a meaning only with a store: ignoring it would look as if it worked.
     func checkVolatile(_ subcommand: Subcommand) throws(Failure) {
-        if let option = storeOptions.first { throw .usage("--\(option.name) needs --store", subcommand) }
         if atEnd == .keep { throw .usage("--at-end keep needs --store", subcommand) }
     }
 }

@@ -36,7 +36,7 @@ run | work) ;;
         return
     fi
     if [[ -z $command ]]; then
-        COMPREPLY=($(compgen -W 'filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man version help --help --version' -- "$word"))
         return
     fi
     if [[ $current == --*=* ]]; then
@@ -60,9 +60,9 @@ run | work) ;;
         filter:--delay-json) kind=text ;;
         filter:--delimiter) kind=text ;;
         filter:--max-keys) kind=text ;;
+        filter:--record) kind=file ;;
         filter:--format) words='lines jsonl' ;;
         filter:--at-end) words='flush drop wait keep' ;;
-        filter:--record) kind=file ;;
         filter:--store) kind=store ;;
         filter:--namespace) kind=text ;;
         filter:--patience) kind=text ;;
@@ -83,11 +83,11 @@ run | work) ;;
         run:--delay-json) kind=text ;;
         run:--delimiter) kind=text ;;
         run:--max-keys) kind=text ;;
-        run:--at-end) words='flush drop wait keep' ;;
+        run:--record) kind=file ;;
         run:--while-running) words='queue cancel concurrent skip' ;;
         run:--kill-after) kind=text ;;
         run:--jobs) kind=text ;;
-        run:--record) kind=file ;;
+        run:--at-end) words='flush drop wait keep' ;;
         run:--store) kind=store ;;
         run:--namespace) kind=text ;;
         run:--patience) kind=text ;;
@@ -111,10 +111,10 @@ run | work) ;;
         tune:--edges) words='leading trailing both' ;;
         tune:--delay-rule) words='restart extend' ;;
         tune:--format) words='summary json' ;;
+        tune:--svg) kind=file ;;
         tune:--waits) kind=text ;;
         tune:--target-saving) kind=text ;;
         tune:--target-delay) kind=text ;;
-        tune:--svg) kind=file ;;
         submit:--wait) kind=text ;;
         submit:--throttle) kind=text ;;
         submit:--max-wait) kind=text ;;
@@ -176,24 +176,24 @@ run | work) ;;
         esac
     if [[ -z $words$kind ]]; then
         case $command in
-        filter) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --null --key-field --key-json --delay-field --delay-json --delimiter --strict --max-keys --format --at-end --stats --record --record-values --hash-keys --store --namespace --patience --change-policy --lease --max-attempts' ;;
-        run) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --null --key-field --key-json --delay-field --delay-json --delimiter --strict --max-keys --at-end --stats --while-running --kill-after --jobs --fail-fast --record --record-values --hash-keys --store --namespace --patience --change-policy --lease --max-attempts' ;;
-        simulate) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --format --at-end --svg --diagram' ;;
-        tune) options='--help --max-wait --max-count --spacing --edges --delay-rule --format --waits --target-saving --target-delay --by-key --svg --diagram' ;;
+        filter) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --null --key-field --key-json --delay-field --delay-json --delimiter --max-keys --strict --record --record-values --hash-keys --format --at-end --stats --store --namespace --patience --change-policy --lease --max-attempts' ;;
+        run) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --null --key-field --key-json --delay-field --delay-json --delimiter --max-keys --strict --record --record-values --hash-keys --while-running --kill-after --jobs --fail-fast --at-end --stats --store --namespace --patience --change-policy --lease --max-attempts' ;;
+        simulate) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --format --at-end --diagram --svg' ;;
+        tune) options='--help --max-wait --max-count --spacing --edges --delay-rule --format --diagram --svg --waits --target-saving --target-delay --by-key' ;;
         submit) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --store --namespace --patience --change-policy --after --token --json' ;;
         work) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --null --kill-after --jobs --fail-fast --store --namespace --patience --change-policy --lease --max-attempts' ;;
-        status) options='--help --format --store --namespace --patience --json --watch --fail-if' ;;
-        list) options='--help --store --namespace --patience --json --watch --limit --ended' ;;
+        status) options='--help --format --store --namespace --patience --watch --json --fail-if' ;;
+        list) options='--help --store --namespace --patience --ended --limit --watch --json' ;;
         flush) options='--help --store --namespace --patience --json' ;;
         cancel) options='--help --store --namespace --patience --json' ;;
-        dead) options='--help --store --namespace --patience --json --all' ;;
+        dead) options='--help --store --namespace --patience --all --json' ;;
         workers) options='--help --store --namespace --patience --json' ;;
         forget) options='--help --store --namespace --patience' ;;
         compact) options='--help --store --patience' ;;
         schema) options='--help --store --apply' ;;
         adopt) options='--help --store' ;;
         completions) words='bash zsh fish' ;;
-        man | help) words='filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man' ;;
+        man | help) words='filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man version' ;;
         esac
         if [[ $current == -* ]]; then
             words=$options

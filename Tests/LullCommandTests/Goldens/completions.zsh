@@ -20,19 +20,19 @@ _lull() {
             '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
             '--null[records end in a NUL byte, not in a newline]' \
-            '--key-field=[the key is the N-th field]:value: ' \
+            '--key-field=[the key is the N-th field, from 1]:value: ' \
             '--key-json=[records are JSON, and the key is the value at a JSON pointe…]:value: ' \
             '--delay-field=[the N-th field is the delay of this record alone, such as 5…]:value: ' \
             '--delay-json=[the same for JSON records\: a string such as "500ms"]:value: ' \
             '--delimiter=[C separates fields, not blanks (\\t is a tab)]:value: ' \
-            '--strict[end with status 65 at a bad record]' \
             '--max-keys=[skip records that would open more than N keys]:value: ' \
-            '--format=[lines (default), or jsonl\: a JSON object per execution]:format:(lines jsonl)' \
-            '--at-end=[what happens to pending values at the end of the input]:at-end:(flush drop wait keep)' \
-            '--stats[print counters at the end]' \
+            '--strict[end with status 65 at a bad record]' \
             '--record=[write a trace of the input, for lull simulate and lull tune]:file:_files' \
             '--record-values[with --record\: write the values too]' \
             '--hash-keys[with --record\: replace each key by a number]' \
+            '--format=[lines (default), or jsonl\: a JSON object per execution]:format:(lines jsonl)' \
+            '--at-end=[what happens to pending values at the end of the input]:at-end:(flush drop wait keep)' \
+            '--stats[print counters at the end]' \
             '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
             '--namespace=[the namespace of the keys (default\: default)]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
@@ -53,22 +53,22 @@ _lull() {
             '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
             '--null[records end in a NUL byte, not in a newline]' \
-            '--key-field=[the key is the N-th field]:value: ' \
+            '--key-field=[the key is the N-th field, from 1]:value: ' \
             '--key-json=[records are JSON, and the key is the value at a JSON pointe…]:value: ' \
             '--delay-field=[the N-th field is the delay of this record alone, such as 5…]:value: ' \
             '--delay-json=[the same for JSON records\: a string such as "500ms"]:value: ' \
             '--delimiter=[C separates fields, not blanks (\\t is a tab)]:value: ' \
-            '--strict[end with status 65 at a bad record]' \
             '--max-keys=[skip records that would open more than N keys]:value: ' \
-            '--at-end=[what happens to pending values at the end of the input]:at-end:(flush drop wait keep)' \
-            '--stats[print counters at the end]' \
+            '--strict[end with status 65 at a bad record]' \
+            '--record=[write a trace of the input, for lull simulate and lull tune]:file:_files' \
+            '--record-values[with --record\: write the values too]' \
+            '--hash-keys[with --record\: replace each key by a number]' \
             '--while-running=[what happens to a value that falls due while a command of i…]:while-running:(queue cancel concurrent skip)' \
             '--kill-after=[how long after SIGTERM a cancelled command gets SIGKILL (de…]:value: ' \
             '--jobs=[run at most N commands at once (default\: one per core)]:value: ' \
             '--fail-fast[start no more commands after one has failed]' \
-            '--record=[write a trace of the input, for lull simulate and lull tune]:file:_files' \
-            '--record-values[with --record\: write the values too]' \
-            '--hash-keys[with --record\: replace each key by a number]' \
+            '--at-end=[what happens to pending values at the end of the input]:at-end:(flush drop wait keep)' \
+            '--stats[print counters at the end]' \
             '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
             '--namespace=[the namespace of the keys (default\: default)]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
@@ -91,25 +91,25 @@ _lull() {
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
             '--format=[summary (default), json (the summary as one object), or jso…]:format:(summary jsonl json)' \
             '--at-end=[what happens to pending values after the last record]:at-end:(flush drop wait)' \
-            '--svg=[draw the same as a picture]:file:_files' \
             '--diagram[add a marble diagram of a part of the trace, in text]' \
+            '--svg=[draw the same as a picture]:file:_files' \
             '1:trace:_files'
         ;;
     tune)
         _arguments -S \
             '--help[explain this command]' \
-            '--max-wait=[the rest of the policy, as for lull simulate]:value: ' \
-            '--max-count=[the rest of the policy, as for lull simulate]:value: ' \
-            '--spacing=[the rest of the policy, as for lull simulate]:value: ' \
-            '--edges=[the rest of the policy, as for lull simulate]:edges:(leading trailing both)' \
-            '--delay-rule=[the rest of the policy, as for lull simulate]:delay-rule:(restart extend)' \
+            '--max-wait=[with --wait\: no value waits longer than D]:value: ' \
+            '--max-count=[execute at once when N values are pending]:value: ' \
+            '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
+            '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
+            '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
             '--format=[summary (default), or json]:format:(summary json)' \
+            '--diagram[add a marble diagram of a part of the trace, in text, under…]' \
+            '--svg=[draw the same, and saving over delay, as a picture]:file:_files' \
             '--waits=[the waits to try]:value: ' \
             '--target-saving=[suggest the shortest wait that saves P, such as 90%]:value: ' \
             '--target-delay=[suggest the wait that saves most, of those with nine of ten…]:value: ' \
             '--by-key[name the keys that would save more with a wait of their own…]' \
-            '--svg=[draw the same, and saving over delay, as a picture]:file:_files' \
-            '--diagram[add a marble diagram of a part of the trace, in text, under…]' \
             '1:trace:_files'
         ;;
     submit)
@@ -159,12 +159,12 @@ _lull() {
     status)
         _arguments -S \
             '--help[explain this command]' \
-            '--format=[print metrics in the OpenMetrics text format]:format:(openmetrics)' \
-            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
-            '--namespace=[the namespace of the keys (default\: default)]:value: ' \
+            '--format=[openmetrics\: print metrics in the OpenMetrics text format]:format:(openmetrics)' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--namespace=[only this one of its namespaces]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
-            '--json[print a JSON object for each namespace, one a line]' \
             '--watch[print the status every second]' \
+            '--json[print a JSON object for each namespace, one a line]' \
             '--fail-if=[exit with status 1 if a namespace exceeds one of these limi…]:value: '
         ;;
     list)
@@ -173,10 +173,10 @@ _lull() {
             '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
             '--namespace=[which of its namespaces (default\: default)]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
-            '--json[print a JSON object for each, one a line]' \
-            '--watch[print the first keys every second]' \
+            '--ended[list what has ended\: the newest 100, or --limit]' \
             '--limit=[list the first N only]:value: ' \
-            '--ended[list what has ended\: the newest 100, or --limit]'
+            '--watch[print the first keys every second]' \
+            '--json[print a JSON object for each, one a line]'
         ;;
     flush)
         _arguments -S \
@@ -197,11 +197,11 @@ _lull() {
     dead)
         _arguments -S \
             '--help[explain this command]' \
-            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
-            '--namespace=[the namespace of the keys (default\: default)]:value: ' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--namespace=[which of its namespaces (default\: default)]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
-            '--json[print the receipt]' \
             '--all[retry or discard all dead runs of the namespace]' \
+            '--json[with list\: print a JSON object for each, with its values]' \
             '1:action:(list retry discard)'
         ;;
     workers)
@@ -216,28 +216,28 @@ _lull() {
         _arguments -S \
             '--help[explain this command]' \
             '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
-            '--namespace=[which of its namespaces (default\: default)]:value: ' \
+            '--namespace=[which of its namespaces]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: '
         ;;
     compact)
         _arguments -S \
             '--help[explain this command]' \
-            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
             '--patience=[how long it waits for other writers (default 5s)]:value: '
         ;;
     schema)
         _arguments -S \
             '--help[explain this command]' \
-            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores' \
+            '--store=[postgres\://USER@HOST/DATABASE]:store:_lull_stores' \
             '--apply[run the SQL, in one transaction]'
         ;;
     adopt)
         _arguments -S \
             '--help[explain this command]' \
-            '--store=[keep pending values in a file, sqlite\:PATH, created if miss…]:store:_lull_stores'
+            '--store=[postgres\://USER@HOST/DATABASE]:store:_lull_stores'
         ;;
     completions) _arguments '1:shell:(bash zsh fish)' ;;
-    man|help) _arguments '1:command:(filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man)' ;;
+    man|help) _arguments '1:command:(filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man version)' ;;
     esac
 }
 _lull_commands() {
@@ -261,6 +261,7 @@ _lull_commands() {
         'adopt:lets workers use a copied database'
         'completions:prints completions for a shell'
         'man:prints a page of the manual'
+        'version:prints versions, also of its engines'
         'help:explains a command'
     )
     _describe command commands

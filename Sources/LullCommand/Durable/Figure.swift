@@ -1,0 +1,80 @@
+internal import Lull
+internal import LullCore
+
+/// A figure of a status: its names, its unit and its sentence, once. Tables, lines, JSON, metrics and `--fail-if` are made from it.
+struct Figure: Sendable {
+    /// The name of the column, or in the line below the table.
+    let name: String
+    /// The name in a JSON object.
+    let property: String
+    /// The name of the metric, without its unit; figures with the same one differ in their labels.
+    let metric: String
+    /// The metric's description.
+    let help: String
+    var unit = Unit.none
+    var labels: [(name: String, value: String)] = []
+    /// Whether it only grows, and has no column.
+    var isCounter = false
+
+    enum Unit {
+        case none
+        case bytes
+        /// In nanoseconds; seconds for other programs.
+        case duration
+        /// It is no number but a word.
+        case name
+    }
+
+    enum Value {
+        /// Nil for none.
+        case number(Int64?)
+        case name(String)
+    }
+}
+
+/// A figure with its value.
+struct Measure {
+    let figure: Figure
+    let value: Figure.Value
+
+    init(_ figure: Figure, _ value: Figure.Value) {
+        self.figure = figure
+        self.value = value
+    }
+
+    /// The value for people.
+    ///
+    /// - Parameter none: What stands for no value.
+    func shown(none: String) -> String {
+        switch value {
+        case .number(let number): number.map(figure.shown) ?? none
+        case .name(let name): name
+        }
+    }
+
+    /// Appends a member of a JSON object.
+    func appendJSON(to text: inout [UInt8]) {
+        text.append(string: ",\"\(figure.property)\":")
+        switch value {
+        case .number(let number?) where figure.unit == .duration: DecimalSeconds.append(number, to: &text)
+        case .number(let number): text.append(string: number.map { "\($0)" } ?? "null")
+        case .name(let name): JSONText.append(Array(name.utf8), to: &text)
+        }
+    }
+}
+
+extension Figure {
+    /// Returns a number for people.
+    func shown(_ number: Int64) -> String {
+        switch unit {
+        case .bytes: CompactCommand.megabytes(number)
+        case .duration: DurationText.rounded(number)
+        case .none, .name: "\(number)"
+        }
+    }
+}
+
+extension Figure.Value {
+    static func count(_ count: some BinaryInteger) -> Self { .number(Int64(count)) }
+    static func duration(_ duration: Duration?) -> Self { .number(duration.map { CoreDuration($0).nanoseconds }) }
+}

@@ -1,0 +1,248 @@
+internal import LullCore
+internal import LullDurable
+
+extension Option {
+    /// All options, in the order of pages and completions.
+    static let all = [help] + policy + records + commands + output + store + tuning + own
+
+    private static let help = Option("help", .help, of: Subcommand.allCases, \.asksForHelp, "explain this command")
+
+    private static let policyOrTune = Subcommand.withPolicy + [.tune]
+
+    private static let policy = [
+        Option(
+            "wait", .duration, \.wait, "debounce: execute when no value has come for D",
+            stored: { $0.policy.kind == .debounce ? $0.policy.wait : nil }),
+        Option(
+            "throttle", .duration, \.throttle, "throttle: execute at most once every D; not with --wait",
+            .excludes("wait"), stored: { $0.policy.kind == .throttle ? $0.policy.wait : nil }),
+        Option(
+            "max-wait", of: policyOrTune, .duration, \.maxWait, "with --wait: no value waits longer than D",
+            .hasNoMeaningWith("throttle"), stored: { $0.policy.maxWait }),
+        Option(
+            "max-count", of: policyOrTune, .number, \.maxCount, "execute at once when N values are pending",
+            stored: { $0.policy.maxCount }),
+        Option(
+            "spacing", of: policyOrTune, .duration, \.spacing,
+            "with --wait: values of a key are due at least D apart", .hasNoMeaningWith("throttle"),
+            stored: { $0.policy.spacing > .zero ? $0.policy.spacing : nil }),
+        Option(
+            "edges", of: policyOrTune, .edges, \.edges,
+            "execute at the leading edge of a burst, the trailing edge, or both. "
+                + "The default is trailing with --wait, and both with --throttle",
+            stored: { $0.policy.edges }, default: { PolicyOptions.defaultEdges($0.policy.kind) }),
+        Option(
+            "delay-rule", of: policyOrTune,
+            .choice("RULE", [("restart", DelayRule.restart), ("extend", .extend)]), \.delayRule,
+            "whether a shorter delay replaces a longer one (restart, the default) or not (extend); for values with "
+                + "delays of their own, from --delay-field, --delay-json, lull submit --after, or \"wait\" in a trace",
+            .hasNoMeaningWith("throttle"), stored: { $0.policy.kind == .debounce ? $0.policy.delayRule : nil },
+            default: { _ in .restart }),
+        Option(
+            "combine", .choice("RULE", [("latest", Combination.latest), ("first", .first), ("collect", .collect)]),
+            \.combination,
+            "what an execution gets of the values of a burst: the latest (default), the first, or all of them (collect)",
+            stored: { $0.combination }, default: { _ in .latest }),
+        Option(
+            "max-batch", .number, \.maxBatch,
+            "with --combine collect: at most N values for one execution; the next one gets the rest",
+            stored: { $0.maxBatch }),
+    ]
+
+    private static let readers: [Subcommand] = [.filter, .run]
+
+    private static let records = [
+        Option(
+            "null", .records, of: readers + [.work], \.endsWithNull, "records end in a NUL byte, not in a newline",
+            but: [.work: "records for COMMAND end in a NUL byte"]),
+        Option(
+            "key-field", .records, of: readers, .number, \.keyField,
+            "the key is the N-th field, from 1; blanks separate fields"),
+        Option(
+            "key-json", .records, of: readers, .pointer, \.keyPointer,
+            "records are JSON, and the key is the value at a JSON pointer, such as /device/id",
+            .excludes("key-field")),
+        Option(
+            "delay-field", .records, of: readers, .number, \.delayField,
+            "the N-th field is the delay of this record alone, such as 500ms; a throttle ignores it"),
+        Option(
+            "delay-json", .records, of: readers, .pointer, \.delayPointer,
+            "the same for JSON records: a string such as \"500ms\"", .excludes("delay-field")),
+        Option(
+            "delimiter", .records, of: readers, .delimiter, \.delimiter,
+            "C separates fields, not blanks (\\t is a tab)", .needs(["key-field", "delay-field"])),
+        Option(
+            "max-keys", .records, of: readers, .number, \.maxKeys, "skip records that would open more than N keys",
+            .hasNoMeaningWith("store")),
+        Option("strict", .records, of: readers, \.isStrict, "end with status 65 at a bad record; do not skip it"),
+        Option(
+            "record", .records, of: readers, .file, \.recording,
+            "write a trace of the input, for lull simulate and lull tune. It has the times, keys and delays. "
+                + "FILE must not exist"),
+        Option(
+            "record-values", .records, of: readers, \.recordsValues, "with --record: write the values too",
+            .needs(["record"])),
+        Option(
+            "hash-keys", .records, of: readers, \.hashesKeys, "with --record: replace each key by a number",
+            .needs(["record"])),
+    ]
+
+    private static let commands = [
+        Option(
+            "while-running", .commands, of: [.run],
+            .choice(
+                "RULE",
+                [
+                    ("queue", WhileRunning.queue), ("cancel", .cancelRunning), ("concurrent", .concurrent),
+                    ("skip", .skip),
+                ]), \.whileRunning,
+            "what happens to a value that falls due while a command of its key runs: queue (default) lets the value "
+                + "wait, cancel stops the command, concurrent starts another one, and skip drops the value"),
+        Option(
+            "kill-after", .commands, of: [.run, .work], .duration, \.killAfter,
+            "how long after SIGTERM a cancelled command gets SIGKILL (default 5s)",
+            but: [.work: "how long after SIGTERM a command that is stopped gets SIGKILL (default 5s)"]),
+        Option(
+            "jobs", .commands, of: [.run, .work], .number, \.jobs,
+            "run at most N commands at once (default: one per core)"),
+        Option(
+            "fail-fast", .commands, of: [.run, .work], \.failsFast, "start no more commands after one has failed",
+            but: [.work: "end when a command has failed"]),
+    ]
+
+    private static let output = [
+        Option(
+            "format", .output, of: [.filter, .simulate, .tune, .status], .format, \.format,
+            "lines (default), or jsonl: a JSON object per execution",
+            but: [
+                .simulate: "summary (default), json (the summary as one object), or jsonl: a JSON object per execution",
+                .tune: "summary (default), or json",
+                .status: "openmetrics: print metrics in the OpenMetrics text format",
+            ]),
+        Option(
+            "at-end", .output, of: [.filter, .run, .simulate],
+            .choice("RULE") { CommandOptions.AtEnd.known(to: $0).map { ($0.rawValue, $0) } }, \.atEnd,
+            "what happens to pending values at the end of the input: flush (default) executes them at once, drop "
+                + "discards them, and wait executes them when they are due. With --store the default is keep: "
+                + "they stay in the store",
+            but: [
+                .simulate: "what happens to pending values after the last record: wait (default) executes them when "
+                    + "they are due, flush executes them at once, and drop discards them"
+            ]),
+        Option(
+            "stats", .output, of: readers, \.showsStatistics,
+            "print counters at the end; SIGUSR1 prints them any time"),
+        Option(
+            "diagram", .output, of: [.simulate, .tune], \.showsDiagram,
+            "add a marble diagram of a part of the trace, in text",
+            but: [.tune: "add a marble diagram of a part of the trace, in text, under several waits"]),
+        Option(
+            "svg", .output, of: [.simulate, .tune], .file, \.picture, "draw the same as a picture",
+            but: [.tune: "draw the same, and saving over delay, as a picture"]),
+    ]
+
+    private static let namespaced = Subcommand.withStore.filter { ![.compact, .schema, .adopt].contains($0) }
+
+    private static let store = [
+        Option(
+            "store", .store, of: Subcommand.withStore, .store, \.store,
+            "sqlite:PATH, a file; postgres://USER@HOST/DATABASE, where lull schema has prepared the database; or "
+                + "redis://HOST/DATABASE",
+            but: storeSentences),
+        Option(
+            "namespace", .store, of: namespaced, .name("NAME"), \.givenNamespace,
+            "which of its namespaces (default: default)",
+            but: [
+                .filter: "the namespace of the keys (default: default)",
+                .run: "the namespace of the keys (default: default)",
+                .work: "the namespace to work on (default: default)",
+                .status: "only this one of its namespaces", .forget: "which of its namespaces",
+            ], .needs(["store"])),
+        Option(
+            "patience", .store, of: namespaced + [.compact], .duration, \.patience,
+            "how long a call waits for other writers of a file (default 5s), or for a server (default 30s)",
+            but: [.compact: "how long it waits for other writers (default 5s)"], .needs(["store"])),
+        Option(
+            "change-policy", .change, of: [.filter, .run, .submit, .work], \.changesPolicy,
+            "change the policy of the namespace for all its users. Without this option, a policy that differs from it "
+                + "is an error",
+            but: [.submit: changeSentence, .work: changeSentence], .needs(["store"])),
+        Option(
+            "lease", .lease, of: readers + [.work], .lease, \.lease,
+            "another process takes over the runs of this one after D without a heartbeat (default 30s)",
+            .needs(["store"])),
+        Option(
+            "max-attempts", .lease, of: readers + [.work], .number, \.maxAttempts,
+            "a run is dead after N failed attempts (default 20); an attempt whose process died counts",
+            but: [.work: "a run is dead after N failed attempts (default 20); an attempt whose worker died counts"],
+            .needs(["store"])),
+    ]
+
+    private static let storeSentences: [Subcommand: String] = {
+        let kept = """
+            keep pending values in a file, sqlite:PATH, created if missing; in a database that lull schema has \
+            prepared, postgres://USER@HOST/DATABASE; or in Redis or Valkey, redis://HOST/DATABASE
+            """
+        return [
+            .filter: kept, .run: kept,
+            .work: "sqlite:PATH, a file, created if a policy is given; postgres://USER@HOST/DATABASE, prepared by lull "
+                + "schema; or redis://HOST/DATABASE",
+            .compact: "sqlite:PATH, a file", .schema: "postgres://USER@HOST/DATABASE",
+            .adopt: "postgres://USER@HOST/DATABASE",
+        ]
+    }()
+
+    private static let changeSentence =
+        "change the policy for all users, from the next submit on. Only durations, counts and the delay rule can "
+        + "change, not the kind (debounce or throttle), --edges or --combine"
+
+    private static let tuning = [
+        Option(
+            "waits", .tuning, of: [.tune], .waits, \.waits,
+            "the waits to try: a range such as 50ms..5s (default), or a list such as 100ms,300ms,1s"),
+        Option(
+            "target-saving", .tuning, of: [.tune], .share, \.targets.saving,
+            "suggest the shortest wait that saves P, such as 90%"),
+        Option(
+            "target-delay", .tuning, of: [.tune], .duration, \.targets.delay,
+            "suggest the wait that saves most, of those with nine of ten executions within D of the last submit. "
+                + "With --target-saving: the shortest that meets both"),
+        Option(
+            "by-key", .tuning, of: [.tune], \.tunesKeys,
+            "name the keys that would save more with a wait of their own, by more than chance explains"),
+    ]
+
+    /// What only few commands have.
+    private static let own = [
+        Option("after", .own, of: [.submit], .duration, \.after, "the delay of this call alone"),
+        Option("token", .own, of: [.submit], .name("TOKEN"), \.token, "submits with the same token count once"),
+        Option("ended", .own, of: [.list], \.listsEnds, "list what has ended: the newest 100, or --limit"),
+        Option("limit", .own, of: [.list], .number, \.limit, "list the first N only"),
+        Option(
+            "watch", .own, of: [.status, .list], \.watches,
+            "print the status every second; on a terminal, in place",
+            but: [
+                .list: "print the first keys every second; on a terminal, in place, as many as it has lines for, "
+                    + "elsewhere 20"
+            ]),
+        Option("all", .own, of: [.dead], \.takesAll, "retry or discard all dead runs of the namespace"),
+        Option(
+            "json", .own, of: [.submit, .status, .list, .flush, .cancel, .dead, .workers], \.printsObjects,
+            "print a JSON object for each, one a line",
+            but: [
+                .submit: "print the receipt: the key, the generation (which grows with each submit of the key) and "
+                    + "dueIn (the delay in seconds)",
+                .status: "print a JSON object for each namespace, one a line",
+                .list: "print a JSON object for each, one a line; for an end with the generations that have ended, as "
+                    + "in the receipts of lull submit",
+                .flush: "print the number in a JSON object", .cancel: "print the number in a JSON object",
+                .dead: "with list: print a JSON object for each, with its values",
+            ]),
+        Option(
+            "fail-if", .own, of: [.status], .limits, \.limits,
+            "exit with status 1 if a namespace exceeds one of these limits, such as 'oldest>60s,dead>0': any columns "
+                + "of the table, with a comma between them",
+            .excludes("watch")),
+        Option("apply", .own, of: [.schema], \.applies, "run the SQL, in one transaction"),
+    ]
+}

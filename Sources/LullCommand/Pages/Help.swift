@@ -1,0 +1,83 @@
+/// `lull --help` and `lull help`.
+enum Help {
+    static let version = "0.1.0"
+
+    /// The pages of all commands, in the order of lists.
+    static let all = [
+        filter, run, simulate, tune, submit, work, status, list, flush, cancel, dead, workers, forget, compact, schema,
+        adopt, completions, manual, versions,
+        Page("help", "[COMMAND]", "explains a command", []),
+    ]
+    /// All names that the first argument can have.
+    static let commands = all.map(\.name)
+    /// The commands that have a page.
+    static let pages = all.filter { !$0.blocks.isEmpty }.map(\.name)
+    /// What `lull help` explains that is no command.
+    static let topic = "store"
+
+    private static let purpose =
+        "lull: runs work in the lull after a burst (debounce), or at a limited rate (throttle)."
+
+    private static let examples = [
+        "tail -F app.log | lull filter --wait 500ms", "inotifywait -mr src | lull run --wait 300ms -- make",
+        "lull tune trace.jsonl",
+    ]
+
+    /// What fits a screen: the commands of every day.
+    static let overview = Page.text(of: [
+        .paragraph(purpose), .heading("Usage"), .literal([filter, run, simulate, tune].map(\.line)),
+        .heading("Examples"), .literal(examples),
+        .paragraph("Store commands: lull help store. All about a command: lull COMMAND --help."),
+        .paragraph("Also: lull version, lull completions SHELL, lull man [COMMAND]."),
+    ])
+
+    /// Returns the text of `lull help`: the overview, or the page of a command.
+    static func make(_ arguments: [String]) throws(Failure) -> String {
+        // The page of a command also explains its keywords.
+        let isPair = arguments.count == 2 && Subcommand(rawValue: arguments[0])?.takes(keyword: arguments[1]) == true
+        guard arguments.count <= 1 || isPair else { throw .usage("unexpected argument \(arguments[1])") }
+        guard let name = arguments.first, !["--help", "-h", "help"].contains(name) else { return overview }
+        if name == topic { return Page.text(of: stores) }
+        return try page(named: name).text
+    }
+
+    /// Returns the page of a command.
+    static func page(named name: String) throws(Failure) -> Page {
+        guard let page = all.first(where: { $0.name == name && !$0.blocks.isEmpty }) else { throw .unknown(name) }
+        return page
+    }
+
+    /// Returns the few words about a command in a list.
+    static func summary(of name: String) -> String { all.first { $0.name == name }?.summary ?? "" }
+
+    /// The commands that work on a store, for `lull help store`.
+    private static let stores: [Page.Block] =
+        [.heading("Store commands"), .literal(all.filter { isForStores($0.name) }.map(\.line)), .paragraph(store)]
+        + [
+            .paragraph("lull filter and lull run keep pending work in a store, too, with --store."),
+            .heading("Examples"),
+            .literal([
+                "lull submit --store sqlite:hooks.db --wait 5s repo-7 '{\"n\":1}'",
+                "lull work --store sqlite:hooks.db -- ./rebuild {key}", "lull status --store sqlite:hooks.db",
+            ]),
+        ]
+
+    private static func isForStores(_ name: String) -> Bool {
+        Subcommand(rawValue: name).map { !$0.canDoWithoutStore } ?? false
+    }
+
+    private static let store = """
+        A store keeps pending work: in a file, sqlite:PATH, or for many machines in a PostgreSQL database, \
+        postgres://USER@HOST/DATABASE, or in a Redis or Valkey server, redis://HOST/DATABASE.
+        """
+
+    /// The page of the manual about all commands.
+    static let whole = Page(
+        "lull", "", String(purpose.dropFirst("lull: ".count).dropLast()),
+        [
+            .literal(
+                all.map(\.line) + ["lull COMMAND --help".padded(to: 41) + "does the same"]
+                    + ["lull --version".padded(to: 41) + "prints the version"]),
+            .text(store), .examples(examples),
+        ])
+}

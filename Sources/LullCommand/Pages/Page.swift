@@ -1,0 +1,144 @@
+/// A page about a command, from which its help, its page of the manual and the lists of commands are made.
+struct Page {
+    let name: String
+    /// What follows the name in a list of commands.
+    let synopsis: String
+    /// A few words, for a list of commands.
+    let summary: String
+    let blocks: [Block]
+
+    /// A part of a page.
+    enum Block: Equatable {
+        /// The ways to call the command.
+        case usage([String])
+        case paragraph(String)
+        /// Stands above what follows.
+        case heading(String)
+        /// An option with its value, or several, and what it does.
+        case option(term: String, text: String)
+        /// Another word, and what it means.
+        case term(String, text: String)
+        /// Lines that stay as they are, such as examples.
+        case literal([String])
+    }
+
+    /// Blocks that belong together.
+    enum Part {
+        case text(String)
+        /// The options of some groups that the subcommand has, in the order of the groups.
+        case options(String? = nil, [Option.Group])
+        /// The options of a group that the subcommand has, with one sentence for all of them.
+        case likewise(Option.Group, String)
+        case terms(String? = nil, [(String, String)])
+        case literal([String])
+        case examples([String])
+    }
+
+    init(_ name: String, _ synopsis: String, _ summary: String, usage: [String] = [], _ parts: [Part]) {
+        self.name = name
+        self.synopsis = synopsis
+        self.summary = summary
+        blocks = (usage.isEmpty ? [] : [.usage(usage)]) + parts.flatMap { Self.blocks($0, Subcommand(rawValue: name)) }
+    }
+
+    private static func blocks(_ part: Part, _ subcommand: Subcommand?) -> [Block] {
+        switch part {
+        case .text(let text): [.paragraph(text)]
+        case .literal(let lines): [.literal(lines)]
+        case .examples(let lines):
+            [.heading(lines.count == 1 ? "Example" : "Examples"), .literal(lines)]
+        case .terms(let heading, let terms):
+            heading.map { [.heading($0)] } + terms.map { .term($0.0, text: $0.1) }
+        case .options(let heading, let groups):
+            heading.map { [.heading($0)] }
+                + groups.flatMap { options(of: $0, subcommand) }.map { option, subcommand in
+                    .option(term: option.term, text: option.explanation(for: subcommand))
+                }
+        case .likewise(let group, let text):
+            [.option(term: options(of: group, subcommand).map(\.0.term).joined(separator: ", "), text: text)]
+        }
+    }
+
+    private static func options(of group: Option.Group, _ subcommand: Subcommand?) -> [(Option, Subcommand)] {
+        guard let subcommand else { return [] }
+        return Option.all.filter { $0.group == group && $0.belongs(to: subcommand) }.map { ($0, subcommand) }
+    }
+
+    /// The line about it in a list of commands: how it is called, and the summary.
+    var line: String {
+        let call = "lull \(name.padded(to: 8)) \(synopsis)"
+        return "\(call.padded(to: 40)) \(summary)"
+    }
+}
+
+// MARK: - As text
+
+extension Page {
+    /// The width of the text, and the column at which the explanations of options begin.
+    private static let (width, column) = (80, 25)
+
+    /// The text of help.
+    var text: String { Self.text(of: blocks) }
+
+    static func text(of blocks: [Block]) -> String {
+        var text = ""
+        for (index, block) in blocks.enumerated() {
+            let next = index + 1 < blocks.count ? blocks[index + 1] : nil
+            switch block {
+            case .usage(let lines):
+                text += lines.enumerated().map { ($0 == 0 ? "Usage: " : "       ") + $1 + "\n" }.joined()
+            case .paragraph(let sentences):
+                text += Terminal.wrap(sentences, to: width).map { "\($0)\n" }.joined()
+            case .heading(let heading):
+                text += "\(heading):\n"
+                continue
+            case .option(let term, let explanation), .term(let term, let explanation):
+                text += lines(term, explanation)
+                if next?.isTerm == true { continue }
+            case .literal(let lines):
+                text += lines.map { $0.isEmpty ? "\n" : "  \($0)\n" }.joined()
+            }
+            // A sentence that ends with a colon stands directly above what it introduces.
+            if text.hasSuffix(":\n"), next?.isIndented == true { continue }
+            text += "\n"
+        }
+        return text
+    }
+
+    private static func lines(_ term: String, _ explanation: String) -> String {
+        let indentation = String(repeating: " ", count: column)
+        let lines = Terminal.wrap(explanation, to: width - column)
+        let label = "  \(term)"
+        // Two blanks at least separate the two.
+        let isLong = Terminal.columns(of: label) > column - 2
+        let first = isLong ? [label, indentation + lines[0]] : [label.padded(to: column) + lines[0]]
+        return (first + lines.dropFirst().map { indentation + $0 }).map { "\($0)\n" }.joined()
+    }
+}
+
+extension Page.Block {
+    fileprivate var isTerm: Bool {
+        switch self {
+        case .option, .term: true
+        default: false
+        }
+    }
+
+    fileprivate var isIndented: Bool {
+        if case .literal = self { return true }
+        return isTerm
+    }
+}
+
+extension String? {
+    fileprivate func map(_ transform: (String) -> [Page.Block]) -> [Page.Block] {
+        if let self { transform(self) } else { [] }
+    }
+}
+
+extension String {
+    /// The text with blanks up to a width.
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - Terminal.columns(of: self)))
+    }
+}

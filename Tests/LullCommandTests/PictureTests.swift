@@ -17,7 +17,7 @@ struct PictureTests {
                 #"key "k" from 0s on; a column is 38.2ms"#,
                 "submits         o..o..o..............................................o..........",
                 "debounce 300ms  -------------x.......................................--------x..",
-                "(o a submit; - a value waits; x an execution; . nothing)",
+                "(o: 1 submit; -: a value waits; x: an execution; .: nothing)",
             ])
     }
 
@@ -50,10 +50,10 @@ struct PictureTests {
         }
         #expect(
             try legend(["--throttle", "1s", "--edges", "leading"], [0])
-                == "(o a submit; x an execution; . nothing)")
+                == "(o: 1 submit; x: an execution; .: nothing)")
         #expect(
             try legend(["--wait", "1s"], [0, 0, 0])
-                == "(3 submits in one column; - a value waits; x an execution; . nothing)")
+                == "(3: 3 submits; -: a value waits; x: an execution; .: nothing)")
     }
 
     @Test func aPictureIsWrittenToAFile() throws {

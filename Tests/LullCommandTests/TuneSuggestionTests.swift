@@ -18,7 +18,7 @@ struct TuneSuggestionTests {
         #expect(found.debounce.suggested?.because == "target")
         #expect(
             try tune("--waits 10ms..5s --target-saving 90%", bursts).output.contains(
-                "--wait 60ms: saves 90.0 %, nine of ten within 60ms, which meets the target\n"))
+                "--wait 60ms: saves 90.0 %, nine of ten within 60ms, at worst 510ms.\nWhy: it meets the target.\n"))
     }
 
     @Test func aTargetDelayAloneIsMetByTheWaitThatSavesMost() throws {
@@ -31,13 +31,18 @@ struct TuneSuggestionTests {
         #expect(try tuneReport(options, bursts).debounce.suggested?.because == "nearest")
         #expect(
             try tune(options, bursts).output.contains(
-                "no debounce of the table meets the target; --wait 100ms comes nearest: saves\n90.0 %, nine of ten within 100ms\n"
+                """
+                --wait 100ms: saves 90.0 %, nine of ten within 100ms, at worst 550ms.
+                Why: no debounce of the table meets the target, and this one comes nearest.
+
+                """
             ))
     }
 
     @Test func aTraceWithoutSavingsIsReported() throws {
         let output = try tune("--waits 10ms,20ms", submits(at: (0..<20).map(Double.init))).output
-        #expect(output.contains("no debounce of the table saves anything\n"))
+        #expect(output.hasPrefix("Nothing can be saved: of these waits none saves more than 0.0 % of the submits.\n"))
+        #expect(!output.contains("<"))
     }
 
     @Test func aTraceThatIsTooSmallGetsNoSuggestion() throws {
@@ -50,12 +55,12 @@ struct TuneSuggestionTests {
                 let found = try tuneReport(options, submits(at: instants))
                 #expect(found.debounce.suggested == nil && found.throttle.suggested == nil)
                 let output = try tune(options, submits(at: instants)).output
-                // The message precedes the tables.
-                #expect(output.split(separator: "\n", maxSplits: 1)[1].hasPrefix(reason), "\(output)")
+                // The message precedes the table.
+                #expect(output.hasPrefix(reason), "\(output)")
                 #expect(!output.contains("<"))
             }
         }
-        #expect(try tune("", submits(at: [0])).output.hasPrefix("1 submit of 1 key in 0ns."))
+        #expect(try tune("", submits(at: [0])).output.contains("\n1 submit of 1 key in 0ns."))
         // A picture is possible nevertheless.
         #expect(try tune("--diagram", submits(at: [0, 0.1])).output.contains("\nsubmits "))
     }
@@ -63,11 +68,51 @@ struct TuneSuggestionTests {
     @Test func aFlatCurveHasNoKnee() throws {
         // Every wait of the table coalesces the bursts, and none spans the pauses between them.
         let output = try tune("--waits 100ms..3s", bursts).output
-        let sentence =
-            "--wait 100ms: saves 90.0 %, nine of ten within 100ms; the other waits of the table save the same"
-        #expect(output.replacing("\n", with: " ").contains(sentence), "\(output)")
+        let answer = "--wait 100ms: saves 90.0 %, nine of ten within 100ms, at worst 550ms.\n"
+        #expect(output.hasPrefix(answer), "\(output)")
+        #expect(output.contains("\nWhy: the other waits of the table save the same.\n"))
         #expect(try tuneReport("--waits 100ms..3s", bursts).debounce.suggested?.because == "most")
         #expect(!(try tune("--waits 100ms", bursts).output.contains("other waits")))
+    }
+
+    @Test func lessThanOnePercentIsNothing() throws {
+        // One of 200 submits is saved.
+        let instants = (0..<199).map(Double.init) + [198.01]
+        let output = try tune("--waits 20ms", submits(at: instants)).output
+        #expect(output.hasPrefix("Nothing can be saved: of these waits none saves more than 0.5 % of the submits.\n"))
+        #expect(!output.contains("suggested"))
+    }
+
+    @Test func aThrottleIsTheAnswerIfADebounceSavesNothing() throws {
+        let steady = (0..<100).map { Double($0) * 0.1 }
+        let output = try tune("--waits 50ms,1s --max-wait 50ms", submits(at: steady)).output
+        #expect(output.hasPrefix("--throttle 1s: saves "), "\(output)")
+        #expect(!output.contains("Or --wait"))
+    }
+
+    // MARK: - On a terminal
+
+    @Test func theAnswerStaysInSightOnATerminalOf24Lines() throws {
+        let whole = try lull(["tune", "-"], input: Array(bursts.utf8)).lines
+        let part = try lull(["tune", "-"], input: Array(bursts.utf8), environment: ["LINES": "24"]).lines
+        #expect(whole.count > 40)
+        #expect(part.count <= 23 && part.first == whole.first, "\(part)")
+        // Both suggestions are among the waits that are left.
+        #expect(part.filter { $0.contains("*< ") } == whole.filter { $0.contains("*< ") })
+        #expect(part.last == "Only some of the waits, as the terminal is short; all: lull tune … | cat")
+    }
+
+    @Test func theSuggestionStandsOutWhereColourIsWanted() throws {
+        for (options, variables, isColoured) in [
+            ("", [:], false), ("--color never", [:], false), ("--color always", [:], true),
+            ("--color always", ["NO_COLOR": "1"], true),
+        ] as [(String, [String: String], Bool)] {
+            let words = ["tune"] + options.split(separator: " ").map(String.init) + ["-"]
+            let output = try lull(words, input: Array(bursts.utf8), environment: variables).output
+            #expect(output.contains("\u{1B}[1;32m60ms ") == isColoured, "\(options)")
+            #expect(output.hasPrefix("\u{1B}[1m--wait 60ms") == isColoured)
+            #expect(output.contains("\u{1B}") == isColoured)
+        }
     }
 
     // MARK: - Keys with a wait of their own

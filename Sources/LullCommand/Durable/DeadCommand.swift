@@ -54,7 +54,7 @@ enum DeadCommand {
         } else {
             Table.append(
                 [DurableDeadRun<[UInt8]>.columns] + dead.map(\.cells), left: ["key", "error"],
-                width: Terminal.tableWidth,
+                width: Terminal.tableWidth, style: options.style,
                 to: &output.bytes)
         }
         _ = try output.drain()

@@ -104,7 +104,9 @@ enum ListCommand {
         let rows = items.map(\.cells)
         var table =
             layout
-            ?? Table.Layout([Item.columns] + rows, left: Item.texts, least: least, width: Terminal.tableWidth)
+            ?? Table.Layout(
+                [Item.columns] + rows, left: Item.texts, least: least, width: Terminal.tableWidth,
+                style: options.style)
         table.append(rows, to: &text)
         layout = table
     }

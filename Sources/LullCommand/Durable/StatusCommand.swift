@@ -41,7 +41,7 @@ enum StatusCommand {
             for namespace in all { namespace.appendJSON(with: status.health ?? [], to: &text) }
         default:
             let columns = ["namespace"] + DurableStatus.columns.map(\.name)
-            Table.append([columns] + all.map(\.cells), width: Terminal.tableWidth, to: &text)
+            Table.append([columns] + all.map(\.cells), width: Terminal.tableWidth, style: options.style, to: &text)
             if let health = status.health {
                 let line = health.map { "\($0.figure.name): \($0.shown(none: "none"))" }.joined(separator: "; ")
                 text.append(string: line + "\n")

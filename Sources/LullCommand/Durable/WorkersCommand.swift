@@ -15,6 +15,7 @@ enum WorkersCommand {
         } else {
             Table.append(
                 [DurableWorker.columns] + workers.map(\.cells), left: ["host"], width: Terminal.tableWidth,
+                style: options.style,
                 to: &output.bytes)
         }
         _ = try output.drain()

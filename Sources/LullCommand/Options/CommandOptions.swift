@@ -99,6 +99,10 @@ struct CommandOptions {
     var targets = Targets()
     var tunesKeys = false
 
+    /// When tables stand out; nil for the default.
+    var colour: Terminal.Colour?
+    var style: Terminal.Style { (colour ?? .auto).style }
+
     /// The file for a picture.
     var picture: Argument?
     var showsDiagram = false

@@ -139,6 +139,10 @@ extension Option {
         Option(
             "svg", .output, of: [.simulate, .tune], .file, \.picture, "draw the same as a picture",
             but: [.tune: "draw the same, and saving over delay, as a picture"]),
+        Option(
+            "color", .output, of: [.tune, .status, .list, .dead, .workers],
+            .choice("WHEN", Terminal.Colour.allCases.map { ($0.rawValue, $0) }), \.colour,
+            "bold and coloured output: auto (default: on a terminal, unless NO_COLOR is set), always or never"),
     ]
 
     private static let namespaced = Subcommand.withStore.filter { ![.compact, .schema, .adopt].contains($0) }

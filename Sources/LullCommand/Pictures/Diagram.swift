@@ -44,13 +44,13 @@ enum Diagram {
 
     /// Returns the meanings of the marks that occur.
     private static func legend(of marks: Set<Character>) -> String {
-        let counts = marks.filter(\.isNumber).sorted().map(String.init).joined(separator: ", ")
-        var meanings = counts.isEmpty ? [] : ["\(counts) submits in one column"]
-        if marks.contains("o") { meanings.insert("o a submit", at: 0) }
+        var counts = marks.filter(\.isNumber).sorted().map { "\($0): \($0) submits" }
+        if marks.contains("o") { counts.insert("o: 1 submit", at: 0) }
+        var meanings = counts.isEmpty ? [] : [counts.joined(separator: ", ")]
         for (mark, meaning) in [
             ("+", "ten submits or more"), ("-", "a value waits"), ("x", "an execution"), (".", "nothing"),
         ] where marks.contains(Character(mark)) {
-            meanings.append("\(mark) \(meaning)")
+            meanings.append("\(mark): \(meaning)")
         }
         return "(\(meanings.joined(separator: "; ")))"
     }

@@ -10,12 +10,13 @@ enum Table {
     /// - Parameters:
     ///   - left: The names of text columns; the first column is always one.
     ///   - marks: The index of a column that is set closer to the one before it.
+    ///   - chosen: The indices of rows that stand out.
     static func append(
         _ rows: [[String]], left: Set<String> = [], marks: Int? = nil, width: Int = Terminal.width,
-        to text: inout [UInt8]
+        style: Terminal.Style = .plain, chosen: Set<Int> = [], to text: inout [UInt8]
     ) {
-        var layout = Layout(rows, left: left, marks: marks, width: width)
-        layout.append(Array(rows.dropFirst()), to: &text)
+        var layout = Layout(rows, left: left, marks: marks, width: width, style: style)
+        layout.append(Array(rows.dropFirst()), chosen: chosen, to: &text)
     }
 
     /// The layout of a table, which later rows can share.
@@ -24,6 +25,7 @@ enum Table {
         private let left: Set<String>
         private let marks: Int?
         private let width: Int
+        private let style: Terminal.Style
         /// Nil if each row is a list.
         private let widths: [Int]?
         private var isBegun = false
@@ -34,13 +36,14 @@ enum Table {
         ///   - least: The least widths, to allow for cells that come later.
         init(
             _ rows: [[String]], left: Set<String> = [], least: [Int] = [], marks: Int? = nil,
-            width: Int = Terminal.width
+            width: Int = Terminal.width, style: Terminal.Style
         ) {
             let rows = rows.map { $0.map { Terminal.plain($0) } }
             names = rows.first ?? []
             self.left = left
             self.marks = marks
             self.width = width
+            self.style = style
             var widths = Table.widths(of: rows)
             for (column, least) in zip(widths.indices, least) { widths[column] = max(widths[column], least) }
             self.widths = Self.cut(widths, marks, width)
@@ -63,7 +66,9 @@ enum Table {
         }
 
         /// Appends rows, and the names before the first of them.
-        mutating func append(_ rows: [[String]], to text: inout [UInt8]) {
+        ///
+        /// - Parameter chosen: The indices of rows that stand out, counted from the names of the columns.
+        mutating func append(_ rows: [[String]], chosen: Set<Int> = [], to text: inout [UInt8]) {
             let rows = rows.map { $0.map { Terminal.plain($0) } }
             guard let widths else {
                 if isBegun, !rows.isEmpty { text.append("\n") }
@@ -71,7 +76,7 @@ enum Table {
                 isBegun = isBegun || !rows.isEmpty
                 return
             }
-            for row in isBegun ? rows : [names] + rows {
+            for (number, row) in (isBegun ? rows : [names] + rows).enumerated() {
                 var line = ""
                 for (column, cell) in row.enumerated() {
                     let cell = Terminal.cut(cell, to: widths[column])
@@ -84,7 +89,8 @@ enum Table {
                         line += column < row.count - 1 || column == 0 ? cell + blanks : cell
                     }
                 }
-                text.append(string: line + "\n")
+                if number == 0, !isBegun { line = style.bold(line) }
+                text.append(string: (chosen.contains(number) ? style.chosen(line) : line) + "\n")
             }
             isBegun = true
         }

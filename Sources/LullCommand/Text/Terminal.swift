@@ -14,6 +14,41 @@ enum Terminal {
         isatty(STDOUT_FILENO) != 0 || getenv("COLUMNS") != nil ? width : .max
     }
 
+    /// LINES, else the number of lines of the terminal; nil if standard output is none.
+    static var lines: Int? {
+        let given = getenv("LINES").flatMap { Int(String(cString: $0)) } ?? 0
+        let lines = given > 0 ? given : isatty(STDOUT_FILENO) != 0 ? Int(lull_lines(STDOUT_FILENO)) : 0
+        return lines > 0 ? lines : nil
+    }
+
+    /// Whether text stands out.
+    struct Style {
+        let isPlain: Bool
+        static let plain = Style(isPlain: true)
+
+        func bold(_ text: String) -> String { isPlain ? text : "\u{1B}[1m\(text)\u{1B}[0m" }
+        func chosen(_ text: String) -> String { isPlain ? text : "\u{1B}[1;32m\(text)\u{1B}[0m" }
+    }
+
+    /// When text stands out: the values of `--color`.
+    enum Colour: String, CaseIterable {
+        case auto
+        case always
+        case never
+
+        /// By default on a terminal that can show it, unless `NO_COLOR` says not to (see no-color.org).
+        var style: Style {
+            switch self {
+            case .always: return Style(isPlain: false)
+            case .never: return .plain
+            case .auto:
+                func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
+                let isMeant = isatty(STDOUT_FILENO) != 0 && variable("NO_COLOR").isEmpty && variable("TERM") != "dumb"
+                return Style(isPlain: !isMeant)
+            }
+        }
+    }
+
     /// Replaces characters that a terminal would obey rather than show: control characters, including those beyond ASCII, line
     /// separators, and marks that change the writing direction.
     static func plain(_ text: some StringProtocol) -> String {

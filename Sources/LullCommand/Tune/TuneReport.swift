@@ -21,7 +21,7 @@ struct TuneReport {
         case fewSubmits
         case oneInstant
 
-        fileprivate var explanation: String {
+        var explanation: String {
             switch self {
             case .fewSubmits: "at least \(OutlierKey.leastSubmits) submits are needed for one"
             case .oneInstant: "all submits came at one instant"
@@ -30,137 +30,11 @@ struct TuneReport {
     }
 
     /// Whether the policies have a spacing, which is the same for all.
-    private var hasSpacing: Bool { outcomes.contains { $0.policy.spacing > .zero } }
+    var hasSpacing: Bool { outcomes.contains { $0.policy.spacing > .zero } }
 
     /// The size of the trace.
     var counts: String {
         "\(submits) \(submits == 1 ? "submit" : "submits") of \(keys) \(keys == 1 ? "key" : "keys")"
-    }
-
-    // MARK: - For reading
-
-    /// How much of a table is shown: a narrow terminal gets fewer percentiles, then fewer columns.
-    private struct Detail {
-        let percentages: [Int]
-        var hasDelayFromFirst = true
-        var hasAll = true
-
-        static let levels = [
-            Detail(percentages: [50, 90, 99]), Detail(percentages: [50, 90]), Detail(percentages: [90]),
-            Detail(percentages: [90], hasDelayFromFirst: false),
-            Detail(percentages: [90], hasDelayFromFirst: false, hasAll: false),
-        ]
-    }
-
-    func appendText(to text: inout [UInt8]) {
-        let shown = tables.filter { !$0.range.isEmpty }
-        let fitting = Detail.levels.first { detail in
-            shown.allSatisfy { Table.fits(rows(of: $0, detail), marks: 1) }
-        }
-        let detail = fitting ?? Detail.levels[Detail.levels.count - 1]
-        let delays = detail.percentages.map { "p\($0)" }.joined(separator: "/")
-        let span = DurationText.rounded(span)
-        guard submits > 0 else {
-            return append("\(counts): nothing was submitted, so there is nothing to compare.", to: &text)
-        }
-        // A reader who looks for a wait must learn first that there is no suggestion.
-        if let insufficiency {
-            append("\(counts) in \(span).", to: &text)
-            append("No suggestion: \(insufficiency.explanation).", to: &text)
-            append("Delays are the percentiles \(delays).", to: &text)
-        } else {
-            append("\(counts) in \(span). Delays are the percentiles \(delays).", to: &text)
-        }
-        for table in shown {
-            text.append("\n")
-            Table.append(rows(of: table, detail), marks: 1, to: &text)
-        }
-        text.append("\n")
-        append("* efficient: no other wait of the table saves as much with less delay", to: &text)
-        if insufficiency == nil { append("< suggested", to: &text) }
-        let (others, first) = detail.hasDelayFromFirst ? (", after first", " (first)") : ("", "")
-        append("after last\(others): the delay to an execution from the last\(first) submit behind it", to: &text)
-        if detail.hasAll {
-            let spacing = hasSpacing ? " or the spacing" : ""
-            append("premature: the burst went on within the same wait\(spacing), so the value did not last", to: &text)
-            append("longest: the longest time that submits went on without an execution", to: &text)
-        }
-        guard insufficiency == nil else { return }
-        text.append("\n")
-        for table in tables { appendSuggestion(table, to: &text) }
-        if let outlierKeys { append(outlierKeys, to: &text) }
-    }
-
-    /// Appends a sentence, wrapped to the terminal.
-    private func append(_ sentence: String, to text: inout [UInt8]) {
-        for line in Terminal.wrap(sentence, to: Terminal.width) { text.append(string: line + "\n") }
-    }
-
-    private func rows(of table: PolicyTable, _ detail: Detail) -> [[String]] {
-        func columns(_ all: [(isShown: Bool, text: String)]) -> [String] { all.filter(\.isShown).map(\.text) }
-        let head = columns([
-            (true, table.name), (true, ""), (true, "executions"), (true, "saved"), (true, "after last"),
-            (detail.hasDelayFromFirst, "after first"), (detail.hasAll, "premature"), (detail.hasAll, "longest"),
-        ])
-        func shown(_ delays: [Int64]?) -> String {
-            guard let delays else { return "-" }
-            return zip(Outcome.percentages, delays).filter { detail.percentages.contains($0.0) }
-                .map { DurationText.rounded($0.1) }.joined(separator: "/")
-        }
-        return [head]
-            + table.range.map { index in
-                let outcome = outcomes[index]
-                let mark = "\(outcome.isEfficient ? "*" : " ")\(table.suggestion?.index == index ? "<" : " ")"
-                return columns([
-                    (true, DurationText.exact(outcome.policy.wait)), (true, mark), (true, "\(outcome.executions)"),
-                    (true, Percent.shown(outcome.saved)), (true, shown(outcome.delayFromLast)),
-                    (detail.hasDelayFromFirst, shown(outcome.delayFromFirst)),
-                    (detail.hasAll, "\(outcome.premature)"),
-                    (detail.hasAll, outcome.starvation.map { DurationText.rounded($0) } ?? "-"),
-                ])
-            }
-    }
-
-    private func appendSuggestion(_ table: PolicyTable, to text: inout [UInt8]) {
-        guard let suggestion = table.suggestion else { return }
-        let outcome = outcomes[suggestion.index]
-        let spacing = outcome.policy.spacing
-        let option =
-            "\(table.option) \(DurationText.exact(outcome.policy.wait))"
-            + (spacing > .zero ? " --spacing \(DurationText.option(spacing))" : "")
-        let delay = DurationText.rounded(outcome.delay.nanoseconds)
-        let gain = "\(option): saves \(Percent.shown(outcome.saved)), nine of ten within \(delay)"
-        switch suggestion.reason {
-        case .target: append("\(gain), which meets the target", to: &text)
-        case .nearest:
-            let rest = gain.dropFirst(option.count + 2)
-            append("no \(table.name) of the table meets the target; \(option) comes nearest: \(rest)", to: &text)
-        case .knee, .most:
-            if outcomes[table.range].allSatisfy({ $0.saved == 0 }) {
-                append("no \(table.name) of the table saves anything", to: &text)
-            } else if table.range.count == 1 {
-                append(gain, to: &text)
-            } else if outcomes.isFlat(table.range) {
-                append("\(gain); the other waits of the table save the same", to: &text)
-            } else if suggestion.reason == .knee {
-                append("\(gain); more waiting saves little (the knee)", to: &text)
-            } else {
-                append("\(gain); saving grows with the delay all along", to: &text)
-            }
-        }
-    }
-
-    private func append(_ outliers: [OutlierKey], to text: inout [UInt8]) {
-        text.append("\n")
-        guard !outliers.isEmpty else { return append("No key needs a wait of its own.", to: &text) }
-        append("Keys that would need a wait of their own, the busiest first:", to: &text)
-        for key in outliers {
-            let rest =
-                ": --wait \(DurationText.exact(key.wait)) saves \(Percent.shown(key.saved)) of \(key.submits) submits, "
-                + "the common one \(Percent.shown(key.savedWithCommon))"
-            let line = "  \(Terminal.shown(key.name, upTo: max(12, Terminal.width - rest.count - 2)))\(rest)"
-            append(line, to: &text)
-        }
     }
 
     // MARK: - As an object

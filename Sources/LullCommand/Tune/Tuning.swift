@@ -36,7 +36,7 @@ struct Tuning: ~Copyable {
         if options.format == .json {
             report.appendJSON(to: &output.bytes)
         } else {
-            report.appendText(to: &output.bytes)
+            report.appendText(style: options.style, to: &output.bytes)
             if options.showsDiagram, let excerpt {
                 output.bytes.append("\n")
                 let policies = report.policiesToDraw.map { ($0.name, $0.policy) }

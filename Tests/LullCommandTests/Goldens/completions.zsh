@@ -106,6 +106,7 @@ _lull() {
             '--format=[summary (default), or json]:format:(summary json)' \
             '--diagram[add a marble diagram of a part of the trace, in text, under…]' \
             '--svg=[draw the same, and saving over delay, as a picture]:file:_files' \
+            '--color=[bold and coloured output\: auto (default]:color:(auto always never)' \
             '--waits=[the waits to try]:value: ' \
             '--target-saving=[suggest the shortest wait that saves P, such as 90%]:value: ' \
             '--target-delay=[suggest the wait that saves most, of those with nine of ten…]:value: ' \
@@ -160,6 +161,7 @@ _lull() {
         _arguments -S \
             '--help[explain this command]' \
             '--format=[openmetrics\: print metrics in the OpenMetrics text format]:format:(openmetrics)' \
+            '--color=[bold and coloured output\: auto (default]:color:(auto always never)' \
             '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
             '--namespace=[only this one of its namespaces]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
@@ -170,6 +172,7 @@ _lull() {
     list)
         _arguments -S \
             '--help[explain this command]' \
+            '--color=[bold and coloured output\: auto (default]:color:(auto always never)' \
             '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
             '--namespace=[which of its namespaces (default\: default)]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
@@ -197,6 +200,7 @@ _lull() {
     dead)
         _arguments -S \
             '--help[explain this command]' \
+            '--color=[bold and coloured output\: auto (default]:color:(auto always never)' \
             '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
             '--namespace=[which of its namespaces (default\: default)]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
@@ -207,6 +211,7 @@ _lull() {
     workers)
         _arguments -S \
             '--help[explain this command]' \
+            '--color=[bold and coloured output\: auto (default]:color:(auto always never)' \
             '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
             '--namespace=[which of its namespaces (default\: default)]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \

@@ -48,16 +48,7 @@ enum DeadCommand {
         let dead = try store.ask(for: .dead) { () throws(DurableError) in
             try store.dead(in: namespace, limit: most)
         }
-        var output = OutputBuffer(STDOUT_FILENO)
-        if options.printsObjects {
-            for run in dead { run.appendJSON(to: &output.bytes) }
-        } else {
-            Table.append(
-                [DurableDeadRun<[UInt8]>.columns] + dead.map(\.cells), left: ["key", "error"],
-                width: Terminal.tableWidth, style: options.style,
-                to: &output.bytes)
-        }
-        _ = try output.drain()
+        try DurableDeadRun.print(dead, options)
         return ExitStatus.success
     }
 
@@ -96,10 +87,11 @@ enum DeadCommand {
     }
 }
 
-extension DurableDeadRun<[UInt8]> {
-    fileprivate static let columns = ["run", "key", "submits", "attempts", "age", "error"]
+extension DurableDeadRun<[UInt8]>: Listed {
+    static var columns: [String] { ["run", "key", "submits", "attempts", "age", "error"] }
+    static var texts: Set<String> { ["key", "error"] }
 
-    fileprivate var cells: [String] {
+    var cells: [String] {
         [
             "\(id)", Table.cell(ofKey: key), "\(count)", "\(attempts)",
             DurationText.rounded(CoreDuration(age).nanoseconds),
@@ -107,19 +99,11 @@ extension DurableDeadRun<[UInt8]> {
         ]
     }
 
-    /// Appends one line with a JSON object, including the values.
-    fileprivate func appendJSON(to text: inout [UInt8]) {
-        text.append(string: "{\"run\":\(id),\"key\":")
-        JSONText.append(key, to: &text)
-        text.append(",\"values\":[")
-        for (index, value) in values.enumerated() {
-            if index > 0 { text.append(",") }
-            JSONText.append(value, to: &text)
-        }
-        text.append(string: "],\"submits\":\(count),\"attempts\":\(attempts),\"age\":")
-        DecimalSeconds.append(CoreDuration(age).nanoseconds, to: &text)
-        text.append(",\"error\":")
-        JSONText.append(error, to: &text)
-        text.append("}\n")
+    /// Includes the values.
+    var json: JSONValue {
+        [
+            "run": .number(id), "key": .bytes(key), "values": .array(values.map { .bytes($0) }),
+            "submits": .number(count), "attempts": .number(attempts), "age": .seconds(age), "error": .text(error),
+        ]
     }
 }

@@ -52,13 +52,12 @@ struct Measure {
         }
     }
 
-    /// Appends a member of a JSON object.
-    func appendJSON(to text: inout [UInt8]) {
-        text.append(string: ",\"\(figure.property)\":")
+    /// The value for a JSON object.
+    var json: JSONValue {
         switch value {
-        case .number(let number?) where figure.unit == .duration: DecimalSeconds.append(number, to: &text)
-        case .number(let number): text.append(string: number.map { "\($0)" } ?? "null")
-        case .name(let name): JSONText.append(Array(name.utf8), to: &text)
+        case .number(let number?) where figure.unit == .duration: .seconds(number)
+        case .number(let number): .number(number)
+        case .name(let name): .text(name)
         }
     }
 }

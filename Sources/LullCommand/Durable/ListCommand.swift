@@ -40,7 +40,7 @@ enum ListCommand {
             left -= keys.count
             // If the list goes on, the columns must be wide enough for cells that are not known yet.
             let goesOn = keys.count == count && left > 0
-            append(keys, &layout, least: goesOn ? greatestWidths : [], options, to: &output.bytes)
+            DurableListing.append(keys, &layout, least: goesOn ? greatestWidths : [], options, to: &output.bytes)
             if case .closed = try output.drain() { return ExitStatus.success }
             guard goesOn, let last = keys.last else { return ExitStatus.success }
             // The next key in the order of bytes.
@@ -62,7 +62,7 @@ enum ListCommand {
     /// Lists what a query finds for each of some keys, or for all; with `--watch` every second, as much as the terminal has lines for.
     ///
     /// - Parameter find: Takes a key, or nil for all, and the most that it may return.
-    private static func show<Item: ListItem>(
+    private static func show<Item: KeyListed>(
         _ keys: [[UInt8]], _ most: Int, _ options: CommandOptions,
         _ find: ([UInt8]?, _ limit: Int) throws(Failure) -> [Item]
     ) throws(Failure) -> Int32 {
@@ -76,60 +76,34 @@ enum ListCommand {
             }
             return (items, missing)
         }
-        var output = OutputBuffer(STDOUT_FILENO)
         if options.watches {
+            var output = OutputBuffer(STDOUT_FILENO)
             return try Watch.run(&output) { text throws(Failure) in
                 let lines = Int(lull_lines(STDOUT_FILENO))
                 // One for the names of the columns, and one for the cursor.
                 var layout: Table.Layout?
-                append(try all(options.limit ?? (lines > 3 ? lines - 2 : 20)).items, &layout, options, to: &text)
+                let most = options.limit ?? (lines > 3 ? lines - 2 : 20)
+                Item.append(try all(most).items, &layout, options, to: &text)
             }
         }
         let (items, missing) = try all(most)
-        var layout: Table.Layout?
-        append(items, &layout, options, to: &output.bytes)
-        _ = try output.drain()
+        try Item.print(items, options)
         OutputBuffer.report(missing.map { "the key \(Terminal.shown($0)) has \(Item.none)" })
         return missing.isEmpty ? ExitStatus.success : ExitStatus.commandFailed
     }
-
-    private static func append<Item: ListItem>(
-        _ items: [Item], _ layout: inout Table.Layout?, least: [Int] = [], _ options: CommandOptions,
-        to text: inout [UInt8]
-    ) {
-        if options.printsObjects {
-            for item in items { item.appendJSON(to: &text) }
-            return
-        }
-        let rows = items.map(\.cells)
-        var table =
-            layout
-            ?? Table.Layout(
-                [Item.columns] + rows, left: Item.texts, least: least, width: Terminal.tableWidth,
-                style: options.style)
-        table.append(rows, to: &text)
-        layout = table
-    }
 }
 
-/// What a line of a list shows.
-private protocol ListItem {
-    static var columns: [String] { get }
-    /// The columns of text, beside the first one.
-    static var texts: Set<String> { get }
+private protocol KeyListed: Listed {
     /// What a key has that is not listed.
     static var none: String { get }
-    var cells: [String] { get }
-    /// Appends one line with a JSON object.
-    func appendJSON(to text: inout [UInt8])
 }
 
-extension DurableListing<[UInt8]>: ListItem {
-    fileprivate static var columns: [String] { ["key", "state", "due in", "submits", "attempt"] }
-    fileprivate static var texts: Set<String> { ["state"] }
+extension DurableListing<[UInt8]>: Listed, KeyListed {
+    static var columns: [String] { ["key", "state", "due in", "submits", "attempt"] }
+    static var texts: Set<String> { ["state"] }
     fileprivate static var none: String { "no work" }
 
-    fileprivate var cells: [String] {
+    var cells: [String] {
         let states = [
             run.map { $0.isClaimed ? "running" : "retrying" }, ready > 0 ? "ready" : nil, pending > 0 ? "pending" : nil,
         ]
@@ -143,47 +117,37 @@ extension DurableListing<[UInt8]>: ListItem {
         ]
     }
 
-    fileprivate func appendJSON(to text: inout [UInt8]) {
-        text.append("{\"key\":")
-        JSONText.append(key, to: &text)
-        text.append(string: ",\"pending\":\(pending),\"dueIn\":")
-        DecimalSeconds.append(dueIn, to: &text)
-        text.append(string: ",\"ready\":\(ready),\"run\":")
-        if let run {
-            let state = run.isClaimed ? "running" : "retrying"
-            text.append(string: "{\"id\":\(run.id),\"state\":\"\(state)\",\"attempt\":\(run.attempt)")
-            text.append(string: ",\"submits\":\(run.submits),\"retryIn\":")
-            DecimalSeconds.append(run.retryIn, to: &text)
-            text.append(",\"error\":")
-            JSONText.append(run.error, to: &text)
-            text.append("}")
-        } else {
-            text.append("null")
-        }
-        text.append("}\n")
+    var json: JSONValue {
+        [
+            "key": .bytes(key), "pending": .number(pending), "dueIn": .seconds(dueIn), "ready": .number(ready),
+            "run": run.map { run in
+                [
+                    "id": .number(run.id), "state": .text(run.isClaimed ? "running" : "retrying"),
+                    "attempt": .number(run.attempt), "submits": .number(run.submits), "retryIn": .seconds(run.retryIn),
+                    "error": .text(run.error),
+                ]
+            } ?? .null,
+        ]
     }
 }
 
-extension DurableEnd<[UInt8]>: ListItem {
-    fileprivate static var columns: [String] { ["key", "end", "age", "run", "error"] }
-    fileprivate static var texts: Set<String> { ["end", "error"] }
+extension DurableEnd<[UInt8]>: Listed, KeyListed {
+    static var columns: [String] { ["key", "end", "age", "run", "error"] }
+    static var texts: Set<String> { ["end", "error"] }
     fileprivate static var none: String { "no end that the store still has" }
 
-    fileprivate var cells: [String] {
+    var cells: [String] {
         [
             Table.cell(ofKey: key), "\(how.name)", DurationText.rounded(CoreDuration(age).nanoseconds),
             run.map { "\($0)" } ?? "-", error.map { Terminal.lastLine(of: $0) } ?? "-",
         ]
     }
 
-    fileprivate func appendJSON(to text: inout [UInt8]) {
-        text.append("{\"key\":")
-        JSONText.append(key, to: &text)
-        text.append(string: ",\"end\":\"\(how.name)\",\"age\":")
-        DecimalSeconds.append(CoreDuration(age).nanoseconds, to: &text)
-        text.append(string: ",\"generations\":[\(submits.lowerBound),\(submits.upperBound)]")
-        text.append(string: ",\"run\":\(run.map { "\($0)" } ?? "null"),\"error\":")
-        JSONText.append(error, to: &text)
-        text.append("}\n")
+    var json: JSONValue {
+        [
+            "key": .bytes(key), "end": .text("\(how.name)"), "age": .seconds(age),
+            "generations": .array([.number(submits.lowerBound), .number(submits.upperBound)]),
+            "run": .number(run), "error": .text(error),
+        ]
     }
 }

@@ -57,15 +57,11 @@ extension DurableStatus {
             + measures.filter { !$0.figure.isCounter }.map { $0.shown(none: "-") }
     }
 
-    /// Appends one line with a JSON object.
-    func appendJSON(with health: [Measure], to text: inout [UInt8]) {
-        text.append("{\"namespace\":")
-        JSONText.append(Array(namespace.utf8), to: &text)
+    /// Returns an object with the figures of the namespace, and those of the server.
+    func json(with health: [Measure]) -> JSONValue {
         let kind = rules.policy.kind == .debounce ? "wait" : "interval"
-        text.append(string: ",\"\(kind)\":")
-        DecimalSeconds.append(rules.policy.wait.nanoseconds, to: &text)
-        for measure in measures + health { measure.appendJSON(to: &text) }
-        text.append("}\n")
+        let policy = [("namespace", JSONValue.text(namespace)), (kind, .seconds(rules.policy.wait.nanoseconds))]
+        return .object(policy + (measures + health).map { ($0.figure.property, $0.json) })
     }
 
     /// The counts in one line, for a session's statistics.

@@ -38,7 +38,7 @@ enum StatusCommand {
         switch options.format {
         case .openmetrics: OpenMetrics.append(status, to: &text)
         case _ where options.printsObjects:
-            for namespace in all { namespace.appendJSON(with: status.health ?? [], to: &text) }
+            for namespace in all { namespace.json(with: status.health ?? []).appendLine(to: &text) }
         default:
             let columns = ["namespace"] + DurableStatus.columns.map(\.name)
             Table.append([columns] + all.map(\.cells), width: Terminal.tableWidth, style: options.style, to: &text)

@@ -20,11 +20,10 @@ enum SubmitCommand {
         }
         guard options.printsObjects else { return ExitStatus.success }
         var output = OutputBuffer(STDOUT_FILENO)
-        output.bytes.append("{\"key\":")
-        JSONText.append(receipt.key, to: &output.bytes)
-        output.bytes.append(string: ",\"generation\":\(receipt.generation),\"dueIn\":")
-        DecimalSeconds.append(receipt.dueIn, to: &output.bytes)
-        output.bytes.append("}\n")
+        let json: JSONValue = [
+            "key": .bytes(receipt.key), "generation": .number(receipt.generation), "dueIn": .seconds(receipt.dueIn),
+        ]
+        json.appendLine(to: &output.bytes)
         _ = try output.drain()
         return ExitStatus.success
     }

@@ -9,36 +9,26 @@ enum WorkersCommand {
         let namespace = options.namespace
         let store = try options.openStoreReadOnly(for: .workers)
         let workers = try store.ask(for: .workers) { () throws(DurableError) in try store.workers(in: namespace) }
-        var output = OutputBuffer(STDOUT_FILENO)
-        if options.printsObjects {
-            for worker in workers { worker.appendJSON(to: &output.bytes) }
-        } else {
-            Table.append(
-                [DurableWorker.columns] + workers.map(\.cells), left: ["host"], width: Terminal.tableWidth,
-                style: options.style,
-                to: &output.bytes)
-        }
-        _ = try output.drain()
+        try DurableWorker.print(workers, options)
         return ExitStatus.success
     }
 }
 
-extension DurableWorker {
-    fileprivate static let columns = ["host", "process", "running", "seen"]
+extension DurableWorker: Listed {
+    static var columns: [String] { ["host", "process", "running", "seen"] }
+    static var texts: Set<String> { [] }
 
-    fileprivate var cells: [String] {
+    var cells: [String] {
         [
             Terminal.shown(identity.host), "\(identity.process)", "\(running)",
             DurationText.rounded(CoreDuration(seen).nanoseconds),
         ]
     }
 
-    /// Appends one line with a JSON object.
-    fileprivate func appendJSON(to text: inout [UInt8]) {
-        text.append(string: "{\"worker\":\(identity.id),\"host\":")
-        JSONText.append(Array(identity.host.utf8), to: &text)
-        text.append(string: ",\"process\":\(identity.process),\"running\":\(running),\"seen\":")
-        DecimalSeconds.append(CoreDuration(seen).nanoseconds, to: &text)
-        text.append("}\n")
+    var json: JSONValue {
+        [
+            "worker": .number(identity.id), "host": .text(identity.host), "process": .number(identity.process),
+            "running": .number(running), "seen": .seconds(seen),
+        ]
     }
 }

@@ -56,22 +56,19 @@ struct Option: Sendable {
         /// Anything else.
         case text
     }
+}
 
+extension Option {
     /// Creates an option with a value.
     init<Value>(
         _ name: StaticString, _ group: Group, of subcommands: [Subcommand], _ reading: OptionReading<Value>,
         _ property: any WritableKeyPath<CommandOptions, Value?> & Sendable, _ sentence: String,
         but sentences: [Subcommand: String] = [:], _ rules: Rule...
     ) {
-        self.name = name
-        self.group = group
-        self.subcommands = subcommands
-        value = reading.name
-        self.sentence = sentence
-        self.sentences = sentences
-        self.rules = rules
-        completion = reading.completion
-        apply = { options, text throws(Failure) in options[keyPath: property] = try reading.read(text) }
+        self.init(
+            name: name, group: group, subcommands: subcommands, value: reading.name, sentence: sentence,
+            sentences: sentences, rules: rules, completion: reading.completion
+        ) { options, text throws(Failure) in options[keyPath: property] = try reading.read(text) }
     }
 
     /// Creates an option without a value.
@@ -80,15 +77,10 @@ struct Option: Sendable {
         _ property: any WritableKeyPath<CommandOptions, Bool> & Sendable, _ sentence: String,
         but sentences: [Subcommand: String] = [:], _ rules: Rule...
     ) {
-        self.name = name
-        self.group = group
-        self.subcommands = subcommands
-        value = nil
-        self.sentence = sentence
-        self.sentences = sentences
-        self.rules = rules
-        completion = { _ in .none }
-        apply = { options, _ in options[keyPath: property] = true }
+        self.init(
+            name: name, group: group, subcommands: subcommands, value: nil, sentence: sentence, sentences: sentences,
+            rules: rules, completion: { _ in .none }
+        ) { options, _ in options[keyPath: property] = true }
     }
 
     /// Creates an option of the policy.
@@ -102,15 +94,10 @@ struct Option: Sendable {
         stored: @escaping @Sendable (DurableRules) -> Value?,
         default defaultValue: @escaping @Sendable (DurableRules) -> Value? = { _ in nil }
     ) {
-        self.name = name
-        group = .policy
-        self.subcommands = subcommands
-        value = reading.name
-        self.sentence = sentence
-        sentences = [:]
-        self.rules = rules
-        completion = reading.completion
-        apply = { options, text throws(Failure) in options.policy[keyPath: property] = try reading.read(text) }
+        self.init(
+            name: name, group: .policy, subcommands: subcommands, value: reading.name, sentence: sentence,
+            sentences: [:], rules: rules, completion: reading.completion
+        ) { options, text throws(Failure) in options.policy[keyPath: property] = try reading.read(text) }
         field = PolicyOptions.Field("\(name)", property, of: stored, default: defaultValue, reading.write)
     }
 }

@@ -24,15 +24,40 @@ struct OptionText {
     func refusal(_ message: String) -> Failure { .usage("--\(name)\(message)", subcommand) }
 }
 
-extension OptionReading where Value == CoreDuration {
-    static var duration: Self {
-        Self(name: "D", write: DurationText.option) { given throws(Failure) in
-            do throws(DurationText.Fault) {
-                return try DurationText.parse(given.text)
+extension OptionReading {
+    /// Creates a reading from a function that returns nil for a wrong value, and what to say about that.
+    private init(
+        _ name: String, _ read: @escaping @Sendable (OptionText) -> Value?,
+        orRefuse message: @escaping @Sendable (OptionText) -> String
+    ) {
+        self.init(name: name) { given throws(Failure) in
+            guard let value = read(given) else { throw given.refusal(message(given)) }
+            return value
+        }
+    }
+
+    /// Creates a reading from a function that says itself what is wrong.
+    private init<Fault: Error>(
+        _ name: String, _ read: @escaping @Sendable (String) throws(Fault) -> Value,
+        explaining explanation: @escaping @Sendable (Fault, String) -> String
+    ) {
+        self.init(name: name) { given throws(Failure) in
+            do throws(Fault) {
+                return try read(given.text)
             } catch {
-                throw given.refusal(": \"\(given.text)\" \(error.explanation(of: given.text))")
+                throw given.refusal(": " + explanation(error, given.text))
             }
         }
+    }
+}
+
+extension OptionReading where Value == CoreDuration {
+    static var duration: Self {
+        var reading = Self(
+            "D", { text throws(DurationText.Fault) in try DurationText.parse(text) },
+            explaining: { "\"\($1)\" \($0.explanation(of: $1))" })
+        reading.write = DurationText.option
+        return reading
     }
 
     static var lease: Self {
@@ -46,24 +71,23 @@ extension OptionReading where Value == CoreDuration {
 
 extension OptionReading where Value == Int {
     static var number: Self {
+        Self("N", { given in Int(given.text).flatMap { $0 >= 1 && given.text.first != "+" ? $0 : nil } }) { given in
+            " must be a whole number of at least 1, not \"\(given.text)\""
+        }
+    }
+
+    /// The number of a field.
+    static var field: Self {
         Self(name: "N") { given throws(Failure) in
-            guard let number = Int(given.text), number >= 1, given.text.first != "+" else {
-                let hint = given.text == "0" && given.name.hasSuffix("-field") ? ": the first field is 1" : ""
-                throw given.refusal(" must be a whole number of at least 1, not \"\(given.text)\"\(hint)")
-            }
-            return number
+            if given.text == "0" { throw given.refusal(" must be a whole number of at least 1: the first field is 1") }
+            return try number.read(given)
         }
     }
 }
 
 extension OptionReading where Value == Double {
     static var share: Self {
-        Self(name: "P") { given throws(Failure) in
-            guard let share = Percent.parse(given.text) else {
-                throw given.refusal(" must be a percentage such as 90%, not \"\(given.text)\"")
-            }
-            return share
-        }
+        Self("P", { Percent.parse($0.text) }) { " must be a percentage such as 90%, not \"\($0.text)\"" }
     }
 }
 
@@ -88,60 +112,42 @@ extension OptionReading where Value == String {
 extension OptionReading where Value == Argument {
     /// A path, which need not be UTF-8.
     static var file: Self {
-        Self(name: "FILE", completion: { _ in .file }) { given throws(Failure) in
-            guard let path = given.argument else { throw given.refusal(" needs a value") }
-            return path
-        }
+        var reading = Self("FILE", { $0.argument }) { _ in " needs a value" }
+        reading.completion = { _ in .file }
+        return reading
     }
 }
 
 extension OptionReading where Value == [CoreDuration] {
     static var waits: Self {
-        Self(name: "RANGE|LIST") { given throws(Failure) in
-            do throws(WaitSeries.Fault) {
-                return try WaitSeries.parse(given.text)
-            } catch {
-                throw given.refusal(": \(error.explanation)")
-            }
+        Self("RANGE|LIST", { text throws(WaitSeries.Fault) in try WaitSeries.parse(text) }) { fault, _ in
+            fault.explanation
         }
     }
 }
 
 extension OptionReading where Value == StatusLimits {
     static var limits: Self {
-        Self(name: "LIMITS") { given throws(Failure) in
-            do throws(StatusLimits.Fault) {
-                return try StatusLimits(given.text)
-            } catch {
-                throw given.refusal(": \(error.explanation)")
-            }
-        }
+        Self("LIMITS", { text throws(StatusLimits.Fault) in try StatusLimits(text) }) { fault, _ in fault.explanation }
     }
 }
 
 extension OptionReading where Value == [UInt8] {
     static var delimiter: Self {
-        Self(name: "C") { given throws(Failure) in
-            let bytes = given.bytes
-            if bytes == Array("\\t".utf8) { return [UInt8(ascii: "\t")] }
-            let isCharacter = String(validating: bytes, as: UTF8.self)?.unicodeScalars.count == 1
-            guard isCharacter || bytes.count == 1 else {
-                throw given.refusal(" must be one character, or \\t, not \"\(given.text)\"")
-            }
-            return bytes
-        }
+        Self("C", { character($0.bytes) }) { " must be one character, or \\t, not \"\($0.text)\"" }
+    }
+
+    private static func character(_ bytes: [UInt8]) -> [UInt8]? {
+        if bytes == Array("\\t".utf8) { return [UInt8(ascii: "\t")] }
+        let isCharacter = String(validating: bytes, as: UTF8.self)?.unicodeScalars.count == 1
+        return isCharacter || bytes.count == 1 ? bytes : nil
     }
 }
 
 extension OptionReading where Value == JSONPointer {
     static var pointer: Self {
-        Self(name: "POINTER") { given throws(Failure) in
-            guard let pointer = JSONPointer(given.bytes) else {
-                throw given.refusal(
-                    ": \"\(given.text)\" is not a JSON pointer: write one such as /device/id, with ~0 for ~ and ~1 for /"
-                )
-            }
-            return pointer
+        Self("POINTER", { JSONPointer($0.bytes) }) { given in
+            ": \"\(given.text)\" is not a JSON pointer: write one such as /device/id, with ~0 for ~ and ~1 for /"
         }
     }
 }

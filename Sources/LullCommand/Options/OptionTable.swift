@@ -56,14 +56,14 @@ extension Option {
             "null", .records, of: readers + [.work], \.endsWithNull, "records end in a NUL byte, not in a newline",
             but: [.work: "records for COMMAND end in a NUL byte"]),
         Option(
-            "key-field", .records, of: readers, .number, \.keyField,
+            "key-field", .records, of: readers, .field, \.keyField,
             "the key is the N-th field, from 1; blanks separate fields"),
         Option(
             "key-json", .records, of: readers, .pointer, \.keyPointer,
             "records are JSON, and the key is the value at a JSON pointer, such as /device/id",
             .excludes("key-field")),
         Option(
-            "delay-field", .records, of: readers, .number, \.delayField,
+            "delay-field", .records, of: readers, .field, \.delayField,
             "the N-th field is the delay of this record alone, such as 500ms; a throttle ignores it"),
         Option(
             "delay-json", .records, of: readers, .pointer, \.delayPointer,

@@ -156,7 +156,7 @@ struct Simulation: ~Copyable {
         summary.submits = engine.counters.submitted
         summary.keys = trace.keys.entries.count
         switch format {
-        case .json: summary.appendJSON(to: &output.bytes)
+        case .json: summary.json.appendLine(to: &output.bytes)
         case .jsonl: break
         default: summary.appendTable(to: &output.bytes)
         }

@@ -41,25 +41,17 @@ struct Summary {
 
     // MARK: - As an object
 
-    /// Appends one JSON object, with durations in seconds.
-    func appendJSON(to text: inout [UInt8]) {
-        text.append(string: "{\"submits\":\(submits),\"executions\":\(executions),\"saved\":\(saved)")
-        for (name, distribution) in [("delayFromLast", delayFromLast), ("delayFromFirst", delayFromFirst)] {
-            text.append(string: ",\"\(name)\":")
-            guard let delays = Self.delays(distribution) else {
-                text.append("null")
-                continue
-            }
-            for (index, delay) in delays.enumerated() {
-                text.append(string: "\(index == 0 ? "{" : ",")\"\(delay.name)\":")
-                DecimalSeconds.append(delay.length, to: &text)
-            }
-            text.append("}")
+    /// An object, with durations in seconds.
+    var json: JSONValue {
+        func json(_ distribution: Distribution) -> JSONValue {
+            Self.delays(distribution).map { .object($0.map { ($0.name, .seconds($0.length)) }) } ?? .null
         }
-        let edges = zip(Self.edges, byEdge).map { "\"\($0.name)\":\($1)" }.joined(separator: ",")
-        text.append(string: ",\"edges\":{\(edges)},\"keys\":\(keys),\"longestBacklog\":\(longestBacklog),\"span\":")
-        DecimalSeconds.append(length, to: &text)
-        text.append("}\n")
+        return [
+            "submits": .number(submits), "executions": .number(executions), "saved": .share(saved),
+            "delayFromLast": json(delayFromLast), "delayFromFirst": json(delayFromFirst),
+            "edges": .object(zip(Self.edges, byEdge).map { ("\($0.name)", .number($1)) }),
+            "keys": .number(keys), "longestBacklog": .number(longestBacklog), "span": .seconds(length),
+        ]
     }
 
     // MARK: - For reading

@@ -39,59 +39,44 @@ struct TuneReport {
 
     // MARK: - As an object
 
-    /// Appends one JSON object, with durations in seconds and shares from 0 to 1.
-    func appendJSON(to text: inout [UInt8]) {
-        text.append(string: "{\"submits\":\(submits),\"keys\":\(keys),\"span\":")
-        DecimalSeconds.append(span, to: &text)
-        for table in tables {
-            text.append(string: ",\"\(table.name)\":{\"waits\":[")
-            for index in table.range {
-                if index > table.range.lowerBound { text.append(",") }
-                append(outcomes[index], to: &text)
+    /// An object, with durations in seconds and shares from 0 to 1.
+    var json: JSONValue {
+        var members: [(String, JSONValue)] = [
+            ("submits", .number(submits)), ("keys", .number(keys)), ("span", .seconds(span)),
+        ]
+        members += tables.map { table in
+            let suggested = table.suggestion.map { suggestion -> JSONValue in
+                let wait = outcomes[suggestion.index].policy.wait.nanoseconds
+                return ["wait": .seconds(wait), "because": .text("\(suggestion.reason)")]
             }
-            text.append("],\"suggested\":")
-            if let suggestion = table.suggestion {
-                text.append("{\"wait\":")
-                DecimalSeconds.append(outcomes[suggestion.index].policy.wait.nanoseconds, to: &text)
-                text.append(string: ",\"because\":\"\(suggestion.reason)\"}")
-            } else {
-                text.append("null")
-            }
-            text.append("}")
+            return (
+                table.name, ["waits": .array(outcomes[table.range].map(\.json)), "suggested": suggested ?? .null]
+            )
         }
-        if let outlierKeys {
-            text.append(",\"keysOfTheirOwn\":[")
-            for (index, key) in outlierKeys.enumerated() {
-                if index > 0 { text.append(",") }
-                text.append("{\"key\":")
-                text.append(contentsOf: key.name)
-                text.append(string: ",\"submits\":\(key.submits),\"wait\":")
-                DecimalSeconds.append(key.wait.nanoseconds, to: &text)
-                text.append(string: ",\"saved\":\(key.saved),\"savedWithCommon\":\(key.savedWithCommon)}")
-            }
-            text.append("]")
-        }
-        text.append("}\n")
+        if let outlierKeys { members.append(("keysOfTheirOwn", .array(outlierKeys.map(\.json)))) }
+        return .object(members)
     }
+}
 
-    private func append(_ outcome: Outcome, to text: inout [UInt8]) {
-        text.append("{\"wait\":")
-        DecimalSeconds.append(outcome.policy.wait.nanoseconds, to: &text)
-        text.append(string: ",\"executions\":\(outcome.executions),\"saved\":\(outcome.saved)")
-        for (name, delays) in [("delayFromLast", outcome.delayFromLast), ("delayFromFirst", outcome.delayFromFirst)] {
-            text.append(string: ",\"\(name)\":")
-            guard let delays else {
-                text.append("null")
-                continue
-            }
-            for (index, delay) in delays.enumerated() {
-                text.append(string: "\(index > 0 ? "," : "{")\"p\(Outcome.percentages[index])\":")
-                DecimalSeconds.append(delay, to: &text)
-            }
-            text.append("}")
+extension Outcome {
+    fileprivate var json: JSONValue {
+        func json(_ delays: [Int64]?) -> JSONValue {
+            delays.map { .object(zip(Self.percentages, $0).map { ("p\($0)", .seconds($1)) }) } ?? .null
         }
-        text.append(string: ",\"premature\":\(outcome.premature),\"longest\":")
-        if let longest = outcome.starvation { DecimalSeconds.append(longest, to: &text) } else { text.append("null") }
-        text.append(string: ",\"efficient\":\(outcome.isEfficient)}")
+        return [
+            "wait": .seconds(policy.wait.nanoseconds), "executions": .number(executions), "saved": .share(saved),
+            "delayFromLast": json(delayFromLast), "delayFromFirst": json(delayFromFirst),
+            "premature": .number(premature), "longest": starvation.map { .seconds($0) } ?? .null,
+            "efficient": .bool(isEfficient),
+        ]
+    }
+}
+
+extension OutlierKey {
+    fileprivate var json: JSONValue {
+        [
+            "key": .json(name), "submits": .number(submits), "wait": .seconds(wait.nanoseconds),
+            "saved": .share(saved), "savedWithCommon": .share(savedWithCommon),
+        ]
     }
 }

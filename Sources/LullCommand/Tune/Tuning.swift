@@ -34,7 +34,7 @@ struct Tuning: ~Copyable {
         }
         var output = OutputBuffer(STDOUT_FILENO)
         if options.format == .json {
-            report.appendJSON(to: &output.bytes)
+            report.json.appendLine(to: &output.bytes)
         } else {
             report.appendText(style: options.style, to: &output.bytes)
             if options.showsDiagram, let excerpt {

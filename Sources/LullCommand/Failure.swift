@@ -31,8 +31,14 @@ struct Failure: Error, Equatable {
     static func unknown(_ name: String) -> Failure {
         guard name.hasPrefix("-") else {
             let shown = ServerURL.withoutPassword(name)
-            if !name.isEmpty, access(name, F_OK) == 0 {
-                let command = name.contains(".json") ? "tune \(shown)" : "filter --wait 500ms < \(shown)"
+            var status = stat()
+            if stat(name, &status) == 0, UInt32(status.st_mode) & UInt32(S_IFMT) != UInt32(S_IFDIR) {
+                let command =
+                    switch name.split(separator: ".").last {
+                    case "json", "jsonl": "tune \(shown)"
+                    case "db", "sqlite": "status --store sqlite:\(shown)"
+                    default: "filter --wait 500ms < \(shown)"
+                    }
                 return .usage("\(shown) is a file, not a command: try lull \(command)")
             }
             let meant: String? =

@@ -75,10 +75,11 @@ struct PagesTests {
                 """)
     }
 
-    @Test func aTableOfAllOptionsIsInTheDocumentation() throws {
+    @Test func allCommandsAndOptionsAreInTheDocumentation() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../docs/command.md").standardizedFileURL
         let text = try String(contentsOf: file, encoding: .utf8)
+        for page in Help.all { #expect(text.contains("\n\(page.line)\n"), "\(page.line)") }
         let (begin, end) = ("<!-- options -->\n", "<!-- end of options -->\n")
         let before = try #require(text.firstRange(of: begin)), after = try #require(text.firstRange(of: end))
         let expected = OptionReference.table
@@ -187,6 +188,7 @@ struct PagesTests {
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
         #expect(try bash("lull", "simulate", folder + "/a") == [path])
         #expect(try bash("lull", "tune", "--svg", folder + "/") == [path])
+        #expect(try bash("lull", "status", "--store", "") == ["sqlite:", "postgres://", "redis://"])
         #expect(try bash("lull", "status", "--store", "s") == ["sqlite:"])
         #expect(try bash("lull", "status", "--store", "sqlite", ":", folder + "/a") == [path])
         // The files that belong to a store are not offered as stores.

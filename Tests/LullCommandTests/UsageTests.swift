@@ -88,6 +88,17 @@ struct UsageTests {
         #expect(try lull("version", "x").errors == "lull: unexpected argument x (see lull --help)\n")
     }
 
+    @Test(arguments: [("jsonl", "tune "), ("db", "status --store sqlite:"), ("log", "filter --wait 500ms < ")])
+    func aFileInPlaceOfACommandIsAnsweredWithTheCommandForIt(_ ending: String, _ command: String) throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).\(ending)").path
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        defer { unlink(path) }
+        let outcome = try lull(path)
+        #expect(outcome.ending == 64)
+        let hint = "\(path) is a file, not a command: try lull \(command)\(path)"
+        #expect(outcome.errors == "lull: \(hint) (see lull --help)\n")
+    }
+
     @Test func withoutACommandUsageIsOnStandardError() throws {
         let outcome = try lull([], input: [])
         #expect(outcome.ending == 64)
@@ -110,6 +121,7 @@ struct UsageTests {
         ("store", "unknown command 'store': did you mean 'lull help store'?"),
         ("/dev/null", "/dev/null is a file, not a command: try lull filter --wait 500ms < /dev/null"),
         ("retry", "unknown command 'retry': did you mean 'lull dead retry'?"),
+        ("/dev", "unknown command '/dev'"),
         ("--frobnicate", "unknown option --frobnicate"), ("-x", "unknown option -x"),
         ("--hlep", "unknown option --hlep: did you mean --help?"),
         ("--wait=1s", "--wait comes after a command, as in lull filter --wait"),
@@ -178,7 +190,7 @@ struct UsageTests {
         ),
         ("filter --wait 1s --format json", "--format must be lines or jsonl"),
         ("filter --wait 1s --at-end never", "--at-end must be"),
-        ("filter --wait 1s --key-field 0", "--key-field must be a whole number of at least 1"),
+        ("filter --wait 1s --key-field 0", "--key-field must be a whole number of at least 1: the first field is 1"),
         ("filter --wait 1s --delimiter ,", "--delimiter needs --key-field or --delay-field"),
         ("filter --wait 1s --delay-json /a --delimiter ,", "--delimiter needs --key-field or --delay-field"),
         ("filter --wait 1s --delay-field 1 --delay-json /a", "--delay-field and --delay-json exclude each other"),

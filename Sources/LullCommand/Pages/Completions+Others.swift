@@ -5,8 +5,8 @@ extension Completions {
         var cases = ""
         for subcommand in Subcommand.allCases {
             var specs = Self.options(of: subcommand).map { option in
-                let explanation = zshEscaped(option.explanation)
-                return switch option.value {
+                let explanation = zshEscaped(Self.explanation(of: option, for: subcommand))
+                return switch option.completion(subcommand) {
                 case .none: "'--\(option.name)[\(explanation)]'"
                 case .choice(let names):
                     "'--\(option.name)=[\(explanation)]:\(option.name):(\(names.joined(separator: " ")))'"
@@ -48,7 +48,7 @@ extension Completions {
                 _describe command commands
             }
             _lull_stores() {
-                if compset -P 'sqlite:'; then _files; else compadd -S '' sqlite: postgres:// ; fi
+                if compset -P 'sqlite:'; then _files; else compadd -S '' sqlite: postgres:// redis://; fi
             }
             if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _lull "$@"; else compdef _lull lull; fi
 
@@ -73,8 +73,8 @@ extension Completions {
             "# Completions of lull for fish; written by \"lull completions fish\".",
             "complete -c lull -f",
             "function __lull_stores",
-            "    string match -q '*:*' -- (commandline -ct); or printf '%s\\n' sqlite: postgres://",
-            "    string match -q 'postgres*' -- (commandline -ct); and return",
+            "    string match -q '*:*' -- (commandline -ct); or printf '%s\\n' sqlite: postgres:// redis://",
+            "    string match -qr '^(postgres|redis)' -- (commandline -ct); and return",
             "    for file in (__fish_complete_path (string replace -r '^sqlite:' '' -- (commandline -ct)) 2>/dev/null)",
             "        echo sqlite:$file",
             "    end",
@@ -89,15 +89,16 @@ extension Completions {
             lines.append("complete -c lull \(none) -a \(name) -d \(summary)")
             let seen = "complete -c lull -n '__fish_seen_subcommand_from \(name)'"
             for option in Self.options(of: subcommand) {
+                let explanation = Self.explanation(of: option, for: subcommand)
                 let value =
-                    switch option.value {
+                    switch option.completion(subcommand) {
                     case .none: ""
                     case .choice(let names): " -x -a '\(names.joined(separator: " "))'"
                     case .file: " -r -F"
                     case .store: " -x -a '(__lull_stores)'"
                     case .text: " -x"
                     }
-                lines.append("\(seen) -l \(option.name)\(value) -d \(fishQuoted(option.explanation))")
+                lines.append("\(seen) -l \(option.name)\(value) -d \(fishQuoted(explanation))")
             }
             switch subcommand.operands {
             case .none: break

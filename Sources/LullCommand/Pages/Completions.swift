@@ -13,24 +13,13 @@ enum Completions {
         }
     }
 
-    /// An option of a subcommand, as a completion shows it.
-    struct OptionEntry {
-        let name: String
-        let value: Option.Completion
-        /// A few words.
-        let explanation: String
+    static func options(of subcommand: Subcommand) -> [Option] {
+        Option.all.filter { $0.belongs(to: subcommand) }
     }
 
-    static func options(of subcommand: Subcommand) -> [OptionEntry] {
-        Option.all.filter { $0.belongs(to: subcommand) }.map { option in
-            OptionEntry(
-                name: "\(option.name)", value: option.completion(subcommand),
-                explanation: short(option.explanation(for: subcommand)))
-        }
-    }
-
-    /// Returns the part of an explanation that fits beside a name: its first sentence, or the part of that before a colon.
-    private static func short(_ text: String) -> String {
+    /// Returns the part of an explanation that fits beside the name: its first sentence, or the part of that before a colon.
+    static func explanation(of option: Option, for subcommand: Subcommand) -> String {
+        let text = option.explanation(for: subcommand)
         let limit = 60
         let ends = [text.firstRange(of: "; "), text.firstRange(of: ". ")].compactMap { $0?.lowerBound }
         let sentence = String(text[..<(ends.min() ?? text.endIndex)])
@@ -51,10 +40,10 @@ extension Completions {
         for subcommand in Subcommand.allCases {
             let name = subcommand.rawValue
             let known = Self.options(of: subcommand)
-            options += "        \(name)) options='\(known.map { "--\($0.name)" }.joined(separator: " "))' ;;\n"
+            options += "        \(name)) options='\(known.map(\.spelled).joined(separator: " "))' ;;\n"
             for option in known {
                 let pattern = "        \(name):--\(option.name))"
-                switch option.value {
+                switch option.completion(subcommand) {
                 case .none: break
                 case .choice(let names): values += "\(pattern) words='\(names.joined(separator: " "))' ;;\n"
                 case .file: values += "\(pattern) kind=file ;;\n"
@@ -146,7 +135,7 @@ extension Completions {
                             esac
                         done
                     elif [[ $value != *:* ]]; then
-                        COMPREPLY=($(compgen -W 'sqlite: postgres://' -- "$value"))
+                        COMPREPLY=($(compgen -W 'sqlite: postgres:// redis://' -- "$value"))
                         compopt -o nospace 2>/dev/null
                     fi
                     ;;

@@ -80,7 +80,8 @@ extension Page {
     /// The text of help.
     var text: String { Self.text(of: blocks) }
 
-    static func text(of blocks: [Block]) -> String {
+    /// Returns blocks as text, with headings that stand out on a terminal.
+    static func text(of blocks: [Block], style: Terminal.Style = Terminal.Colour.auto.style) -> String {
         var text = ""
         for (index, block) in blocks.enumerated() {
             let next = index + 1 < blocks.count ? blocks[index + 1] : nil
@@ -90,7 +91,7 @@ extension Page {
             case .paragraph(let sentences):
                 text += Terminal.wrap(sentences, to: width).map { "\($0)\n" }.joined()
             case .heading(let heading):
-                text += "\(heading):\n"
+                text += style.bold(heading + ":") + "\n"
                 continue
             case .option(let term, let explanation), .term(let term, let explanation):
                 text += lines(term, explanation)

@@ -227,7 +227,7 @@ run | work) ;;
                 esac
             done
         elif [[ $value != *:* ]]; then
-            COMPREPLY=($(compgen -W 'sqlite: postgres://' -- "$value"))
+            COMPREPLY=($(compgen -W 'sqlite: postgres:// redis://' -- "$value"))
             compopt -o nospace 2>/dev/null
         fi
         ;;

@@ -1,8 +1,8 @@
 # Completions of lull for fish; written by "lull completions fish".
 complete -c lull -f
 function __lull_stores
-    string match -q '*:*' -- (commandline -ct); or printf '%s\n' sqlite: postgres://
-    string match -q 'postgres*' -- (commandline -ct); and return
+    string match -q '*:*' -- (commandline -ct); or printf '%s\n' sqlite: postgres:// redis://
+    string match -qr '^(postgres|redis)' -- (commandline -ct); and return
     for file in (__fish_complete_path (string replace -r '^sqlite:' '' -- (commandline -ct)) 2>/dev/null)
         echo sqlite:$file
     end

@@ -272,6 +272,6 @@ _lull_commands() {
     _describe command commands
 }
 _lull_stores() {
-    if compset -P 'sqlite:'; then _files; else compadd -S '' sqlite: postgres:// ; fi
+    if compset -P 'sqlite:'; then _files; else compadd -S '' sqlite: postgres:// redis://; fi
 }
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _lull "$@"; else compdef _lull lull; fi

@@ -102,6 +102,15 @@ struct TuneSuggestionTests {
         #expect(part.last == "Only some of the waits, as the terminal is short; all: lull tune … | cat")
     }
 
+    @Test func aNarrowTerminalGetsAListThatNamesEachKind() throws {
+        let words = ["tune", "--waits", "100ms", "-"]
+        let lines = try lull(words, input: Array(bursts.utf8), environment: ["COLUMNS": "22"]).lines
+        let kinds = lines.filter { $0.hasPrefix("debounce") || $0.hasPrefix("throttle") }
+        #expect(kinds.map { $0.split(separator: " ").prefix(2) } == [["debounce", "100ms"], ["throttle", "100ms"]])
+        #expect(lines.allSatisfy { $0.count <= 22 }, "\(lines)")
+        #expect(lines.joined(separator: " ").contains("Delays are the percentile p90."))
+    }
+
     @Test func theSuggestionStandsOutWhereColourIsWanted() throws {
         for (options, variables, isColoured) in [
             ("", [:], false), ("--color never", [:], false), ("--color always", [:], true),

@@ -116,10 +116,17 @@ enum Table {
 
     /// Appends each row as lines of a name and a cell.
     private static func appendLists(_ rows: [[String]], _ width: Int, to text: inout [UInt8]) {
-        guard let names = rows.first else { return }
+        guard var names = rows.first else { return }
         let label = names.map { Terminal.columns(of: $0) }.max() ?? 0
-        for (number, row) in rows.dropFirst().enumerated() {
-            if number > 0 { text.append("\n") }
+        var isFirst = true
+        for row in rows.dropFirst() {
+            // A row of one cell in a table of several columns is a new name of the first column.
+            if row.count == 1, names.count > 1 {
+                names[0] = row[0]
+                continue
+            }
+            if !isFirst { text.append("\n") }
+            isFirst = false
             for (column, name) in names.enumerated() where !name.isEmpty && row.indices.contains(column) {
                 // A column without a name is shown with the one before it.
                 let hasMark = names.indices.contains(column + 1) && names[column + 1].isEmpty

@@ -14,7 +14,8 @@ extension TuneReport {
         let detail = Detail.levels.first { Table.fits(cells($0, all), marks: 1) } ?? Detail.levels[4]
         let delays = detail.percentages.map { "p\($0)" }.joined(separator: "/")
         appendAnswer(style, to: &text)
-        append("\(counts) in \(DurationText.rounded(span)). Delays are the percentiles \(delays).", to: &text)
+        let name = detail.percentages.count == 1 ? "percentile" : "percentiles"
+        append("\(counts) in \(DurationText.rounded(span)). Delays are the \(name) \(delays).", to: &text)
         text.append("\n")
         let shown = tables.map { thinned($0) }
         let rows = cells(detail, shown)

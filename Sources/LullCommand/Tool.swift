@@ -35,9 +35,9 @@ enum Tool {
         let invocation = try Invocation(subcommand, Array(arguments.dropFirst()))
         if invocation.options.asksForHelp { return try show(Help.page(named: name).text) }
         let options = invocation.options
+        if !subcommand.takesOperands { try invocation.operands.checkEmpty(for: subcommand) }
         switch subcommand {
         case .filter:
-            try invocation.operands.checkEmpty(for: .filter)
             return try runSession(of: .filter, options) { () throws(Failure) in RecordWriter(options) }
         case .run, .work:
             guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", subcommand) }
@@ -50,12 +50,12 @@ enum Tool {
         case .submit: return try SubmitCommand.run(invocation.operands, options)
         case .list: return try ListCommand.run(invocation.operands, options)
         case .flush, .cancel: return try KeysCommand.run(subcommand, invocation.operands, options)
-        case .status: return try StatusCommand.run(invocation.operands, options)
+        case .status: return try StatusCommand.run(options)
         case .dead: return try DeadCommand.run(invocation.operands, options)
-        case .workers: return try WorkersCommand.run(invocation.operands, options)
-        case .forget: return try ForgetCommand.run(invocation.operands, options)
-        case .compact: return try CompactCommand.run(invocation.operands, options)
-        case .schema, .adopt: return try SchemaCommand.run(subcommand, invocation.operands, options)
+        case .workers: return try WorkersCommand.run(options)
+        case .forget: return try ForgetCommand.run(options)
+        case .compact: return try CompactCommand.run(options)
+        case .schema, .adopt: return try SchemaCommand.run(subcommand, options)
         }
     }
 

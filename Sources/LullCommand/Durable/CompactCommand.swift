@@ -4,8 +4,7 @@ internal import LullSQLite
 
 /// `lull compact`: returns a store's unused space to the file system.
 enum CompactCommand {
-    static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
-        try operands.checkEmpty(for: .compact)
+    static func run(_ options: CommandOptions) throws(Failure) -> Int32 {
         guard case .file(let path) = try options.storeURL(for: .compact) else {
             throw .usage("lull compact is for files: a server keeps its own data compact", .compact)
         }

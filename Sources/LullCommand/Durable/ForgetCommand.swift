@@ -2,8 +2,7 @@ internal import LullDurable
 
 /// `lull forget`: deletes a namespace that has no work.
 enum ForgetCommand {
-    static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
-        try operands.checkEmpty(for: .forget)
+    static func run(_ options: CommandOptions) throws(Failure) -> Int32 {
         // Names what it deletes.
         guard let namespace = options.givenNamespace else {
             throw .usage("--namespace is missing: give the one to forget", .forget)

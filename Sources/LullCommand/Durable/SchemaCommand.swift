@@ -3,10 +3,7 @@ internal import LullPostgres
 
 /// `lull schema` and `lull adopt`: prepare a PostgreSQL database.
 enum SchemaCommand {
-    static func run(
-        _ subcommand: Subcommand, _ operands: [Argument], _ options: CommandOptions
-    ) throws(Failure) -> Int32 {
-        try operands.checkEmpty(for: subcommand)
+    static func run(_ subcommand: Subcommand, _ options: CommandOptions) throws(Failure) -> Int32 {
         if options.store == nil {
             throw .usage("--store is missing: give it as postgres://USER@HOST/DATABASE", subcommand)
         }

@@ -5,8 +5,7 @@ internal import LullDurable
 
 /// `lull status`: counts the work in a store.
 enum StatusCommand {
-    static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
-        try operands.checkEmpty(for: .status)
+    static func run(_ options: CommandOptions) throws(Failure) -> Int32 {
         if options.watches, options.format == .openmetrics {
             throw .usage("--watch shows a table, or objects with --json; not --format openmetrics", .status)
         }

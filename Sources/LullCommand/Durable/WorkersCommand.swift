@@ -4,8 +4,7 @@ internal import LullDurable
 
 /// `lull workers`: lists the workers of a namespace.
 enum WorkersCommand {
-    static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
-        try operands.checkEmpty(for: .workers)
+    static func run(_ options: CommandOptions) throws(Failure) -> Int32 {
         let namespace = options.namespace
         let store = try options.openStoreReadOnly(for: .workers)
         let workers = try store.ask(for: .workers) { () throws(DurableError) in try store.workers(in: namespace) }

@@ -51,6 +51,9 @@ extension Subcommand {
         return keywords.contains(word)
     }
 
+    /// Whether it takes arguments that are no options.
+    var takesOperands: Bool { operands != .none || takesKey }
+
     /// Whether an operand may be a key, which may begin with a dash.
     var takesKey: Bool { [.submit, .list, .flush, .cancel].contains(self) }
 }

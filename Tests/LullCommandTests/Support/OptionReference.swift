@@ -1,4 +1,6 @@
-/// The table of all options in docs/command.md. A test compares it, and writes it with `UPDATE=1`.
+@testable import LullCommand
+
+/// The table of all options in docs/command.md, which a test compares.
 enum OptionReference {
     static var table: String {
         let rows = Option.all.filter { $0.group != .help }.flatMap { option in

@@ -2,39 +2,36 @@
 
 extension Help {
     static let duration: Page.Part =
-        .text("A duration D is a number with a unit: 500ns, 250us, 300ms, 1.5s, 2m, 1h.")
+        "A duration D is a number with a unit: 500ns, 250us, 300ms, 1.5s, 2m, 1h."
 
-    static let policy: [Page.Part] = [.options("Policy", [.policy]), duration]
+    static let policy: Page.Part = .group([.options("Policy", [.policy]), duration])
 
-    private static let records: [Page.Part] = [
+    private static let records: Page.Part = .group([
         .options("Records", [.records]),
-        .text(
-            """
-            A record is a line. Only records with the same key are coalesced. If no option gives a key, all records \
-            have the same one.
-            """),
-    ]
+        """
+        A record is a line. Only records with the same key are coalesced. If no option gives a key, all records have \
+        the same one.
+        """,
+    ])
 
-    private static let durable: [Page.Part] = [
+    private static let durable: Page.Part = .group([
         .options("Pending work that survives a crash, a kill or a reboot", [.store, .change, .lease]),
-        .text(
-            """
-            With a store, the policy may be left out if the namespace has one. --at-end flush and drop affect only \
-            values that this process alone has submitted and that are not due yet.
-            """),
-    ]
+        """
+        With a store, the policy may be left out if the namespace has one. --at-end flush and drop affect only values \
+        that this process alone has submitted and that are not due yet.
+        """,
+    ])
 
     static let filter = Page(
         "filter", "OPTION…", "passes on the last record of a burst",
         usage: ["lull filter (--wait D | --throttle D) [OPTION…] < RECORDS"],
         [
-            .text(
-                """
-                Copies records from standard input to standard output: of each burst only the last record, as soon as \
-                the burst is over.
-                """)
-        ] + policy + records + [.options("Output", [.output])] + durable + [
-            .text("SIGINT and SIGTERM end the input. A second signal ends the program at once."),
+            """
+            Copies records from standard input to standard output: of each burst only the last record, as soon as the \
+            burst is over.
+            """,
+            policy, records, .options("Output", [.output]), durable,
+            "SIGINT and SIGTERM end the input. A second signal ends the program at once.",
             .examples([
                 "tail -F app.log | lull filter --throttle 1s",
                 "mosquitto_sub -v -t 'home/#' | lull filter --wait 2s --key-field 1",
@@ -46,25 +43,22 @@ extension Help {
         "run", "OPTION… -- COMMAND [ARG…]", "runs COMMAND when a burst is over",
         usage: ["lull run (--wait D | --throttle D) [OPTION…] -- COMMAND [ARG…] < RECORDS"],
         [
-            .text(
-                """
-                Runs COMMAND when a burst of records is over. The last record of the burst is on its standard input, \
-                with its terminator. In the arguments, {key}, {value} (the last record), {count} and {edge} are \
-                replaced; {{key}} is a literal {key}. The environment has LULL_KEY, LULL_COUNT and LULL_EDGE, and with \
-                --store also LULL_RUN, LULL_ATTEMPT and LULL_FENCE. COMMAND is started without a shell and without a \
-                terminal. In a program of sh -c, which would execute what is in {key}, write "$LULL_KEY".
-                """)
-        ] + policy + records + [.options("Commands", [.commands, .output])] + durable + [
-            .text(
-                """
-                At the end, lull waits for all commands. SIGINT and SIGTERM end the input. A second signal kills the \
-                commands. When lull has ended, for whatever reason, everything that the commands have started ends too.
-                """),
-            .text(
-                """
-                The exit status is 1 if a command failed, 126 if COMMAND cannot be executed, and 127 if it cannot be \
-                found.
-                """),
+            """
+            Runs COMMAND when a burst of records is over. The last record of the burst is on its standard input, with \
+            its terminator. In the arguments, {key}, {value} (the last record), {count} and {edge} are replaced; \
+            {{key}} is a literal {key}. The environment has LULL_KEY, LULL_COUNT and LULL_EDGE, and with --store also \
+            LULL_RUN, LULL_ATTEMPT and LULL_FENCE. COMMAND is started without a shell and without a terminal. In a \
+            program of sh -c, which would execute what is in {key}, write "$LULL_KEY".
+            """,
+            policy, records, .options("Commands", [.commands, .output]), durable,
+            """
+            At the end, lull waits for all commands. SIGINT and SIGTERM end the input. A second signal kills the \
+            commands. When lull has ended, for whatever reason, everything that the commands have started ends too.
+            """,
+            """
+            The exit status is 1 if a command failed, 126 if COMMAND cannot be executed, and 127 if it cannot be \
+            found.
+            """,
             .examples([
                 "inotifywait -mr src | lull run --wait 300ms --while-running cancel -- make",
                 "events | lull run --throttle 1m --key-field 1 -- notify {key} '{count} times'",
@@ -76,19 +70,17 @@ extension Help {
         "simulate", "OPTION… TRACE", "tries a policy on a recorded trace",
         usage: ["lull simulate (--wait D | --throttle D) [OPTION…] TRACE"],
         [
-            .text(
-                """
-                Replays a recorded trace in virtual time, and reports what would have been executed. TRACE is a file, \
-                or - for standard input. It is JSON Lines, ordered by time:
-                """),
+            """
+            Replays a recorded trace in virtual time, and reports what would have been executed. TRACE is a file, or - \
+            for standard input. It is JSON Lines, ordered by time:
+            """,
             .literal([#"{"at":12.5,"key":"lamp","value":7}"#]),
-            .text(
-                """
-                "at" is a number of seconds, or an RFC 3339 time. "key" and "value" are any JSON. Two more members are \
-                optional: "op" is "submit" (default), "flush" or "cancel", and the last two are for all keys if there \
-                is no "key"; "wait", such as "500ms", is the delay of this submit alone.
-                """),
-        ] + policy + [
+            """
+            "at" is a number of seconds, or an RFC 3339 time. "key" and "value" are any JSON. Two more members are \
+            optional: "op" is "submit" (default), "flush" or "cancel", and the last two are for all keys if there is \
+            no "key"; "wait", such as "500ms", is the delay of this submit alone.
+            """,
+            policy,
             .options("Output", [.output]),
             .examples([
                 "lull simulate --wait 300ms trace.jsonl",
@@ -100,13 +92,12 @@ extension Help {
     static let tune = Page(
         "tune", "[OPTION…] TRACE", "suggests a wait for a recorded trace", usage: ["lull tune [OPTION…] TRACE"],
         [
-            .text(
-                """
-                Replays a recorded trace (see lull simulate --help) with many waits at once. It shows what each of \
-                them costs and saves, as debounce and (without --spacing) as throttle, and suggests one of each. \
-                Without a target it suggests the knee: up to that wait, more waiting saves much; beyond it, little. \
-                For a trace of fewer than 20 submits, or with all submits at one instant, it suggests nothing.
-                """),
+            """
+            Replays a recorded trace (see lull simulate --help) with many waits at once. It shows what each of them \
+            costs and saves, as debounce and (without --spacing) as throttle, and suggests one of each. Without a \
+            target it suggests the knee: up to that wait, more waiting saves much; beyond it, little. For a trace of \
+            fewer than 20 submits, or with all submits at one instant, it suggests nothing.
+            """,
             .options([.tuning]),
             .likewise(.policy, "the rest of the policy, as for lull simulate"),
             .options([.output]),
@@ -139,11 +130,10 @@ extension Help {
     static let completions = Page(
         "completions", "bash|zsh|fish", "prints completions for a shell", usage: ["lull completions bash|zsh|fish"],
         [
-            .text(
-                """
-                Prints a script with which a shell completes commands, options and their values. make install puts the \
-                scripts where the shells look for them. To use one that is not installed:
-                """),
+            """
+            Prints a script with which a shell completes commands, options and their values. make install puts the \
+            scripts where the shells look for them. To use one that is not installed:
+            """,
             .terms([
                 ("bash", "source <(lull completions bash), in ~/.bashrc"),
                 ("zsh", "lull completions zsh > _lull, in a folder of $fpath"),
@@ -154,23 +144,21 @@ extension Help {
     static let manual = Page(
         "man", "[COMMAND]", "prints a page of the manual", usage: ["lull man [COMMAND] > FILE"],
         [
-            .text(
-                """
-                Prints the manual page of a command, or of lull as a whole, in the format that man reads. make install \
-                puts all of them where man finds them.
-                """),
+            """
+            Prints the manual page of a command, or of lull as a whole, in the format that man reads. make install \
+            puts all of them where man finds them.
+            """,
             .terms([("--list", "print the names of the commands that have a page")]),
         ])
 
     static let versions = Page(
         "version", "", "prints versions, also of its engines", usage: ["lull version"],
         [
-            .text(
-                """
-                Prints the version of lull, and those of the libraries with which it opens stores: SQLite for files, \
-                libpq for PostgreSQL, hiredis for Redis and Valkey. One that cannot be loaded is said to be missing, \
-                which is no failure: the others work without it. lull --version prints the first line alone.
-                """)
+            """
+            Prints the version of lull, and those of the libraries with which it opens stores: SQLite for files, libpq \
+            for PostgreSQL, hiredis for Redis and Valkey. One that cannot be loaded is said to be missing, which is no \
+            failure: the others work without it. lull --version prints the first line alone.
+            """
         ])
 }
 

@@ -3,38 +3,33 @@
 extension Help {
     private static let options: Page.Part = .options(nil, [.store, .output, .own])
 
-    private static let firstUse: Page.Part = .text(
-        """
+    private static let firstUse: Page.Part = """
         The first use of a namespace must give its policy, with --wait or --throttle. Later uses may leave the policy \
         out.
-        """)
+        """
 
-    private static let sharedPolicy: [Page.Part] =
-        policy + [
-            .text(
-                """
-                All users of a namespace share its policy. An option that is not given keeps its value. One that \
-                differs from the policy is an error, except with:
-                """), .options(nil, [.change]),
-        ]
+    private static let sharedPolicy: Page.Part = .group([
+        policy,
+        """
+        All users of a namespace share its policy. An option that is not given keeps its value. One that \
+        differs from the policy is an error, except with:
+        """, .options(nil, [.change]),
+    ])
 
     static let submit = Page(
         "submit", "--store URL KEY [VALUE|-]", "submits a value to a store",
         usage: ["lull submit --store URL [OPTION…] KEY [VALUE|-]"],
         [
-            .text(
-                """
-                Submits a value to a store, and returns when the value has been recorded. From then on it will be \
-                executed: by any lull work, run or filter with that store, or by an app. If VALUE is missing, the \
-                value is empty. With - it is all of standard input, up to 16 MiB of any bytes, and is not visible in \
-                the list of processes.
-                """), options, firstUse,
-        ] + sharedPolicy + [
-            .text(
-                """
-                A key or value that begins with - comes after --; one that is - itself comes from standard input: \
-                printf %s - | lull submit … KEY -
-                """),
+            """
+            Submits a value to a store, and returns when the value has been recorded. From then on it will be \
+            executed: by any lull work, run or filter with that store, or by an app. If VALUE is missing, the value is \
+            empty. With - it is all of standard input, up to 16 MiB of any bytes, and is not visible in the list of \
+            processes.
+            """, options, firstUse, sharedPolicy,
+            """
+            A key or value that begins with - comes after --; one that is - itself comes from standard input: printf \
+            %s - | lull submit … KEY -
+            """,
             .examples([
                 #"lull submit --store sqlite:hooks.db --wait 5s --max-wait 1m repo-7 '{"n":1}'"#,
                 #"curl -s "$url" | lull submit --store sqlite:hooks.db repo-7 -"#,
@@ -46,20 +41,17 @@ extension Help {
         "work", "--store URL -- COMMAND…", "runs COMMAND for values that are due",
         usage: ["lull work --store URL [OPTION…] -- COMMAND [ARG…]"],
         [
-            .text(
-                """
-                Runs COMMAND for values that fall due in a store, until a signal ends it. Any number of workers may \
-                share a store. Arguments and environment are as for lull run. LULL_RUN is the same in every attempt at \
-                a run, and LULL_ATTEMPT counts the attempts. LULL_FENCE grows with each attempt, so that a stale \
-                attempt can be recognized. Each value on standard input has a terminator (a newline, or with --null a \
-                NUL byte), even if it was submitted without one; {value} is the exact value.
-                """), .options(nil, [.store, .commands, .lease, .records]), firstUse,
-        ] + sharedPolicy + [
-            .text(
-                """
-                After SIGINT or SIGTERM, no more runs are claimed. Running commands have half of the lease to end; \
-                runs that have not ended then go back to the store.
-                """),
+            """
+            Runs COMMAND for values that fall due in a store, until a signal ends it. Any number of workers may share \
+            a store. Arguments and environment are as for lull run. LULL_RUN is the same in every attempt at a run, \
+            and LULL_ATTEMPT counts the attempts. LULL_FENCE grows with each attempt, so that a stale attempt can be \
+            recognized. Each value on standard input has a terminator (a newline, or with --null a NUL byte), even if \
+            it was submitted without one; {value} is the exact value.
+            """, .options(nil, [.store, .commands, .lease, .records]), firstUse, sharedPolicy,
+            """
+            After SIGINT or SIGTERM, no more runs are claimed. Running commands have half of the lease to end; runs \
+            that have not ended then go back to the store.
+            """,
             .examples(["lull work --store sqlite:hooks.db -- ./rebuild {key}"]),
         ])
 
@@ -67,15 +59,13 @@ extension Help {
         "status", "--store URL", "counts the work in a store",
         usage: ["lull status --store URL [--namespace NAME] [OPTION…]"],
         [
-            .text(
-                """
-                Counts, for each namespace, the keys with a value that is pending, ready (due, and waiting for a \
-                worker), running, or retrying (waiting for another attempt), and the dead runs. Also prints how long \
-                the oldest work that could run has been waiting, which grows if there is no worker. Of a PostgreSQL \
-                database it also prints how many dead rows wait for vacuum, and how long the oldest transaction is \
-                open that keeps vacuum from removing them; of a Redis server its durability, and how much memory its \
-                data takes. Changes nothing.
-                """), options,
+            """
+            Counts, for each namespace, the keys with a value that is pending, ready (due, and waiting for a worker), \
+            running, or retrying (waiting for another attempt), and the dead runs. Also prints how long the oldest \
+            work that could run has been waiting, which grows if there is no worker. Of a PostgreSQL database it also \
+            prints how many dead rows wait for vacuum, and how long the oldest transaction is open that keeps vacuum \
+            from removing them; of a Redis server its durability, and how much memory its data takes. Changes nothing.
+            """, options,
             .examples([
                 "lull status --store sqlite:hooks.db --fail-if 'oldest>60s,dead>0'", "",
                 "cd /var/lib/node_exporter",
@@ -88,43 +78,39 @@ extension Help {
         "list", "--store URL", "lists keys, or what has ended",
         usage: ["lull list --store URL [OPTION…] [KEY…]"],
         [
-            .text(
-                """
-                Lists the keys that have work, in byte order, or the given ones. For each it prints the state of the \
-                work (running, retrying, ready, pending), when it is due, how many submits are behind it, and the \
-                number of the attempt. Changes nothing.
-                """),
-            .text(
-                """
-                With --ended it lists what has become of submits, the newest first: completed, failed (and replaced by \
-                a newer value), cancelled, absorbed (by the window of a leading value) or dead, with the error. A \
-                store retains that for a day, or for ten minutes on a Redis server, and dead runs until they are \
-                retried or discarded.
-                """), options, .text("The exit status is 1 if there is nothing to list of a KEY."),
+            """
+            Lists the keys that have work, in byte order, or the given ones. For each it prints the state of the work \
+            (running, retrying, ready, pending), when it is due, how many submits are behind it, and the number of the \
+            attempt. Changes nothing.
+            """,
+            """
+            With --ended it lists what has become of submits, the newest first: completed, failed (and replaced by a \
+            newer value), cancelled, absorbed (by the window of a leading value) or dead, with the error. A store \
+            retains that for a day, or for ten minutes on a Redis server, and dead runs until they are retried or \
+            discarded.
+            """, options, "The exit status is 1 if there is nothing to list of a KEY.",
         ])
 
     static let flush = Page(
         "flush", "--store URL [KEY…]", "makes pending values due now",
         usage: ["lull flush --store URL [OPTION…] [KEY…]"],
         [
-            .text(
-                """
-                Makes values due now that are pending or wait for another attempt: those of the given keys, or of all \
-                keys. Returns when that is recorded; workers do the rest. Prints how many keys were flushed.
-                """), options,
-            .text("The exit status is 1 if a KEY had no such value. The others are still flushed."),
+            """
+            Makes values due now that are pending or wait for another attempt: those of the given keys, or of all \
+            keys. Returns when that is recorded; workers do the rest. Prints how many keys were flushed.
+            """, options,
+            "The exit status is 1 if a KEY had no such value. The others are still flushed.",
         ])
 
     static let cancel = Page(
         "cancel", "--store URL [KEY…]", "drops values not yet claimed",
         usage: ["lull cancel --store URL [OPTION…] [KEY…]"],
         [
-            .text(
-                """
-                Drops the values that no worker has claimed: those of the given keys, or of all keys. Running values \
-                are not touched. Prints how many submits were dropped.
-                """), options,
-            .text("The exit status is 1 if a KEY had no such value. The others are still cancelled."),
+            """
+            Drops the values that no worker has claimed: those of the given keys, or of all keys. Running values are \
+            not touched. Prints how many submits were dropped.
+            """, options,
+            "The exit status is 1 if a KEY had no such value. The others are still cancelled.",
         ])
 
     static let dead = Page(
@@ -135,79 +121,71 @@ extension Help {
             "lull dead discard --store URL [--namespace NAME] RUN…|--all",
         ],
         [
-            .text(
-                """
-                A run is dead when all of its attempts have failed. The store keeps it with its values, and its key \
-                goes on without it. list shows the 1000 oldest dead runs; with --json also their values. retry gives a \
-                run another series of attempts, ahead of newer values of its key. It is refused while the key has \
-                another run, and, with --combine latest, if the key has had a newer value since. discard deletes a \
-                run. The exit status is 1 if a run could not be retried or discarded, or if --all found none.
-                """), options,
+            """
+            A run is dead when all of its attempts have failed. The store keeps it with its values, and its key goes \
+            on without it. list shows the 1000 oldest dead runs; with --json also their values. retry gives a run \
+            another series of attempts, ahead of newer values of its key. It is refused while the key has another run, \
+            and, with --combine latest, if the key has had a newer value since. discard deletes a run. The exit status \
+            is 1 if a run could not be retried or discarded, or if --all found none.
+            """, options,
         ])
 
     static let workers = Page(
         "workers", "--store URL", "lists the processes that work", usage: ["lull workers --store URL [OPTION…]"],
         [
-            .text(
-                """
-                Lists the workers of a namespace, of lull work, lull filter, lull run and of programs with the \
-                library: the machine and the process of each, the runs that it holds, and how long ago it said that it \
-                is there. It does so every minute; one that is silent for longer than that has been stopped, or cannot \
-                reach the store. A worker is listed for 150 seconds after its last word, and as long as it has runs. \
-                Those whose lease has expired go to the next worker that asks.
-                """), options,
+            """
+            Lists the workers of a namespace, of lull work, lull filter, lull run and of programs with the library: \
+            the machine and the process of each, the runs that it holds, and how long ago it said that it is there. It \
+            does so every minute; one that is silent for longer than that has been stopped, or cannot reach the store. \
+            A worker is listed for 150 seconds after its last word, and as long as it has runs. Those whose lease has \
+            expired go to the next worker that asks.
+            """, options,
         ])
 
     static let forget = Page(
         "forget", "--store URL", "deletes a namespace without work",
         usage: ["lull forget --store URL --namespace NAME [OPTION…]"],
         [
-            .text(
-                """
-                Deletes a namespace: its policy, and what has become of its submits. It can be used again, with any \
-                policy. A namespace with work or dead runs stays, and the exit status is 1: work it off or drop it \
-                (lull cancel), and retry or discard dead runs (lull dead) before.
-                """),
-            .text(
-                """
-                End what uses the namespace first. A worker that goes on fails, or, with a Redis server, makes the \
-                namespace again.
-                """), options, .examples(["lull forget --store sqlite:hooks.db --namespace hoks"]),
+            """
+            Deletes a namespace: its policy, and what has become of its submits. It can be used again, with any \
+            policy. A namespace with work or dead runs stays, and the exit status is 1: work it off or drop it (lull \
+            cancel), and retry or discard dead runs (lull dead) before.
+            """,
+            """
+            End what uses the namespace first. A worker that goes on fails, or, with a Redis server, makes the \
+            namespace again.
+            """, options, .examples(["lull forget --store sqlite:hooks.db --namespace hoks"]),
         ])
 
     static let compact = Page(
         "compact", "--store URL", "returns unused space to the system",
         usage: ["lull compact --store sqlite:PATH"],
         [
-            .text(
-                """
-                Returns the unused space of a file to the file system, and prints how much. A file does not shrink by \
-                itself: its free space is reused for later work. Workers and producers go on meanwhile: the space is \
-                moved a little at a time, and they can write in between. The command may be ended at any time.
-                """),
-            .text(
-                """
-                A file from before such small steps were possible is rewritten once. That needs as much space again, \
-                and no other process can write meanwhile: about a second for each 100 MB in use.
-                """), options, .examples(["lull compact --store sqlite:hooks.db"]),
+            """
+            Returns the unused space of a file to the file system, and prints how much. A file does not shrink by \
+            itself: its free space is reused for later work. Workers and producers go on meanwhile: the space is moved \
+            a little at a time, and they can write in between. The command may be ended at any time.
+            """,
+            """
+            A file from before such small steps were possible is rewritten once. That needs as much space again, and \
+            no other process can write meanwhile: about a second for each 100 MB in use.
+            """, options, .examples(["lull compact --store sqlite:hooks.db"]),
         ])
 
     static let schema = Page(
         "schema", "--store URL [--apply]", "prepares a database for LullPostgres",
         usage: ["lull schema --store postgres://… [--apply]"],
         [
-            .text(
-                """
-                Prints the SQL that brings a PostgreSQL database to the schema of this version of LullPostgres, for \
-                review or for a tool of your own; nothing if it has that schema. The database is URL's, as libpq reads \
-                it; schema=NAME in it is the name of the schema, lull if it is not given. A password need not be in \
-                it: libpq also takes it from PGPASSWORD or from ~/.pgpass.
-                """), options,
-            .text(
-                """
-                The role owns the schema. It must be allowed to create it, and needs no superuser. Other roles get \
-                their rights from the function lull.allow.
-                """),
+            """
+            Prints the SQL that brings a PostgreSQL database to the schema of this version of LullPostgres, for review \
+            or for a tool of your own; nothing if it has that schema. The database is URL's, as libpq reads it; \
+            schema=NAME in it is the name of the schema, lull if it is not given. A password need not be in it: libpq \
+            also takes it from PGPASSWORD or from ~/.pgpass.
+            """, options,
+            """
+            The role owns the schema. It must be allowed to create it, and needs no superuser. Other roles get their \
+            rights from the function lull.allow.
+            """,
             .examples([
                 "lull schema --store postgres://app@db/shop --apply",
                 "lull schema --store 'postgres://app@db/shop?schema=queue' > lull.sql",
@@ -217,12 +195,11 @@ extension Help {
     static let adopt = Page(
         "adopt", "--store URL", "lets workers use a copied database", usage: ["lull adopt --store postgres://…"],
         [
-            .text(
-                """
-                Lets workers use a copy of a database: one that was restored from a dump, on any server and under any \
-                name, or created from a template. They refuse to until then: the original may still be at work, and \
-                both would run the same. Make sure that it is not used any more, or that the copy's work is meant to \
-                be done twice.
-                """), options, .examples(["lull adopt --store postgres://app@db/shop"]),
+            """
+            Lets workers use a copy of a database: one that was restored from a dump, on any server and under any \
+            name, or created from a template. They refuse to until then: the original may still be at work, and both \
+            would run the same. Make sure that it is not used any more, or that the copy's work is meant to be done \
+            twice.
+            """, options, .examples(["lull adopt --store postgres://app@db/shop"]),
         ])
 }

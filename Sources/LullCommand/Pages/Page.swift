@@ -23,8 +23,10 @@ struct Page {
     }
 
     /// Blocks that belong together.
-    enum Part {
+    enum Part: ExpressibleByStringLiteral {
+        /// A paragraph.
         case text(String)
+        case group([Part])
         /// The options of some groups that the subcommand has, in the order of the groups.
         case options(String? = nil, [Option.Group])
         /// The options of a group that the subcommand has, with one sentence for all of them.
@@ -32,6 +34,8 @@ struct Page {
         case terms(String? = nil, [(String, String)])
         case literal([String])
         case examples([String])
+
+        init(stringLiteral text: String) { self = .text(text) }
     }
 
     init(_ name: String, _ synopsis: String, _ summary: String, usage: [String] = [], _ parts: [Part]) {
@@ -44,6 +48,7 @@ struct Page {
     private static func blocks(_ part: Part, _ subcommand: Subcommand?) -> [Block] {
         switch part {
         case .text(let text): [.paragraph(text)]
+        case .group(let parts): parts.flatMap { blocks($0, subcommand) }
         case .literal(let lines): [.literal(lines)]
         case .examples(let lines):
             [.heading(lines.count == 1 ? "Example" : "Examples"), .literal(lines)]

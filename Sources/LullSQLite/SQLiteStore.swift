@@ -144,6 +144,16 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
         try await change(.cancel, key, in: namespace)
     }
 
+    package func change(
+        _ change: DurableChange, _ keys: [[UInt8]], in namespace: String
+    ) async throws(DurableError) -> [Int] {
+        try await write { file throws(DurableError) in
+            var counts: [Int] = []
+            for key in keys { counts.append(try file.change(change, key, in: namespace)) }
+            return counts
+        }
+    }
+
     private func change(
         _ change: DurableChange, _ key: [UInt8]?, in namespace: String
     ) async throws(DurableError) -> Int {

@@ -147,4 +147,22 @@ struct StoreEndTests {
         #expect(outcome.ending == 1)
         #expect(try store.status() == ["ready": 2, "retrying": 1])
     }
+
+    /// The end of another worker's run makes nothing claimable, and so wakes no worker.
+    @Test(arguments: ["wait", "flush"])
+    func theSessionEndsWhenAnotherWorkerHasDoneItsWork(_ rule: String) throws {
+        let gate = try Gate()
+        _ = try store.run("submit --wait 10ms x 1")
+        let worker = try store.start("work --lease 1h", ["--", "sh", "-c", "echo begun; \(gate.wait)"])
+        #expect(try worker.line() == "begun")
+        let session = try store.start("filter --key-field 1 --at-end \(rule)", [])
+        session.send("x z\n")
+        session.closeInput()
+        try eventually("the record is in the store") { (try? store.status()["ready"]) == 1 }
+        try gate.open()
+        #expect(try session.finish().ending == 0)
+        worker.signal(SIGTERM)
+        _ = try worker.finish()
+        #expect(try store.status() == [:])
+    }
 }

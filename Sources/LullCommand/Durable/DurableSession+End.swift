@@ -77,6 +77,12 @@ extension DurableSession {
         stopIfNothingIsAwaited(at: now)
     }
 
+    /// When to ask what others have done while this worker waits: the end of their runs makes nothing claimable, so nothing wakes it.
+    var nextAwaitedCheck: CoreInstant {
+        let isListening = phase == .awaiting && listenDeadline != nil && awaited.claimLimit == nil
+        return isListening ? awaited.nextCheck : .farFuture
+    }
+
     /// Stops when the input has ended and the awaited work is done, by this process or another.
     mutating func stopIfNothingIsAwaited(at now: CoreInstant) {
         guard phase == .awaiting, awaited.claimLimit == nil else { return }

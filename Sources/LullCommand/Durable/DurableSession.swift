@@ -37,7 +37,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     var awaited = AwaitedWork()
 
     /// How often to ask the store which awaited keys other processes have done.
-    static var awaitedCheckInterval: CoreDuration { .milliseconds(50) }
+    static var awaitedCheckInterval: CoreDuration { .milliseconds(100) }
     /// How often a worker without free capacity checks that the file is still in place.
     private static var fileCheckInterval: CoreDuration { .milliseconds(400) }
     /// How many executions of `lull filter` may wait in the output.
@@ -78,7 +78,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         while !(worker.isFinished && loop.handler.isIdle) {
             let (events, now) = loop.wait(
                 isReading: phase == .reading, store: listenDeadline == nil ? -1 : store.changesDescriptor,
-                until: min(worker.alarm, listenDeadline ?? nextStoreCheck))
+                until: min(worker.alarm, listenDeadline ?? nextStoreCheck, nextAwaitedCheck))
             for event in events { handle(event, at: now) }
         }
         phase.handle(.finish)
@@ -113,6 +113,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         case .woke:
             if worker.alarm <= now { drive([.woke], at: now) }
             checkStore(at: now)
+            if nextAwaitedCheck <= now { stopIfNothingIsAwaited(at: now) }
         case .storeChanged:
             store.acknowledgeChanges()
             notifyWorker(.success(()), at: now)

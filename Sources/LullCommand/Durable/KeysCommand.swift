@@ -1,7 +1,7 @@
 internal import CLullCommand
 internal import LullDurable
 
-/// `lull flush` and `lull cancel`: for the given keys, or for all of a namespace, in steps.
+/// `lull flush` and `lull cancel`: for the given keys, which of a file are one transaction, or for all of a namespace, in steps.
 enum KeysCommand {
     static func run(
         _ subcommand: Subcommand, _ operands: [Argument], _ options: CommandOptions
@@ -11,7 +11,7 @@ enum KeysCommand {
         let flushes = subcommand == .flush
         let keys: [[UInt8]?] = operands.isEmpty ? [nil] : operands.map { Invocation.bytes($0) }
         let counts = try store.ask(for: subcommand) { () throws(DurableError) in
-            flushes ? try store.flush(keys, in: namespace) : try store.cancel(keys, in: namespace)
+            try store.change(flushes ? .flush : .cancel, keys, in: namespace)
         }
         let total = counts.reduce(0, +)
         let verb = flushes ? "flushed" : "cancelled"

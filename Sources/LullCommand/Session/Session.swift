@@ -33,7 +33,10 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         }
         loop.streams.reportCounts()
         if loop.options.showsStatistics { reportStatistics() }
-        loop.drain()
+        while !loop.streams.areEmpty {
+            let (events, now) = loop.wait(isReading: false, until: .farFuture)
+            for event in events { handle(event, at: now) }
+        }
         return loop.end()
     }
 

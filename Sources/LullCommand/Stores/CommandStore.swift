@@ -6,9 +6,8 @@ internal import LullDurable
 
 /// A store as the commands use it: every call blocks until it is answered.
 final class CommandStore {
-    /// How long a call goes on after a signal that ends the program.
-    private static let patience = Duration.seconds(2)
-
+    /// How long a call goes on after a signal that ends the program; nil for a file, whose calls limit themselves.
+    private let grace: Duration?
     private let store: any WatchedStore
     /// Something is written to the second when something may have changed.
     let changesDescriptor: Int32
@@ -17,9 +16,10 @@ final class CommandStore {
 
     /// Opens the store.
     init(
-        _ open: @escaping @Sendable () async throws(DurableError) -> any WatchedStore
+        grace: Duration?, _ open: @escaping @Sendable () async throws(DurableError) -> any WatchedStore
     ) throws(DurableError) {
-        let opened = Self.blocking { () async -> Result<any WatchedStore, DurableError> in
+        self.grace = grace
+        let opened = Self.blocking(grace) { () async -> Result<any WatchedStore, DurableError> in
             do throws(DurableError) { return .success(try await open()) } catch { return .failure(error) }
         }
         store = try opened.get()
@@ -40,14 +40,21 @@ final class CommandStore {
 
     /// Closes the store: a file is left clean, and a server sees connections end as it expects them to.
     func end() {
-        watching.change { $0?.cancel() }
+        let watch = watching.change { watching in
+            defer { watching = nil }
+            return watching
+        }
+        watch?.cancel()
         let store = store
-        _ = Self.blocking { () async -> Result<Void, DurableError> in .success(await store.close()) }
+        _ = Self.blocking(grace) { () async -> Result<Void, DurableError> in
+            await watch?.value
+            return .success(await store.close())
+        }
     }
 
     /// Makes an asynchronous call, and blocks until it has returned.
     private static func blocking<Answer: Sendable>(
-        _ call: @escaping @Sendable () async -> Result<Answer, DurableError>
+        _ grace: Duration?, _ call: @escaping @Sendable () async -> Result<Answer, DurableError>
     ) -> Result<Answer, DurableError> {
         let answer = Guarded<Result<Answer, DurableError>?>(nil)
         let hasAnswer = DispatchSemaphore(value: 0)
@@ -58,8 +65,8 @@ final class CommandStore {
         }
         var end: ContinuousClock.Instant?
         while hasAnswer.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
-            guard Signals.isAskedToEnd else { continue }
-            end = end ?? .now + patience
+            guard let grace, Signals.isAskedToEnd else { continue }
+            end = end ?? .now + grace
             if let end, end <= .now { break }
         }
         return answer.value ?? .failure(.unknown("the server had not answered when the program was asked to end"))
@@ -72,6 +79,7 @@ final class CommandStore {
         do throws(DurableError) {
             return try call()
         } catch {
+            guard case .noPolicy = error else { throw Failure(error, subcommand) }
             throw Failure(error, namespaces: (try? names()) ?? [], subcommand)
         }
     }
@@ -80,7 +88,7 @@ final class CommandStore {
         _ call: @escaping @Sendable (any WatchedStore) async throws(DurableError) -> Answer
     ) throws(DurableError) -> Answer {
         let store = store
-        return try Self.blocking { () async -> Result<Answer, DurableError> in
+        return try Self.blocking(grace) { () async -> Result<Answer, DurableError> in
             do throws(DurableError) { return .success(try await call(store)) } catch { return .failure(error) }
         }.get()
     }
@@ -169,21 +177,14 @@ final class CommandStore {
         try ask { store throws(DurableError) in try await store.submit(batch) }
     }
 
-    /// Flushes keys, or all of them where a key is nil, and returns the count for each.
-    func flush(_ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int] {
+    /// Flushes or cancels keys, or all if the only one is nil, and returns the count for each.
+    func change(_ change: DurableChange, _ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int] {
         try ask { store throws(DurableError) in
-            var counts: [Int] = []
-            for key in keys { counts.append(try await store.flush(key, in: namespace)) }
-            return counts
-        }
-    }
-
-    /// Cancels keys, or all of them where a key is nil, and returns the count for each.
-    func cancel(_ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int] {
-        try ask { store throws(DurableError) in
-            var counts: [Int] = []
-            for key in keys { counts.append(try await store.cancel(key, in: namespace)) }
-            return counts
+            guard keys == [nil] else { return try await store.change(change, keys.compactMap { $0 }, in: namespace) }
+            switch change {
+            case .flush: return [try await store.flush(nil, in: namespace)]
+            case .cancel: return [try await store.cancel(nil, in: namespace)]
+            }
         }
     }
 
@@ -191,8 +192,9 @@ final class CommandStore {
     func flush(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> OwnFlush {
         try ask { store throws(DurableError) in
             let answer = try await store.flush(submittedBy: submitter, in: namespace)
-            return OwnFlush(
-                flushed: answer.flushed, mixed: answer.mixed, now: try await store.presentInstant(in: namespace))
+            // What is flushed is awaited in any case.
+            let now = try? await store.presentInstant(in: namespace)
+            return OwnFlush(flushed: answer.flushed, mixed: answer.mixed, now: now ?? .farPast)
         }
     }
 

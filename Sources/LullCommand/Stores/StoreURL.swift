@@ -41,6 +41,10 @@ enum StoreURL {
         self = .file(path: path)
     }
 
+    private var isFile: Bool {
+        if case .file = self { true } else { false }
+    }
+
     /// The path of a file that does not exist.
     var missingFile: String? {
         if case .file(let path) = self, access(path, F_OK) != 0 { path } else { nil }
@@ -57,7 +61,7 @@ enum StoreURL {
     ) throws(Failure) -> CommandStore {
         let url = self
         do throws(DurableError) {
-            return try CommandStore { () async throws(DurableError) in
+            return try CommandStore(grace: isFile ? nil : .seconds(2)) { () async throws(DurableError) in
                 switch url {
                 case .file(let path):
                     var options = Self.fileOptions(creates: creates, patience)

@@ -138,6 +138,11 @@ package protocol StoreForCommands: DurableStore {
     /// - Throws: An error if none of them was recorded.
     func submit(_ batch: [DurableSubmission]) async throws(DurableError) -> [Result<DurableReceipt, DurableError>]
 
+    /// Flushes or cancels some keys, and returns the count for each. A store that can does it in one transaction.
+    func change(
+        _ change: DurableChange, _ keys: [[UInt8]], in namespace: String
+    ) async throws(DurableError) -> [Int]
+
     /// Returns a page of the keys that are not idle, from `start` on.
     func list(
         in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
@@ -151,6 +156,19 @@ package protocol StoreForCommands: DurableStore {
 }
 
 extension StoreForCommands {
+    package func change(
+        _ change: DurableChange, _ keys: [[UInt8]], in namespace: String
+    ) async throws(DurableError) -> [Int] {
+        var counts: [Int] = []
+        for key in keys {
+            switch change {
+            case .flush: counts.append(try await flush(key, in: namespace))
+            case .cancel: counts.append(try await cancel(key, in: namespace))
+            }
+        }
+        return counts
+    }
+
     package func check() async throws(DurableError) {}
 }
 

@@ -31,7 +31,7 @@ struct SlotEngine: ~Copyable {
             set { flags = flags & ~3 | newValue.rawValue }
         }
 
-        /// The number of the pass of compaction that has kept the key's entry, or 0: a second such entry is one too many.
+        /// The number of the pass of compaction that has kept the key's entry, or 0: a second entry seen in that pass is a duplicate.
         var compactionPass: UInt8 {
             get { flags >> 2 }
             set { flags = flags & 3 | newValue << 2 }

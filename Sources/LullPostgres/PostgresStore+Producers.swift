@@ -50,41 +50,42 @@ extension PostgresStore {
     /// Flushes or cancels some keys at a time, so that no transaction is long; those that another transaction has locked come last,
     /// each by itself.
     package func change(
-        _ change: KeyChange, _ key: [UInt8]?, in namespace: String
-    ) async throws(DurableError) -> KeyChange.Sum {
+        _ change: DurableChange, _ key: [UInt8]?, of submitter: Int64?, in namespace: String
+    ) async throws(DurableError) -> ChangeSum {
         var keys: [[UInt8]] = []
         if let key {
             keys = [key]
         } else {
             var statement = statement("keys", 2)
             statement.add(namespace)
-            statement.add(change.submitter)
+            statement.add(submitter)
             keys = try await ask(statement, in: namespace, isRepeatable: true).rows.compactMap { $0.bytes(0) }
         }
-        var sum = KeyChange.Sum()
+        var sum = ChangeSum()
         var busy: [[UInt8]] = []
         for start in stride(from: 0, to: keys.count, by: 500) {
             let some = Array(keys[start..<min(start + 500, keys.count)])
-            busy += try await self.change(change, some, in: namespace, patience: 0, &sum)
+            busy += try await self.change(change, some, of: submitter, in: namespace, patience: 0, &sum)
             // Each key that changes by itself adds a row to be summed up.
             if start % 50_000 == 49_500 || start > 0 && start + 500 >= keys.count { await forgetSome(now: true) }
         }
         for key in busy {
             let patience = Int32(clamping: options.timeLimit.components.seconds * 1000 / 2)
-            _ = try await self.change(change, [key], in: namespace, patience: patience, &sum)
+            _ = try await self.change(change, [key], of: submitter, in: namespace, patience: patience, &sum)
         }
         return sum
     }
 
     /// - Returns: The keys that another transaction has locked.
     private func change(
-        _ change: KeyChange, _ keys: [[UInt8]], in namespace: String, patience: Int32, _ sum: inout KeyChange.Sum
+        _ change: DurableChange, _ keys: [[UInt8]], of submitter: Int64?, in namespace: String, patience: Int32,
+        _ sum: inout ChangeSum
     ) async throws(DurableError) -> [[UInt8]] {
         var statement = statement("change_keys", 6)
         statement.add(namespace)
         statement.add(keys)
-        statement.add(change.name)
-        statement.add(change.submitter)
+        statement.add(change.name(of: submitter))
+        statement.add(submitter)
         statement.add(int: patience)
         statement.add(options.microseconds)
         guard let row = try await ask(statement, in: namespace, isRepeatable: false).first else { return [] }

@@ -105,8 +105,8 @@ extension RedisStore {
 
     /// Flushes or cancels some keys at a time, in the order of their first submits, so that no script is long.
     package func change(
-        _ change: KeyChange, _ key: [UInt8]?, in namespace: String
-    ) async throws(DurableError) -> KeyChange.Sum {
+        _ change: DurableChange, _ key: [UInt8]?, of submitter: Int64?, in namespace: String
+    ) async throws(DurableError) -> ChangeSum {
         var keys: [(key: [UInt8], shard: Int)] = []
         if let key {
             keys = [(key, try await shard(of: key, in: namespace))]
@@ -114,18 +114,17 @@ extension RedisStore {
             var found: [(born: Int64, key: [UInt8], shard: Int)] = []
             try await scan(namespace) { key, stored, shard in
                 let from = stored.row.pending?.submitter
-                let submitter = change.submitter
                 guard submitter == nil || from == .several || from == submitter.map({ .one($0) }) else { return }
                 found.append((stored.row.born, key, shard))
             }
             keys = found.sorted { ($0.born, $0.shard) < ($1.born, $1.shard) }.map { ($0.key, $0.shard) }
         }
-        var sum = KeyChange.Sum()
+        var sum = ChangeSum()
         for shard in Set(keys.map(\.shard)).sorted() {
             let own = keys.filter { $0.shard == shard }
             for start in stride(from: 0, to: own.count, by: 500) {
-                var arguments = Command(change.name)
-                arguments.add(change.submitter)
+                var arguments = Command(change.name(of: submitter))
+                arguments.add(submitter)
                 for (key, _) in own[start..<min(start + 500, own.count)] { arguments.add(key) }
                 let reply = try await run(.change, in: namespace, shard, isRepeatable: false, arguments)
                 sum.count += Int(reply[0].number ?? 0)

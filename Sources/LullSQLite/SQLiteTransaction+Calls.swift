@@ -8,7 +8,7 @@ extension SQLiteTransaction {
 
     /// See ``DurableStore/open(_:_:)``.
     package mutating func open(_ name: String, _ rules: DurableRules?) throws(DurableError) -> DurableRules {
-        let stored = try self.rules(of: name)
+        let stored = try connection.namespace(named: name)?.rules
         let opened = try DurableNamespace.open(name, rules, stored: stored)
         if opened != stored { try write(opened, of: name, isNew: stored == nil) }
         return opened
@@ -169,23 +169,6 @@ extension SQLiteTransaction {
     /// See ``DurableStore/dead(in:limit:)``.
     package mutating func dead(in name: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try dead(limit: limit, in: try namespace(name))
-    }
-
-    // MARK: - Queries of the command line
-
-    /// Returns the names of all namespaces, in order.
-    package func names() throws(DurableError) -> [String] {
-        try connection.namespaces().map(\.name)
-    }
-
-    /// Returns the rules of a namespace; nil if it has never been opened.
-    package func rules(of name: String) throws(DurableError) -> DurableRules? {
-        try connection.namespace(named: name)?.rules
-    }
-
-    /// Returns the counts of one namespace.
-    package mutating func status(of name: String) throws(DurableError) -> DurableStatus {
-        try status(of: try namespace(name))
     }
 
     /// Returns the earliest instant at which something of a namespace can be claimed; nil if there is none.

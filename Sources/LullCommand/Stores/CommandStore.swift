@@ -13,6 +13,7 @@ final class CommandStore {
     let changesDescriptor: Int32
     private let changesWriter: Int32
     private let watching = Guarded<Task<Void, Never>?>(nil)
+    private var hasEnded = false
 
     /// Opens the store.
     init(
@@ -40,6 +41,8 @@ final class CommandStore {
 
     /// Closes the store: a file is left clean, and a server sees connections end as it expects them to.
     func end() {
+        if hasEnded { return }
+        hasEnded = true
         let watch = watching.change { watching in
             defer { watching = nil }
             return watching

@@ -101,7 +101,7 @@ extension TuneReport {
         ]
     }
 
-    /// Returns the outcomes of a table that are shown: all of them, or on a terminal so many that the answer stays in sight.
+    /// Returns the outcomes of a table that are shown: all of them, or as many as leave the answer in sight on a terminal.
     private func thinned(_ table: PolicyTable) -> [Int] {
         let kinds = tables.count { !$0.range.isEmpty }
         // The answer, the names of the columns, the legend and the prompt take the other lines.

@@ -5,7 +5,8 @@ package import LullCore
 ///
 /// A store for another server implements what this protocol requires, and of ``DurableStore`` and ``StoreForCommands`` the calls that
 /// are questions and steps of the server's own: `open`, `state`, `status`, `list`, `ended`, `announce`, `workers`, `dead`, `retry`,
-/// `discard`, `forget` and `presentInstant`. The other calls are here. The store talks to its server from a ``ServerThread``, and puts submits together by a ``SubmitQueue``.
+/// `discard`, `forget` and `presentInstant`. The other calls are here. The store talks to its server from a ``ServerThread``, and puts
+/// submits together by a ``SubmitQueue``.
 package protocol ServerStore: StoreForCommands {
     /// What the store knows beside what all stores do.
     associatedtype Known: Sendable
@@ -20,10 +21,10 @@ package protocol ServerStore: StoreForCommands {
     /// See ``StoreForCommands/submit(_:)``.
     func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>]
 
-    /// Changes a key, or all of them, some at a time.
+    /// Changes a key, or all of them, some at a time; with a submitter, only what comes from that one alone.
     func change(
-        _ change: KeyChange, _ key: [UInt8]?, in namespace: String
-    ) async throws(DurableError) -> KeyChange.Sum
+        _ change: DurableChange, _ key: [UInt8]?, of submitter: Int64?, in namespace: String
+    ) async throws(DurableError) -> ChangeSum
 
     /// Makes the calls of one worker in one namespace.
     func exchange(
@@ -86,45 +87,22 @@ package protocol ServerClient: Sendable {
     func close() async
 }
 
-/// A change of keys by a call of a producer.
-package enum KeyChange: Hashable, Sendable {
-    case flush
-    case cancel
-    /// Of what comes from this submitter alone.
-    case flushOwn(Int64)
-    case cancelOwn(Int64)
+/// What a call of a producer has changed.
+package struct ChangeSum: Sendable {
+    package var count = 0
+    package var mixed = 0
+    package var flushed: [(key: [UInt8], generation: Int64)] = []
 
-    /// The name that the server's functions and scripts know.
-    package var name: String {
+    package init() {}
+}
+
+extension DurableChange {
+    /// The name that the server's functions and scripts know: of a change of all work, or of what comes from one submitter alone.
+    package func name(of submitter: Int64?) -> String {
         switch self {
-        case .flush: "flush"
-        case .cancel: "cancel"
-        case .flushOwn: "flushOwn"
-        case .cancelOwn: "cancelOwn"
+        case .flush: submitter == nil ? "flush" : "flushOwn"
+        case .cancel: submitter == nil ? "cancel" : "cancelOwn"
         }
-    }
-
-    package var submitter: Int64? {
-        switch self {
-        case .flush, .cancel: nil
-        case .flushOwn(let submitter), .cancelOwn(let submitter): submitter
-        }
-    }
-
-    fileprivate var flushes: Bool {
-        switch self {
-        case .flush, .flushOwn: true
-        case .cancel, .cancelOwn: false
-        }
-    }
-
-    /// What was changed.
-    package struct Sum: Sendable {
-        package var count = 0
-        package var mixed = 0
-        package var flushed: [(key: [UInt8], generation: Int64)] = []
-
-        package init() {}
     }
 }
 
@@ -175,20 +153,20 @@ extension ServerStore {
     /// See ``DurableStore/flush(_:in:)``.
     @discardableResult
     public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await signalled(.flush, key, in: namespace).count
+        try await signalled(.flush, key, of: nil, in: namespace).count
     }
 
     /// See ``DurableStore/cancel(_:in:)``.
     @discardableResult
     public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await signalled(.cancel, key, in: namespace).count
+        try await signalled(.cancel, key, of: nil, in: namespace).count
     }
 
     /// See ``DurableStore/flush(submittedBy:in:)``.
     public func flush(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
-        let sum = try await signalled(.flushOwn(submitter), nil, in: namespace)
+        let sum = try await signalled(.flush, nil, of: submitter, in: namespace)
         return (sum.flushed, sum.mixed)
     }
 
@@ -196,15 +174,15 @@ extension ServerStore {
     public func cancel(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
-        let sum = try await signalled(.cancelOwn(submitter), nil, in: namespace)
+        let sum = try await signalled(.cancel, nil, of: submitter, in: namespace)
         return (sum.count, sum.mixed)
     }
 
     private func signalled(
-        _ change: KeyChange, _ key: [UInt8]?, in namespace: String
-    ) async throws(DurableError) -> KeyChange.Sum {
-        let sum = try await self.change(change, key, in: namespace)
-        if change.flushes { state.signal(.farPast, in: namespace) }
+        _ change: DurableChange, _ key: [UInt8]?, of submitter: Int64?, in namespace: String
+    ) async throws(DurableError) -> ChangeSum {
+        let sum = try await self.change(change, key, of: submitter, in: namespace)
+        if change == .flush { state.signal(.farPast, in: namespace) }
         return sum
     }
 }

@@ -113,8 +113,28 @@ extension StoreCall {
     }
 }
 
-// The calls of a file, each in a transaction of its own.
+extension SQLiteTransaction {
+    func names() throws(DurableError) -> [String] { try connection.namespaces().map(\.name) }
+
+    mutating func status(of name: String) throws(DurableError) -> DurableStatus {
+        try status(of: try namespace(name))
+    }
+}
+
+// The calls of a file, each in a transaction of its own, and those in steps.
 extension SQLiteFile {
+    func change(_ change: DurableChange, allIn name: String) throws(DurableError) -> Int {
+        var sweep = try read { transaction throws(DurableError) in try transaction.sweep(of: name) }
+        while !sweep.isComplete {
+            sweep = try write { transaction throws(DurableError) in try transaction.change(change, sweep, in: name) }
+        }
+        return sweep.count
+    }
+
+    func forget(_ name: String) throws(DurableError) {
+        while try !write({ transaction throws(DurableError) in try transaction.forgetSome(of: name) }) {}
+    }
+
     @discardableResult
     func open(_ rules: DurableRules?) throws(DurableError) -> DurableRules {
         try write { transaction throws(DurableError) in try transaction.open("n", rules) }

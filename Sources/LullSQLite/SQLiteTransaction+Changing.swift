@@ -2,19 +2,6 @@ package import LullDurable
 
 // Changing all keys: in steps, between which other processes write. Which rows it is about is read once, without a lock.
 
-extension SQLiteFile {
-    /// Flushes or cancels all keys that a namespace has now.
-    ///
-    /// - Returns: The number of keys that were flushed, or of submits that were cancelled.
-    package func change(_ change: DurableChange, allIn name: String) throws(DurableError) -> Int {
-        var sweep = try read { transaction throws(DurableError) in try transaction.sweep(of: name) }
-        while !sweep.isComplete {
-            sweep = try write { transaction throws(DurableError) in try transaction.change(change, sweep, in: name) }
-        }
-        return sweep.count
-    }
-}
-
 extension SQLiteTransaction {
     /// How long a step takes, about. The commit comes on top.
     private static let stepTime = Duration.milliseconds(20)

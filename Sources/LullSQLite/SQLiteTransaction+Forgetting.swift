@@ -3,13 +3,6 @@ package import LullDurable
 
 // Deleting a namespace: in steps, between which other processes write, since its ends may be millions. It disappears in the last one.
 
-extension SQLiteFile {
-    /// Deletes a namespace that has no work.
-    package func forget(_ name: String) throws(DurableError) {
-        while try !write({ transaction throws(DurableError) in try transaction.forgetSome(of: name) }) {}
-    }
-}
-
 extension SQLiteTransaction {
     /// The most rows of a table that a step deletes.
     private static let forgottenRows = 5000

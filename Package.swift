@@ -14,6 +14,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "LullCore", targets: ["LullCore"]),
+        .library(name: "LullEmbedded", targets: ["LullEmbedded"]),
         .library(name: "Lull", targets: ["Lull"]),
         .library(name: "LullDispatch", targets: ["LullDispatch"]),
         .library(name: "LullDurable", targets: ["LullDurable"]),
@@ -25,6 +26,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "LullCore", swiftSettings: settings),
+        .target(name: "LullEmbedded", dependencies: ["LullCore"], swiftSettings: settings),
         .target(name: "CLullSystem"),
         .target(name: "Lull", dependencies: ["LullCore", "CLullSystem"], swiftSettings: settings),
         .target(name: "LullDispatch", dependencies: ["Lull"], swiftSettings: settings),
@@ -52,7 +54,8 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Lull", "LullDurable"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
-            name: "LullCoreTests", dependencies: ["LullCore", "LullReference", "TestSupport"], swiftSettings: settings),
+            name: "LullCoreTests", dependencies: ["LullCore", "LullEmbedded", "LullReference", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "LullTests", dependencies: ["Lull", "LullTesting", "LullReference", "TestSupport"],
             swiftSettings: settings),

@@ -1,4 +1,5 @@
 public import LullCore
+public import LullEmbedded
 
 /// A button whose contacts bounce: press, release and long press, each once.
 public struct Button: ~Copyable {

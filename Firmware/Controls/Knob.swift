@@ -1,4 +1,5 @@
 public import LullCore
+public import LullEmbedded
 
 /// A rotary encoder with four steps from detent to detent: reports the detent at which it has come to rest.
 ///

@@ -5,6 +5,7 @@
 // what it does, key, wait. -1 stands for what is not given. Times are milliseconds, and the value of a submit is its number.
 internal import Controls
 internal import LullCore
+internal import LullEmbedded
 internal import Port
 
 func duration(_ milliseconds: Int?) -> CoreDuration? { milliseconds.map { .milliseconds(Int64($0)) } }

@@ -1,6 +1,7 @@
 // Counts instructions: of a submit, of a wake-up, and of the ten lines in C. Each is called as a program would call it.
 internal import Controls
 internal import LullCore
+internal import LullEmbedded
 internal import Port
 
 @main

@@ -1,5 +1,6 @@
 // Sixteen switches as keys of one engine in static memory: a letter for each that opens or closes, the capital for one that closes.
 internal import LullCore
+internal import LullEmbedded
 internal import Port
 
 /// There is one thread, and no interrupt touches it.

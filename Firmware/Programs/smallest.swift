@@ -1,5 +1,6 @@
 // The smallest useful program: a button that bounces, as one byte for each press and each release.
 internal import LullCore
+internal import LullEmbedded
 internal import Port
 
 @main

@@ -1,10 +1,12 @@
+public import LullCore
+
 /// Debouncing and throttling over a fixed number of keys, in its own memory: for firmware.
 ///
-/// It decides with the same ``Gate`` as ``Engine``, and executes at the same instants (<doc:Semantics>, sections 2 to 5). It never
+/// It decides with the same `Gate` as `Engine` of `LullCore`, and executes at the same instants (<doc:Semantics>, sections 2 to 5). It never
 /// allocates: its size is known to the compiler, and a variable of it at the top level lies in static memory. Values are of types
 /// without references, keys are the numbers from 0 to `keyCount - 1`, and executions take no time: each is a call of the closure
 /// given, before the call that brings it about returns. For values that are collected, handlers that run for a while, or any number
-/// of keys, use ``Engine``.
+/// of keys, use `Engine` of `LullCore`.
 ///
 /// ```swift
 /// var pins = FixedEngine<3, Bool>(try Policy.debounce(wait: .milliseconds(10)))

@@ -1,3 +1,5 @@
+public import LullCore
+
 /// Makes instants of a hardware counter that wraps around: a timer of 16, 24 or 32 bits, or a count of milliseconds.
 ///
 /// Read the counter at least twice each time it goes round, and from one place only. Nothing is lost to rounding, whatever the

@@ -216,3 +216,21 @@ extension Array {
         if count == 1 { self = [] } else { remove(at: index) }
     }
 }
+
+/// A key whose waiting value may start as soon as `maxConcurrent` allows: in order of due instants, equal ones in the order
+/// in which the values fell due.
+///
+/// It leaves the queue as soon as its key waits no longer, so that no call has to skip millions that were cancelled: a key's
+/// executions know its position there.
+struct QueuedStart: HeapElement {
+    /// When the value fell due.
+    let at: CoreInstant
+    /// The number of the value in the order in which values fell due.
+    let dueNumber: UInt64
+    /// The index of the key's executions.
+    let executions: UInt32
+
+    func precedes(_ other: QueuedStart) -> Bool {
+        at == other.at ? dueNumber < other.dueNumber : at < other.at
+    }
+}

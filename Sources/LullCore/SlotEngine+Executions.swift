@@ -137,9 +137,9 @@ extension SlotEngine {
             executions.pointee.waiting?.dueNumber = dueCount
             (at, number) = (now, dueCount)
         }
-        startQueue.insert(StartQueue.Entry(at: at, dueNumber: number, executions: index)) { index, position in
-            let executions = keyExecutions[index]
-            executions.pointee.queuePosition = position
+        startQueue.insert(QueuedStart(at: at, dueNumber: number, executions: index)) { start, position in
+            let executions = keyExecutions[start.executions]
+            executions.pointee.queuePosition = UInt32(position)
         }
     }
 
@@ -148,9 +148,9 @@ extension SlotEngine {
         let position = executions.pointee.queuePosition
         guard position != .max else { return }
         executions.pointee.queuePosition = .max
-        startQueue.remove(at: Int(position)) { index, position in
-            let executions = keyExecutions[index]
-            executions.pointee.queuePosition = position
+        startQueue.remove(at: Int(position)) { start, position in
+            let executions = keyExecutions[start.executions]
+            executions.pointee.queuePosition = UInt32(position)
         }
     }
 

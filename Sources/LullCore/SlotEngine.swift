@@ -97,7 +97,7 @@ struct SlotEngine: ~Copyable {
     @usableFromInline var runningCount = 0
     /// The number of executions started.
     var startCount: UInt64 = 0
-    var startQueue = StartQueue()
+    var startQueue = Heap<QueuedStart>()
     /// Whether ``startWaiting()`` is running.
     var isStartingWaiting = false
     /// The number of values that have fallen due.

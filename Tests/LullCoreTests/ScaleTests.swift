@@ -88,6 +88,6 @@ extension Engine {
     fileprivate var footprint: Int {
         core.slots.footprint + core.keyExecutions.footprint + core.deadlines.footprint + core.idleQueue.footprint
             + core.keyIndex.footprint
-            + core.startQueue.pages.count * StartQueue.pageSize * MemoryLayout<StartQueue.Entry>.stride
+            + core.startQueue.pages.count * Heap<QueuedStart>.pageSize * MemoryLayout<QueuedStart>.stride
     }
 }

@@ -131,10 +131,9 @@ extension SlotEngine {
         broken.unless(runningCount <= setup.maxConcurrent, "no more executions run than may")
         for waiter in sweeps.compactMap({ $0.waiter }) { awaited[waiter, default: 0] += 1 }
         broken.unless(waiters == awaited, "every caller waits for as many executions as have it")
+        broken.unless(startQueue.isInOrder, "the queue of starts is a heap")
         for child in 0..<startQueue.count {
             let entry = startQueue[child]
-            broken.unless(
-                child == 0 || !entry.precedes(startQueue[(child - 1) / 2]), "the queue of starts is a heap")
             broken.unless(
                 keyExecutions[entry.executions].pointee.queuePosition == UInt32(child),
                 "the position of \(child) is known")

@@ -22,7 +22,7 @@ extension DeadlineQueue {
 
 extension TieQueue {
     fileprivate var footprint: Int {
-        runCapacity * MemoryLayout<Run>.stride + allRuns.reduce(0) { $0 + $1.chunk.footprint }
+        runs.pages.count * Heap<Run>.pageSize * MemoryLayout<Run>.stride + allRuns.reduce(0) { $0 + $1.chunk.footprint }
             + (gathering?.footprint ?? 0)
     }
 }

@@ -107,7 +107,7 @@ extension DeadlineQueue {
 }
 
 extension TieQueue {
-    var allRuns: UnsafeMutableBufferPointer<Run> { UnsafeMutableBufferPointer(start: runs, count: runCount) }
+    var allRuns: [Run] { runs.all }
 
     /// All entries, in any order.
     var allEntries: [Entry] {
@@ -125,11 +125,21 @@ extension TieQueue {
             broken.unless(!run.chunk.isEmpty && isInOrder(run.chunk), "run \(number) is in order")
             guard !run.chunk.isEmpty else { continue }
             broken.unless(run.burst == run.chunk.last.burst, "the oldest burst of run \(number) is known")
-            broken.unless(number == 0 || !run.isOlder(than: allRuns[(number - 1) / 2]), "the runs are a heap")
         }
-        broken.unless(runCount <= runCapacity, "there is memory for the runs")
-        broken.unless(count > 0 || runs == nil, "an empty queue has no runs")
+        broken.unless(runs.isInOrder, "the runs are a heap")
+        broken.unless(count > 0 || runs.pages.isEmpty, "an empty queue has no runs")
         return broken.rules
+    }
+}
+
+extension Heap {
+    /// All elements, in the order of their positions.
+    var all: [Element] { (0..<count).map { self[$0] } }
+
+    /// Whether no element comes out before its parent.
+    var isInOrder: Bool {
+        let all = all
+        return all.indices.dropFirst().allSatisfy { !all[$0].precedes(all[($0 - 1) / 2]) }
     }
 }
 

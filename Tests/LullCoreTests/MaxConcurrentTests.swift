@@ -4,8 +4,8 @@ import Testing
 @testable import LullCore
 
 /// Section 7 of the semantics, `maxConcurrent`: how many executions run at once.
-@Suite("Slots")
-struct SlotTests {
+@Suite("maxConcurrent")
+struct MaxConcurrentTests {
     private func rig(_ limit: Int, _ whileRunning: WhileRunning = .queue, wait: Int = 10) throws -> Rig {
         try Rig(.debounce(wait), whileRunning: whileRunning, maxConcurrent: limit, handlersTakeTime: true)
     }

@@ -1,7 +1,7 @@
 /// How many submits there were, and what has become of each (<doc:Semantics>, section 6): the result of
 /// `debouncer.counters`.
 ///
-/// All counts are of submits, not of executions. None is ever lost: at every instant ``submitted`` is the sum of the
+/// All counts but ``restarted`` are of submits, not of executions. None is ever lost: at every instant ``submitted`` is the sum of the
 /// others.
 @frozen
 public struct Counters: Hashable, Sendable {
@@ -25,6 +25,9 @@ public struct Counters: Hashable, Sendable {
     public var pending = 0
     /// Submits whose handler is running.
     public var running = 0
+    /// How often the values of an interrupted execution went back, under `.restart`: a number of executions, beside the
+    /// sum.
+    public var restarted = 0
 
     /// Creates counters that are all zero.
     @inlinable

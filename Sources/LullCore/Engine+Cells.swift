@@ -197,6 +197,32 @@ extension Engine {
         return collects ? values.move().takeAll() : Batch(Self.waitingValue(of: executions).move())
     }
 
+    /// Keeps the values of an interrupted execution: in front of what waits there, or in its place, or alone.
+    @inlinable
+    @inline(never)
+    mutating func putBack(_ values: Batch<Value>, of run: RunID, _ results: inout Actions<Key, Value>) {
+        let slot = core.slots[run.slot]
+        let executions = core.keyExecutions[slot.pointee.executions]
+        let key = Self.key(of: slot).pointee
+        if !executions.pointee.hasValues {
+            if collects {
+                Self.waitingValues(of: executions).initialize(to: WaitingValues(values))
+            } else {
+                Self.waitingValue(of: executions).initialize(to: values.value)
+            }
+            executions.pointee.hasValues = true
+        } else if collects {
+            let waiting = Self.waitingValues(of: executions)
+            waiting.pointee.prepend(values)
+        } else if core.setup.combination == .first {
+            let waiting = Self.waitingValue(of: executions)
+            results.add(.settle(key, Batch(waiting.pointee), .absorbed))
+            waiting.pointee = values.value
+        } else {
+            results.add(.settle(key, values, .superseded))
+        }
+    }
+
     /// Moves what is pending in a slot to where it waits: behind what is there.
     @inlinable
     @inline(never)
@@ -233,6 +259,9 @@ struct WaitingValues<Value> {
 
     @usableFromInline
     mutating func append(_ later: Batch<Value>) { rest.append(later) }
+
+    @usableFromInline
+    mutating func prepend(_ earlier: Batch<Value>) { front.append(contentsOf: earlier.values.reversed()) }
 
     /// Removes and returns the first values, fewer than all. The first time, all are moved.
     @usableFromInline

@@ -225,7 +225,19 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         return takeActions()
     }
 
-    /// Drops what is pending or waiting under a key, and makes its gate idle.
+    /// Postpones what is pending under a key as a submit would, without a value: "still busy" (<doc:Semantics>, section 5).
+    ///
+    /// `wait` is the delay of this call alone; a negative one counts as zero. Nothing else changes: a key without an open gate
+    /// stays so, and a throttle ignores it.
+    @inlinable
+    public mutating func touch(
+        _ key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
+    ) -> Actions<Key, Value> {
+        core.touch(slotIndex(of: key), at: instant, wait: wait)
+        return takeActions()
+    }
+
+    /// Drops what is pending, waiting or held under a key, and makes its gate idle.
     ///
     /// With `running`, cancels the running execution too.
     @inlinable
@@ -234,9 +246,12 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         return takeActions()
     }
 
-    /// Whether a key has a value that is not yet due at `instant`.
+    /// Whether a key has a value that is not yet due at `instant`, or one that is held.
     @inlinable
-    public func isPending(_ key: Key, at instant: CoreInstant) -> Bool { nextDue(key, at: instant) != nil }
+    public func isPending(_ key: Key, at instant: CoreInstant) -> Bool {
+        let index = findSlot(of: key)
+        return core.nextDue(index, at: instant) != nil || core.isHeld(index, at: instant)
+    }
 
     /// Whether nothing of a key is pending, waiting or running, and every outcome of the key has been told.
     @inlinable
@@ -275,12 +290,19 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @inlinable
     public mutating func shutDown(flushing: Bool, at instant: CoreInstant) -> Actions<Key, Value> {
         close()
+        stopHolding(flushing: flushing)
         return flushing ? flush(at: instant) : cancel(at: instant)
     }
 
     /// Refuses submits from now on.
     @inlinable
     public mutating func close() { core.close() }
+
+    /// Holds no values from now on: what an interrupted execution gives back starts at once, on the edge `flush`, or is
+    /// cancelled, unless a newer value waits. For an engine of which no more submits are expected; a call for all keys has to
+    /// follow for what is held already.
+    @inlinable
+    public mutating func stopHolding(flushing: Bool) { core.stopHolding(flushing: flushing) }
 
     /// Carries out a call for all keys at once.
     @inlinable
@@ -329,7 +351,29 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         _ run: RunID, _ ending: Ending, telling steps: Int = 0
     ) -> (Verdict, Actions<Key, Value>) {
         let verdict = core.ended(run, ending, telling: steps)
+        precondition(
+            verdict != .interrupted, "an execution that was interrupted has ended without giving its values back")
         return (verdict, takeActions())
+    }
+
+    /// Reports the end of an execution under ``WhileRunning/restart``, where its values may go back.
+    ///
+    /// - Parameters:
+    ///   - run: The execution.
+    ///   - ending: How its handler has ended.
+    ///   - values: The values that it got. If it was interrupted and threw, the engine keeps a copy.
+    ///   - steps: As with the other form. If the answer is ``Verdict/interrupted`` there are none: nothing is to be told.
+    @inlinable
+    public mutating func ended(
+        _ run: RunID, _ ending: Ending, returning values: Batch<Value>, telling steps: Int = 0
+    ) -> (Verdict, Actions<Key, Value>) {
+        // What calls for all keys have left to do comes first: it may move the values that wait.
+        core.settle(run)
+        var actions = takeActions()
+        let verdict = core.ended(run, ending, telling: steps)
+        if verdict == .interrupted { putBack(values, of: run, &actions) }
+        takeActions(&actions)
+        return (verdict, actions)
     }
 
     /// Reports the end of one of the steps of telling the outcome of an execution that has ended.
@@ -341,12 +385,12 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         return takeActions()
     }
 
-    /// Whether an execution is being cancelled.
+    /// Whether an execution is being cancelled or interrupted.
     ///
     /// Between ``Action/start(_:)`` and the handler lies a queue or an actor that may be busy: a driver that asks right
     /// before it calls the handler can skip it, and report the end as ``Ending/threw``.
     @inlinable
-    public func isCancelling(_ run: RunID) -> Bool { state(of: run) == .cancelling }
+    public func isCancelling(_ run: RunID) -> Bool { state(of: run).isCancelling }
 
     /// Whether an execution has started, and its outcome has not been told.
     @inlinable

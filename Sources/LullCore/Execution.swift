@@ -52,14 +52,20 @@ public enum RunState: Hashable, Sendable {
     case running
     /// It is running, and is to be cancelled: ``Action/cancel(_:)`` was returned for it.
     case cancelling
+    /// The same, under ``WhileRunning/restart``: if its handler throws, its values go back.
+    case interrupting
     /// Its handler has ended, and its outcome is being told: see ``Engine/told(_:)``.
     case telling
     /// It has ended, and its outcome has been told.
     case ended
 
+    /// Whether it is to be cancelled.
+    @inlinable
+    public var isCancelling: Bool { self == .cancelling || self == .interrupting }
+
     /// Whether the handler has not ended.
     @inlinable
-    public var isRunning: Bool { self == .running || self == .cancelling }
+    public var isRunning: Bool { self == .running || isCancelling }
 }
 
 /// The fate of a submit that no handler got (<doc:Semantics>, section 6).
@@ -104,4 +110,6 @@ public enum Verdict: Hashable, Sendable {
     case superseded
     /// It was cancelled by `cancel(running: true)`, and threw.
     case cancelled
+    /// It was interrupted under ``WhileRunning/restart``, and threw: its submits are pending again.
+    case interrupted
 }

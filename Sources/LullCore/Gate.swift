@@ -196,8 +196,7 @@ public struct Gate: Hashable, Sendable {
     @inline(__always)
     mutating func debounce(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) -> Decision {
         let wasOpen = isOpen
-        let end = now.advanced(by: wait.map { max($0, .zero) } ?? policy.wait)
-        quiet = wasOpen && policy.delayRule == .extend ? max(quiet, end) : end
+        postpone(at: now, wait: wait, by: policy)
         if !wasOpen {
             phase = .open
             if policy.edges.contains(.leading), now >= next(by: policy) {
@@ -211,6 +210,13 @@ public struct Gate: Hashable, Sendable {
             return .lead
         }
         return .absorb
+    }
+
+    @inlinable
+    @inline(__always)
+    mutating func postpone(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) {
+        let end = now.advanced(by: wait.map { max($0, .zero) } ?? policy.wait)
+        quiet = isOpen && policy.delayRule == .extend ? max(quiet, end) : end
     }
 
     @inlinable
@@ -252,6 +258,20 @@ public struct Gate: Hashable, Sendable {
         if due != nil { fallDue(at: now) }
         rest(at: now, by: policy)
         return due
+    }
+
+    /// Notes a due instant of values that are kept elsewhere; the gate, where nothing is pending, stops being open.
+    mutating func noteDue(at now: CoreInstant, by policy: Policy) {
+        fallDue(at: now)
+        rest(at: now, by: policy)
+    }
+
+    /// Postpones what is pending, or the end of the burst, as a submit would, after ``settle(at:by:)``: "still busy"
+    /// (<doc:Semantics>, section 5). An idle gate and a throttle ignore it.
+    @inlinable
+    public mutating func touch(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) {
+        guard policy.kind == .debounce, isOpen else { return }
+        postpone(at: now, wait: wait, by: policy)
     }
 
     /// Drops what is pending; the gate stops being open.

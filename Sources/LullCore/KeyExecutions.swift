@@ -7,17 +7,23 @@ struct KeyExecutions {
     /// An execution that has started, until its outcome has been told.
     struct Run {
         let serial: UInt64
-        /// The number of submits that it handles.
+        /// The number of values that it handles.
         let size: Int
+        /// The number of submits behind them.
+        let count: Int
+        /// The instant of the oldest of these.
+        let first: CoreInstant
         var phase: Phase
         /// A number that the driver has attached; `UInt32.max` for none.
         var attachment: UInt32
         /// The callers that wait for its end.
         var waiters: [WaiterID]
 
-        init(serial: UInt64, size: Int, waiters: [WaiterID]) {
+        init(serial: UInt64, size: Int, due: Gate.Due, waiters: [WaiterID]) {
             self.serial = serial
             self.size = size
+            count = due.count
+            first = due.first
             phase = .running
             attachment = .max
             self.waiters = waiters
@@ -27,6 +33,7 @@ struct KeyExecutions {
             switch phase {
             case .running: .running
             case .superseded, .cancelled: .cancelling
+            case .interrupted: .interrupting
             case .telling: .telling
             }
         }
@@ -38,13 +45,16 @@ struct KeyExecutions {
         case running
         /// The same, and it is being cancelled: a newer value takes its place.
         case superseded
+        /// The same, and its values go back if it throws: a newer value is to be handled with them.
+        case interrupted
         /// The same, and it is being cancelled by a `cancel` that includes what is running.
         case cancelled
         /// Its handler has ended, and this many steps of telling its outcome have not.
         case telling(Int)
     }
 
-    /// Values that are due and have not started: with `maxBatch` in parts, the first of which starts next.
+    /// Values that are due and have not started: with `maxBatch` in parts, the first of which starts next. Or values that an
+    /// interrupted execution has given back, and that are held until a newer one falls due.
     struct Waiting {
         /// A caller that waits, and for how many values. It does not wait for what came after them.
         struct Waiter {
@@ -59,6 +69,8 @@ struct KeyExecutions {
         var dueNumber: UInt64
         /// Whether a part has started, so that this is the rest.
         var isRest = false
+        /// Whether the values are held: they have no due instant.
+        var isHeld = false
         var waiters: [Waiter] = []
 
         /// Removes a part of this size, less than all, and returns its share of what is due.
@@ -103,7 +115,7 @@ struct KeyExecutions {
         return others.contains { $0.state != .telling }
     }
 
-    /// Whether a value waits. Comparing ``waiting`` with nil would copy it.
+    /// Whether a value waits or is held. Comparing ``waiting`` with nil would copy it.
     var isWaiting: Bool {
         switch waiting {
         case .some: true
@@ -149,20 +161,25 @@ struct KeyExecutions {
         return left
     }
 
+    /// Whether values are held.
+    var isHeld: Bool { waiting?.isHeld == true }
+
     /// Marks the runs that are not being cancelled yet, and returns their serial numbers.
-    mutating func cancelRuns(_ reason: Phase) -> [UInt64] {
+    ///
+    /// - Parameter wait: Runs whose oldest submit came this long before `now`, or longer, are left alone.
+    mutating func cancelRuns(_ reason: Phase, at now: CoreInstant, within wait: CoreDuration = .infinite) -> [UInt64] {
         var serials: [UInt64] = []
         changeRuns { run in
-            guard run.phase == .running else { return }
+            guard run.phase == .running, wait == .infinite || run.first.advanced(by: wait) > now else { return }
             run.phase = reason
             serials.append(run.serial)
         }
         return serials
     }
 
-    /// Lets runs that are cancelled for a newer value end as cancelled: that value has been cancelled.
-    mutating func cancelSuperseded() {
-        changeRuns { run in if run.phase == .superseded { run.phase = .cancelled } }
+    /// Lets runs that are being cancelled for this reason end as cancelled.
+    mutating func cancel(_ reason: Phase) {
+        changeRuns { run in if run.phase == reason { run.phase = .cancelled } }
     }
 
     mutating func changeRuns(_ body: (inout Run) -> Void) {
@@ -176,6 +193,27 @@ struct KeyExecutions {
         return others.first { $0.serial == serial }
     }
 
+    /// Puts what an interrupted run has handled in front of what waits, as one execution, and lets its waiters wait for that.
+    ///
+    /// - Parameter waitsForBoth: Called for a caller that waited for the run and for what waited: it waits for one less now.
+    mutating func addInFront(_ run: Run, collects: Bool, waitsForBoth: (WaiterID) -> Void) {
+        guard var joined = waiting.take() else { return }
+        if collects {
+            joined.size += run.size
+            for index in joined.waiters.indices { joined.waiters[index].values += run.size }
+        }
+        joined.due.count += run.count
+        joined.due.first = min(joined.due.first, run.first)
+        for waiter in run.waiters {
+            if joined.waiters.contains(where: { $0.id == waiter }) {
+                waitsForBoth(waiter)
+            } else {
+                joined.waiters.append(Waiting.Waiter(id: waiter, values: run.size))
+            }
+        }
+        waiting = joined
+    }
+
     /// Lets a caller wait for the ends of what runs and what waits.
     ///
     /// - Returns: The number of executions that it waits for.
@@ -185,7 +223,7 @@ struct KeyExecutions {
             run.waiters.append(waiter)
             awaited += 1
         }
-        if let size = waiting?.size {
+        if !isHeld, let size = waiting?.size {
             waiting?.waiters.append(Waiting.Waiter(id: waiter, values: size))
             awaited += 1
         }

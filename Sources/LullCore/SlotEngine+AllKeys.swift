@@ -13,8 +13,24 @@ extension SlotEngine {
         switch kind {
         case .flush: flush(index, at: now)
         case .cancel(let running): cancel(index, running, at: now)
-        case .dropUnreachable: dropUnreachable(index)
+        case .dropUnreachable: dropUnreachable(index, at: now)
         }
+    }
+
+    /// Carries out a touch on one key: ``Engine/touch(_:at:wait:)``.
+    @usableFromInline
+    mutating func touch(_ index: UInt32, at instant: CoreInstant, wait: CoreDuration?) {
+        let now = advanceNow(to: instant)
+        guard index != .max, applyPendingSweeps(to: index) else { return }
+        let slot = slots[index]
+        if !slot.pointee.gate.isOpen(beyond: now, by: setup.policy) {
+            settle(index, at: now)
+            forgetWhenIdle(index)
+        }
+        guard isTaken(index), slot.pointee.gate.isOpen else { return }
+        slot.pointee.gate.touch(at: now, wait: wait, by: setup.policy)
+        guard changesEarlier(slot) else { return }
+        if slot.pointee.gate.count == 0 { forgetWhenIdle(index) } else { schedule(index) }
     }
 
     /// Does what was due at `now` or before, makes the gate idle, and executes what is pending. The key may be forgotten
@@ -22,7 +38,11 @@ extension SlotEngine {
     private mutating func flush(_ index: UInt32, at now: CoreInstant) {
         settle(index, at: now)
         let slot = slots[index]
-        if let due = slot.pointee.gate.flush(at: now, by: setup.policy) { fallDue(index, due) }
+        if let due = slot.pointee.gate.flush(at: now, by: setup.policy) {
+            fallDue(index, due)
+        } else {
+            flushHeld(index, at: now)
+        }
         forgetWhenIdle(index)
     }
 
@@ -33,20 +53,35 @@ extension SlotEngine {
         close(index, at: now)
         let slot = slots[index]
         if let executions = executions(of: slot) {
-            let number = slot.pointee.executions
-            dropWaiting(number)
-            // The value that was to take the place of a cancelled run has just been dropped.
-            executions.pointee.cancelSuperseded()
-            if running { cancelRuns(of: executions, .cancelled) }
-            if !executions.pointee.hasStarted { retire(number) }
+            // The value that was to take the place of a cancelled run is dropped.
+            executions.pointee.cancel(.superseded)
+            if running {
+                executions.pointee.cancel(.interrupted)
+                cancelRuns(of: executions, .cancelled)
+            }
+            drop(slot)
         }
         forgetWhenIdle(index)
     }
 
-    private mutating func dropUnreachable(_ index: UInt32) {
+    /// Drops what waits or is held at a key, which has executions.
+    private mutating func drop(_ slot: UnsafeMutablePointer<Slot>) {
+        let number = slot.pointee.executions
+        dropWaiting(number)
+        if !keyExecutions[number].pointee.hasStarted { retire(number) }
+    }
+
+    /// Does what was due at `now` or before, and drops what is never due; what is held with nothing pending starts. The key
+    /// may be forgotten then.
+    private mutating func dropUnreachable(_ index: UInt32, at now: CoreInstant) {
         settle(index, at: now)
         let slot = slots[index]
-        if isUnreachable(slot) { close(index, at: now) }
+        if isUnreachable(slot) {
+            close(index, at: now)
+            if isHeld(slot) { drop(slot) }
+        } else if slot.pointee.gate.count == 0 {
+            flushHeld(index, at: now)
+        }
         // Something pending has its entry in the queue already.
         if slot.pointee.gate.count == 0 { forgetWhenIdle(index) }
     }
@@ -72,6 +107,10 @@ extension SlotEngine {
         isClosed = true
         needsSlowPath = true
     }
+
+    /// Holds no values from now on: ``Engine/stopHolding(flushing:)``.
+    @usableFromInline
+    mutating func stopHolding(flushing: Bool) { heldRule = flushing ? .flush : .drop }
 
     /// Carries out a call for all keys at once: ``Engine/sweep(_:at:)``.
     @usableFromInline
@@ -147,7 +186,7 @@ extension SlotEngine {
         sweep.found = []
         // The slots may have given back blocks meanwhile: these are passed over.
         slots.forEach(inBlocks: sweep.blocks.lowerBound..<end) { index, slot in
-            let matters = kind != .dropUnreachable || isUnreachable(slot)
+            let matters = kind != .dropUnreachable || isUnreachable(slot) || isHeld(slot)
             if matters, slot.pointee.isBehind(sweep.number) { found.append((slot.pointee.burst, index)) }
         }
         sweep.found = found
@@ -156,7 +195,7 @@ extension SlotEngine {
 
     private mutating func finish(_ mark: Sweep.Mark) {
         sweeps.removeAll { $0.number == mark.number }
-        needsSlowPath = isClosed || !sweeps.isEmpty
+        needsSlowPath = isClosed || !sweeps.isEmpty || setup.whileRunning.interruptsWhenSubmitted
         if let waiter = mark.waiter { noteEnd(for: [waiter]) }
     }
 
@@ -209,6 +248,17 @@ extension SlotEngine {
             return executions(of: slot)?.pointee.hasStarted != true
         }
         return slot.pointee.gate.count == 0 && slot.pointee.executions == .max
+    }
+
+    /// Whether values of a key are held, as if everything due at `instant` or before had been done.
+    @usableFromInline
+    func isHeld(_ index: UInt32, at instant: CoreInstant) -> Bool {
+        guard index != .max, isHeld(slots[index]), !isUnderWay(at: index, { $0 != .dropUnreachable }) else {
+            return false
+        }
+        // What falls due joins what is held.
+        if slots[index].pointee.gate.count > 0 { return nextDue(index, at: instant) != nil }
+        return !isUnderWay(at: index) { $0 == .dropUnreachable }
     }
 
     /// When what is pending at a slot falls due, as if everything due at `instant` or before had been done.

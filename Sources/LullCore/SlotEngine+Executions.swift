@@ -26,7 +26,7 @@ extension SlotEngine {
             slot.pointee.executions = keyExecutions.insert(KeyExecutions(slot: slotIndex))
         }
         let executions = keyExecutions[slot.pointee.executions]
-        if setup.whileRunning == .skip, due.edge != .flush, executions.pointee.isRunning {
+        if case .skip = setup.whileRunning, due.edge != .flush, executions.pointee.isRunning {
             return dropPending(slotIndex, due.count, .absorbed)
         }
         dueCount += 1
@@ -51,8 +51,13 @@ extension SlotEngine {
             waitingSubmits += size
             add(.wait(slot: slotIndex, executions: index))
         }
-        if setup.whileRunning == .cancelRunning { cancelRuns(of: executions, .superseded) }
-        guard !isBlocked(executions) else { return }
+        interruptRuns(of: executions, at: due.at)
+        startIfPossible(index)
+    }
+
+    /// Starts the value of a key that waits, or queues it.
+    private mutating func startIfPossible(_ index: UInt32) {
+        guard !isBlocked(keyExecutions[index]) else { return }
         queueStart(index)
         // Only this key starts: where others queue, the call that is starting them continues with that.
         while startQueue.count == 1, runningCount < setup.maxConcurrent, !isStartingWaiting { startFirstWaiting() }
@@ -61,6 +66,7 @@ extension SlotEngine {
     /// Lets a due value replace, or join, the one that waits: counts are added, and `first` is the earlier's.
     private mutating func join(_ slotIndex: UInt32, _ size: Int, _ due: Gate.Due, to index: UInt32) {
         let executions = keyExecutions[index]
+        endHolding(executions)
         switch setup.combination {
         case .first:
             dropPending(slotIndex, due.count, .absorbed)
@@ -80,7 +86,7 @@ extension SlotEngine {
 
     @inline(__always)
     private func isBlocked(_ executions: UnsafeMutablePointer<KeyExecutions>) -> Bool {
-        setup.whileRunning != .concurrent && executions.pointee.hasStarted
+        if case .concurrent = setup.whileRunning { false } else { executions.pointee.hasStarted }
     }
 
     // MARK: - Dropping
@@ -105,7 +111,7 @@ extension SlotEngine {
         let executions = keyExecutions[index]
         guard let waiting = executions.pointee.waiting.take() else { return }
         removeFromStartQueue(executions)
-        waitingSubmits -= waiting.size
+        if !waiting.isHeld { waitingSubmits -= waiting.size }
         dropWaitingValues(index, size: waiting.size, .cancelled)
         noteEnd(for: waiting.waiters.map { $0.id })
         updateGauge(executions.pointee.slot)
@@ -122,14 +128,14 @@ extension SlotEngine {
         runningCount += 1
         tally.pending -= size
         tally.running += size
-        executions.pointee.add(KeyExecutions.Run(serial: startCount, size: size, waiters: waiters))
+        executions.pointee.add(KeyExecutions.Run(serial: startCount, size: size, due: due, waiters: waiters))
         add(.start(slot: executions.pointee.slot, executions: queued, values: size, serial: startCount, due))
     }
 
     /// Queues a key whose value waits, to start as soon as `maxConcurrent` allows.
     private mutating func queueStart(_ index: UInt32) {
         let executions = keyExecutions[index]
-        guard let waiting = executions.pointee.waiting else { return }
+        guard let waiting = executions.pointee.waiting, !waiting.isHeld else { return }
         var (at, number) = (waiting.due.at, waiting.dueNumber)
         if waiting.isRest {
             // The rest of a batch queues behind all that waits by now: its key does not hold back the others.
@@ -209,6 +215,12 @@ extension SlotEngine {
         }
         runningCount -= 1
         tally.running -= ended.size
+        if ending == .threw, ended.phase == .interrupted, heldRule != .drop || executions.pointee.isWaiting {
+            // Nothing is told: its submits go on.
+            if steps > 0 { _ = executions.pointee.remove(run.serial) }
+            putBack(ended, to: index)
+            return .interrupted
+        }
         let verdict: Verdict
         switch (ending, ended.phase) {
         case (.returned, _):
@@ -220,7 +232,7 @@ extension SlotEngine {
         case (.threw, .superseded):
             verdict = .superseded
             tally.superseded += ended.size
-        case (.threw, .cancelled):
+        case (.threw, .cancelled), (.threw, .interrupted):
             verdict = .cancelled
             tally.cancelled += ended.size
         }
@@ -241,6 +253,10 @@ extension SlotEngine {
         if steps == 0, let told = executions.pointee.remove(run.serial) { unblock(index, told.waiters) }
     }
 
+    /// Applies the calls for all keys that are under way to the key of a run.
+    @usableFromInline
+    mutating func settle(_ run: RunID) { _ = settledExecutions(of: run) }
+
     /// Applies the calls for all keys that are under way to the key of a run, and returns the index of its executions.
     private mutating func settledExecutions(of run: RunID) -> UInt32 {
         let index = slots.contains(run.slot) ? slots[run.slot].pointee.executions : .max
@@ -254,7 +270,7 @@ extension SlotEngine {
         let executions = keyExecutions[index]
         if !waiters.isEmpty { noteEnd(for: waiters) }
         // What waited for the key may start as soon as `maxConcurrent` allows; under `.concurrent` it could from the beginning.
-        if setup.whileRunning != .concurrent, executions.pointee.isWaiting { queueStart(index) }
+        if executions.pointee.isWaiting, executions.pointee.queuePosition == .max { queueStart(index) }
         startWaiting()
         guard !executions.pointee.hasStarted, !executions.pointee.isWaiting else { return }
         let slot = executions.pointee.slot
@@ -272,9 +288,95 @@ extension SlotEngine {
 
     /// Cancels the running executions of a key that are not being cancelled yet.
     mutating func cancelRuns(of executions: UnsafeMutablePointer<KeyExecutions>, _ reason: KeyExecutions.Phase) {
-        for serial in executions.pointee.cancelRuns(reason) {
-            add(.cancel(RunID(slot: executions.pointee.slot, serial: serial)))
+        cancel(executions.pointee.cancelRuns(reason, at: now), of: executions)
+    }
+
+    private mutating func cancel(_ serials: [UInt64], of executions: UnsafeMutablePointer<KeyExecutions>) {
+        for serial in serials { add(.cancel(RunID(slot: executions.pointee.slot, serial: serial))) }
+    }
+
+    // MARK: - Interrupting
+
+    /// What becomes of values that an interrupted execution gives back when no newer value waits.
+    enum HeldRule {
+        /// They are held until a newer value falls due, or a flush.
+        case hold
+        /// They start at once, on the edge `flush`.
+        case flush
+        /// They are cancelled.
+        case drop
+    }
+
+    /// Interrupts what is running at a key for a newer value, at the instant at which that is due or submitted, if the rule
+    /// says so.
+    private mutating func interruptRuns(of executions: UnsafeMutablePointer<KeyExecutions>, at instant: CoreInstant) {
+        switch setup.whileRunning {
+        case .queue, .concurrent, .skip: break
+        case .cancelRunning: cancelRuns(of: executions, .superseded)
+        case .restart:
+            let wait = setup.policy.longestWait
+            cancel(executions.pointee.cancelRuns(.interrupted, at: instant, within: wait), of: executions)
         }
+    }
+
+    /// Interrupts what is running at a key for a submit that has been accepted.
+    mutating func interruptForSubmit(_ slot: UnsafeMutablePointer<Slot>) {
+        guard setup.whileRunning.interruptsWhenSubmitted, let executions = executions(of: slot) else { return }
+        interruptRuns(of: executions, at: now)
+    }
+
+    /// Lets the submits of an interrupted execution be pending again: in front of what waits, or held.
+    private mutating func putBack(_ run: KeyExecutions.Run, to index: UInt32) {
+        let executions = keyExecutions[index]
+        tally.restarted += 1
+        var resumed: [WaiterID] = []
+        if executions.pointee.isWaiting {
+            switch setup.combination {
+            case .latest: tally.superseded += run.size
+            case .first:
+                tally.absorbed += run.size
+            case .collect:
+                tally.pending += run.size
+                waitingSubmits += run.size
+            }
+            executions.pointee.addInFront(run, collects: setup.combination == .collect) { waiters[$0, default: 1] -= 1 }
+        } else {
+            tally.pending += run.size
+            let due = Gate.Due(at: now, edge: .flush, count: run.count, first: run.first)
+            executions.pointee.waiting = KeyExecutions.Waiting(size: run.size, due: due, dueNumber: 0, isHeld: true)
+            if heldRule == .flush, slots[executions.pointee.slot].pointee.gate.count == 0 {
+                executions.pointee.waiting?.waiters = run.waiters.map { .init(id: $0, values: run.size) }
+                flushHeld(executions.pointee.slot, at: now)
+                forgetWhenIdle(executions.pointee.slot)
+            } else {
+                resumed = run.waiters
+            }
+        }
+        unblock(index, resumed)
+        updateGauge(executions.pointee.slot)
+    }
+
+    /// Whether values of a key are held.
+    @inline(__always)
+    func isHeld(_ slot: UnsafeMutablePointer<Slot>) -> Bool { executions(of: slot)?.pointee.isHeld == true }
+
+    /// Makes the values that a key holds wait, if it holds any.
+    private mutating func endHolding(_ executions: UnsafeMutablePointer<KeyExecutions>) {
+        guard executions.pointee.isHeld, let size = executions.pointee.waiting?.size else { return }
+        executions.pointee.waiting?.isHeld = false
+        waitingSubmits += size
+    }
+
+    /// Lets the values that a key holds fall due on the edge `flush`, if it holds any.
+    mutating func flushHeld(_ slotIndex: UInt32, at now: CoreInstant) {
+        let slot = slots[slotIndex]
+        guard isHeld(slot), let executions = executions(of: slot) else { return }
+        endHolding(executions)
+        dueCount += 1
+        executions.pointee.waiting?.due.at = now
+        executions.pointee.waiting?.dueNumber = dueCount
+        slot.pointee.gate.noteDue(at: now, by: setup.policy)
+        startIfPossible(slot.pointee.executions)
     }
 
     // MARK: - Questions about a run

@@ -84,7 +84,9 @@ extension SlotEngine {
         case .join, .fill:
             let isFirst = slot.pointee.gate.count == 1
             if isFirst || changesEarlier(slot) { schedule(index) }
-            return combine(isFirst: isFirst)
+            let placement = combine(isFirst: isFirst)
+            if needsSlowPath, isFirst || setup.combination != .first { interruptForSubmit(slot) }
+            return placement
         case .absorb:
             tally.absorbed += 1
             if changesEarlier(slot) { forgetWhenIdle(index) }
@@ -104,7 +106,7 @@ extension SlotEngine {
 
     /// Whether a gate changes before the instant of its entry.
     @inline(__always)
-    private func changesEarlier(_ slot: UnsafeMutablePointer<Slot>) -> Bool {
+    func changesEarlier(_ slot: UnsafeMutablePointer<Slot>) -> Bool {
         slot.pointee.gate.nextChange(by: setup.policy) < slot.pointee.scheduled
     }
 
@@ -152,7 +154,7 @@ extension SlotEngine {
     }
 
     /// Queues a gate that has become due earlier, and moves the alarm forward if need be.
-    private mutating func schedule(_ index: UInt32) {
+    mutating func schedule(_ index: UInt32) {
         let slot = slots[index]
         queueDeadline(index, slot)
         if slot.pointee.scheduled < nextAlarm {

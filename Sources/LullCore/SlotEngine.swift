@@ -15,7 +15,7 @@ struct SlotEngine: ~Copyable {
         /// The last call for all keys that has been applied to this one.
         var sweep: UInt16
         /// The index of the key's executions; `UInt32.max` for none.
-        var executions = UInt32.max
+        @usableFromInline var executions = UInt32.max
         /// The instant of a gate's entry: in `deadlines` while something is pending, and in `idleQueue` otherwise, unless the
         /// gate is idle. It is never later than the gate's next change, and postponed only when it has come.
         @usableFromInline var scheduled = CoreInstant.farPast
@@ -63,8 +63,9 @@ struct SlotEngine: ~Copyable {
     @usableFromInline var now = CoreInstant.farPast
     /// The slot of the last submit: a burst at one key needs no hashing. `UInt32.max` for none.
     @usableFromInline var recentSlot = UInt32.max
-    /// Whether no submit may take the fast path: after a shut-down, and while a call for all keys is under way.
-    @usableFromInline var needsSlowPath = false
+    /// Whether no submit may take the fast path: after a shut-down, while a call for all keys is under way, and where a submit
+    /// interrupts what is running.
+    @usableFromInline var needsSlowPath: Bool
     /// Whether the alarm has moved since the owner last looked.
     @usableFromInline var movesAlarm = false
     @usableFromInline var tally = Counters()
@@ -98,6 +99,8 @@ struct SlotEngine: ~Copyable {
     /// The number of executions started.
     var startCount: UInt64 = 0
     var startQueue = Heap<QueuedStart>()
+    /// What becomes of values that an interrupted execution gives back, and that nothing newer waits for.
+    var heldRule = HeldRule.hold
     /// Whether ``startWaiting()`` is running.
     var isStartingWaiting = false
     /// The number of values that have fallen due.
@@ -113,6 +116,7 @@ struct SlotEngine: ~Copyable {
     @usableFromInline
     init(_ setup: Setup, slots: consuming Slab<Slot>, executions: consuming Slab<KeyExecutions>) {
         self.setup = setup
+        needsSlowPath = setup.whileRunning.interruptsWhenSubmitted
         self.slots = slots
         keyExecutions = executions
     }

@@ -52,7 +52,7 @@ struct AllKeysRandomTests {
     private struct Runner: ~Copyable {
         var engine: Engine<Int, Int>
         var sweeps: [Sweep] = []
-        var running: [RunID] = []
+        var running: [Execution<Int, Int>] = []
         var now = 0
         var (started, ended) = (0, 0)
 
@@ -86,7 +86,8 @@ struct AllKeysRandomTests {
         mutating func finish(_ number: Int, _ throwing: Bool) {
             guard !running.isEmpty else { return }
             ended += 1
-            note(engine.ended(running.remove(at: number % running.count), throwing ? .threw : .returned).1)
+            let execution = running.remove(at: number % running.count)
+            note(engine.ended(execution.run, throwing ? .threw : .returned, returning: execution.batch).1)
         }
 
         mutating func end() {
@@ -100,7 +101,7 @@ struct AllKeysRandomTests {
         mutating func note(_ actions: Actions<Int, Int>) {
             for case .start(let execution) in actions.more {
                 started += 1
-                running.append(execution.run)
+                running.append(execution)
             }
         }
     }

@@ -6,6 +6,51 @@ import Testing
 /// Section 5 of the semantics: the other calls on a gate.
 @Suite("Flush, cancel, shut down, and questions")
 struct CallTests {
+    // MARK: - Touch
+
+    @Test("a touch postpones what is pending as a submit would, and changes nothing else")
+    func touch() throws {
+        let rig = try Rig(.debounce(10))
+        rig.submit("1", at: 0)
+        rig.touch(at: 6)
+        #expect(rig.due(at: 6) == 16)
+        rig.touch(at: 7, wait: 1)
+        #expect(rig.due(at: 7) == 8)
+        rig.advance(to: 8)
+        #expect(rig.executions == ["8 trailing 1"])
+        #expect(rig.engine.counters.submitted == 1)
+        #expect(rig.broken == [])
+    }
+
+    @Test("maxWait bounds what touches postpone, and .extend keeps the longer delay")
+    func touchWithBounds() throws {
+        let bounded = try Rig(.debounce(10, maxWait: 15))
+        bounded.submit("1", at: 0)
+        bounded.touch(at: 9)
+        #expect(bounded.due(at: 9) == 15)
+        let extending = try Rig(.debounce(10, .trailing, .extend))
+        extending.submit("1", at: 0)
+        extending.touch(at: 1, wait: 2)
+        #expect(extending.due(at: 1) == 10)
+    }
+
+    @Test("a touch opens no gate, and a throttle ignores it")
+    func touchOfNothing() throws {
+        let rig = try Rig(.debounce(10, [.leading, .trailing]))
+        rig.touch(at: 0)
+        #expect(rig.isIdle)
+        rig.submit("1", at: 1)
+        rig.touch(at: 8)
+        rig.submit("2", at: 12)
+        rig.advance(to: 30)
+        #expect(rig.executions == ["1 leading 1", "22 trailing 2"], "the touch has kept the burst open")
+        let throttle = try Rig(.throttle(10, .trailing))
+        throttle.submit("1", at: 0)
+        throttle.touch(at: 5)
+        #expect(throttle.due(at: 5) == 10)
+        #expect(rig.broken + throttle.broken == [])
+    }
+
     // MARK: - Flush
 
     @Test("flush executes what is pending now and makes the gate idle")

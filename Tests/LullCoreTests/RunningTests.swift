@@ -131,6 +131,195 @@ struct RunningTests {
         #expect(engine.runningExecutions == 1)
     }
 
+    // MARK: - restart
+
+    @Test("under .restart the running one is interrupted, and its values start again in front of the newer ones")
+    func restart() throws {
+        let rig = try rig(.restart, .collect)
+        rig.submit("2", at: 1, wait: 0)
+        rig.submit("3", at: 2, wait: 0)
+        rig.advance(to: 2)
+        #expect(rig.stopped == ["1"])
+        #expect(rig.executions == ["0 trailing 1"])
+        rig.end("1", .threw)
+        #expect(rig.executions.last == "2 trailing 1+2+3 ×3")
+        #expect(rig.firsts.last == 0)
+        #expect(rig.engine.counters.restarted == 1)
+        rig.end("3")
+        #expect(rig.fates("1", "2", "3") == [.executed, .executed, .executed])
+        #expect(rig.broken == [])
+    }
+
+    @Test("one value is kept as the combination says")
+    func restartWithOneValue() throws {
+        let latest = try rig(.restart, .latest)
+        latest.submit("2", at: 1, wait: 0)
+        latest.advance(to: 1)
+        latest.end("1", .threw)
+        #expect(latest.executions.last == "1 trailing 2 ×2")
+        #expect(latest.fates("1", "2") == [.superseded, .running])
+        let first = try rig(.restart, .first)
+        first.submit("2", at: 1, wait: 0)
+        first.advance(to: 1)
+        first.end("1", .threw)
+        #expect(first.executions.last == "1 trailing 1 ×2")
+        #expect(first.fates("1", "2") == [.running, .absorbed])
+        #expect(latest.broken + first.broken == [])
+    }
+
+    @Test("an interrupted execution that returns is executed, and the newer value starts alone")
+    func restartOfWhatReturns() throws {
+        let rig = try rig(.restart, .collect)
+        rig.submit("2", at: 1, wait: 0)
+        rig.advance(to: 1)
+        rig.end("1")
+        #expect(rig.executions.last == "1 trailing 2")
+        #expect(rig.fate("1") == .executed)
+        #expect(rig.engine.counters.restarted == 0)
+    }
+
+    @Test("interrupting at the submit, what goes back is held until the newer value falls due")
+    func held() throws {
+        let rig = try rig(.restart(interrupting: .whenSubmitted), .collect)
+        rig.submit("2", at: 1)
+        #expect(rig.stopped == ["1"])
+        rig.end("1", .threw)
+        #expect(rig.executions.count == 1)
+        #expect(rig.isPending(at: 5))
+        #expect(rig.fate("1") == .pending)
+        rig.advance(to: 11)
+        #expect(rig.executions.last == "11 trailing 1+2 ×2")
+        #expect(rig.broken == [])
+    }
+
+    @Test("what is held starts with a flush, and is dropped by a cancel", arguments: [true, false])
+    func heldAndCalled(_ flushes: Bool) throws {
+        let rig = try rig(.restart(interrupting: .whenSubmitted), .collect)
+        rig.submit("2", at: 1)
+        // The newer value is dropped before the execution has given its own back.
+        rig.cancel("k", at: 2)
+        rig.end("1", .threw)
+        #expect(rig.fates("1", "2") == [.pending, .cancelled])
+        #expect(rig.isPending(at: 2))
+        #expect(rig.due(at: 2) == nil)
+        if flushes {
+            rig.flush("k", at: 3)
+            #expect(rig.executions.last == "3 flush 1")
+        } else {
+            rig.cancel("k", at: 3)
+            #expect(rig.fate("1") == .cancelled)
+            #expect(rig.isIdle)
+        }
+        #expect(rig.broken == [])
+    }
+
+    @Test("an execution whose oldest submit is as old as maxWait is not interrupted")
+    func notForEver() throws {
+        let rig = try Rig(
+            .debounce(10, maxWait: 20), combination: .collect, whileRunning: .restart, handlersTakeTime: true)
+        rig.submit("1", at: 0)
+        rig.advance(to: 10)
+        rig.submit("2", at: 12, wait: 0)
+        rig.advance(to: 12)
+        rig.end("1", .threw)
+        #expect(rig.executions.last == "12 trailing 1+2 ×2")
+        rig.submit("3", at: 20, wait: 0)
+        rig.advance(to: 20)
+        #expect(rig.stopped == ["1"], "the oldest submit is 20 old")
+        rig.end("2")
+        #expect(rig.executions.last == "20 trailing 3")
+        #expect(rig.broken == [])
+    }
+
+    @Test("a cancel of what is running ends an interrupted execution as cancelled")
+    func cancelOfInterrupted() throws {
+        let rig = try rig(.restart, .collect)
+        rig.submit("2", at: 1, wait: 0)
+        rig.advance(to: 1)
+        rig.cancel("k", running: true, at: 2)
+        #expect(rig.stopped == ["1"], "it is cancelled once")
+        rig.end("1", .threw)
+        #expect(rig.fates("1", "2") == [.cancelled, .cancelled])
+        #expect(rig.broken == [])
+    }
+
+    @Test("a caller that waits for an interrupted execution waits for the one that gets its values")
+    func waitingForInterrupted() throws {
+        let rig = try rig(.restart, .collect)
+        #expect(rig.wait(1))
+        rig.submit("2", at: 1, wait: 0)
+        rig.advance(to: 1)
+        rig.end("1", .threw)
+        #expect(rig.resumed == [])
+        rig.end("2")
+        #expect(rig.resumed == [1])
+        #expect(rig.broken == [])
+    }
+
+    @Test("a part of a batch goes back in front of the rest")
+    func partOfABatch() throws {
+        let rig = try Rig(
+            .debounce(10), combination: .collect, whileRunning: .restart, maxBatch: 2, handlersTakeTime: true)
+        for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
+        rig.advance(to: 10)
+        #expect(rig.executions == ["10 trailing 1+2 ×2"])
+        rig.submit("4", at: 11, wait: 0)
+        rig.advance(to: 11)
+        rig.end("2", .threw)
+        #expect(rig.executions.last == "11 trailing 1+2 ×2")
+        rig.end("2")
+        #expect(rig.executions.last == "11 trailing 3+4 ×2")
+        #expect(rig.broken == [])
+    }
+
+    @Test("after a shut-down nothing is held: it starts at once, or is cancelled", arguments: [true, false])
+    func shutDownOfHeld(_ flushes: Bool) throws {
+        let rig = try rig(.restart(interrupting: .whenSubmitted), .collect)
+        rig.submit("2", at: 1)
+        rig.cancel("k", at: 2)
+        rig.shutDown(flushing: flushes, at: 3)
+        #expect(rig.wait(1))
+        rig.end("1", .threw)
+        #expect(rig.fate("1") == (flushes ? .running : .cancelled))
+        #expect(rig.resumed == (flushes ? [] : [1]))
+        if flushes { rig.end("1") }
+        #expect(rig.resumed == [1])
+        #expect(rig.isIdle)
+        #expect(rig.broken == [])
+    }
+
+    // MARK: - Interrupting at the submit
+
+    @Test("under .cancelRunning, too, a submit can cancel what is running, and keeps maxWait")
+    func cancelRunningWhenSubmitted() throws {
+        let rig = try Rig(
+            .debounce(10, maxWait: 15), whileRunning: .cancelRunning(interrupting: .whenSubmitted),
+            handlersTakeTime: true)
+        rig.submit("1", at: 0, wait: 0)
+        rig.advance(to: 0)
+        rig.submit("2", at: 1)
+        #expect(rig.stopped == ["1"])
+        rig.end("1", .threw)
+        #expect(rig.fate("1") == .superseded)
+        rig.submit("3", at: 9)
+        rig.advance(to: 16)
+        #expect(rig.executions.last == "16 maxWait 3 ×2")
+        #expect(rig.broken == [])
+    }
+
+    @Test("a submit that is absorbed or rejected interrupts nothing")
+    func refused() throws {
+        let rig = try Rig(
+            .debounce(10, [.leading]), whileRunning: .restart(interrupting: .whenSubmitted), handlersTakeTime: true)
+        rig.submit("1", at: 0)
+        rig.submit("2", at: 1)
+        #expect(rig.fate("2") == .absorbed)
+        rig.shutDown(flushing: true, at: 2)
+        rig.submit("3", at: 3)
+        #expect(rig.stopped == [])
+        #expect(rig.broken == [])
+    }
+
     // MARK: - concurrent
 
     @Test("under .concurrent both run, and end independently")

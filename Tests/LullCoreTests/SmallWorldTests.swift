@@ -10,7 +10,7 @@ import Testing
 @Suite("Small world", .ownThreads)
 struct SmallWorldTests {
     enum Call: CaseIterable {
-        case submit, submitShortly, flush, cancel, step, twoSteps
+        case submit, submitShortly, touch, flush, cancel, step, twoSteps
     }
 
     /// A gate and the reference's, at one instant.
@@ -43,7 +43,7 @@ struct SmallWorldTests {
             switch call {
             case .step: now += 1
             case .twoSteps: now += 2
-            case .submit, .submitShortly, .flush, .cancel: break
+            case .submit, .submitShortly, .touch, .flush, .cancel: break
             }
             guard settle() else { return false }
             let at = CoreInstant(now)
@@ -53,6 +53,10 @@ struct SmallWorldTests {
                 let wait = call == .submit ? nil : 1
                 let decision = gate.submit(at: at, wait: wait.map { CoreDuration($0) }, by: policy)
                 return isSame(decision, reference.submit(at: now, wait: wait))
+            case .touch:
+                gate.touch(at: at, wait: nil, by: policy)
+                reference.touch(at: now, wait: nil)
+                return true
             case .flush: return isSame(gate.flush(at: at, by: policy), reference.flush(at: now))
             case .cancel:
                 gate.close(at: at, by: policy)

@@ -122,6 +122,19 @@ public struct ReferenceGate: Hashable, Sendable {
         return .absorbed
     }
 
+    /// Postpones the end of the burst of an open gate of a debounce, after everything due by `now` has been done.
+    public mutating func touch(at now: Int, wait: Int?) {
+        guard policy.kind == .debounce, let openUntil else { return }
+        let quiet = later(now, by: max(0, wait ?? policy.wait))
+        self.openUntil = policy.extends ? max(quiet, openUntil) : quiet
+    }
+
+    /// Notes a due instant of values that went back.
+    mutating func noteDue(at now: Int) {
+        latestDue = now
+        openUntil = nil
+    }
+
     /// Makes the gate idle and executes what is pending, after everything due by `now` has been done.
     public mutating func flush(at now: Int) -> Due? {
         openUntil = nil

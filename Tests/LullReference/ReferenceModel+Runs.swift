@@ -13,17 +13,80 @@ extension ReferenceModel {
             new.due.count += old.due.count
             new.due.first = old.due.first
             new.isRest = old.isRest
+        } else if let held = keys[index].held {
+            new.values = combine(held.values, with: values)
+            new.due.count += held.due.count
+            new.due.first = held.due.first
+            keys[index].held = nil
         }
         keys[index].waiting = new
         queueIfRest(index)
-        if setup.whileRunning == .cancelRunning { cancelRuns(index, .superseded) }
+        interruptRuns(index, at: due.at)
         startWaiting()
+    }
+
+    /// Makes room for a newer value that is due, or submitted, at an instant, if the rule says so.
+    mutating func interruptRuns(_ index: Int, at instant: Int) {
+        if setup.whileRunning == .cancelRunning { cancelRuns(index, .superseded) }
+        guard setup.whileRunning == .restart else { return }
+        for number in keys[index].running.indices {
+            let run = keys[index].running[number]
+            let limit = setup.policy.kind == .debounce ? setup.policy.maxWait.map { later(run.first, by: $0) } : nil
+            guard run.fateIfItThrows == .failed, run.telling == nil, !run.isInterrupted,
+                limit.map({ instant < $0 }) ?? true
+            else { continue }
+            keys[index].running[number].isInterrupted = true
+            events.append(.stop(run.number))
+        }
+    }
+
+    /// What is held falls due, on the edge `flush`.
+    mutating func flushHeld(_ index: Int) {
+        guard let held = keys[index].held else { return }
+        keys[index].held = nil
+        dueCount += 1
+        let due = ReferenceGate.Due(at: now, edge: .flush, count: held.due.count, first: held.due.first)
+        keys[index].waiting = Waiting(values: held.values, due: due, queuedAt: now, dueNumber: dueCount)
+        keys[index].gate.noteDue(at: now)
+        startWaiting()
+    }
+
+    /// The values of an interrupted execution are pending again: in front of what waits, or held.
+    private mutating func putBack(_ run: Run, _ index: Int) {
+        let key = keys[index].key
+        restarts += 1
+        for value in run.values { fates[value] = .pending }
+        keys[index].running.removeAll { $0.number == run.number }
+        if var waiting = keys[index].waiting {
+            waiting.values = combine(run.values, with: waiting.values)
+            waiting.due.count += run.count
+            waiting.due.first = min(run.first, waiting.due.first)
+            keys[index].waiting = waiting
+            moveWaiters(from: run, to: key)
+            queueIfRest(index)
+        } else {
+            let due = ReferenceGate.Due(at: now, edge: .flush, count: run.count, first: run.first)
+            keys[index].held = Waiting(values: run.values, due: due, queuedAt: now, dueNumber: 0)
+            guard flushesHeld == true, keys[index].gate.due == nil else { return }
+            moveWaiters(from: run, to: key)
+            flushHeld(index)
+        }
+    }
+
+    /// Who waits for an interrupted execution waits for the one that gets its values.
+    private mutating func moveWaiters(from run: Run, to key: String) {
+        for waiter in waiters.indices where waiters[waiter].runs.contains(run.number) {
+            waiters[waiter].runs.removeAll { $0 == run.number }
+            if waiters[waiter].keys[key] == nil { waiters[waiter].keys[key] = run.values.last }
+        }
     }
 
     /// Cancels the running executions of a key that are not cancelled yet.
     mutating func cancelRuns(_ index: Int, _ fate: ReferenceFate) {
         for run in keys[index].running.indices
-        where keys[index].running[run].fateIfItThrows == .failed && keys[index].running[run].telling == nil {
+        where keys[index].running[run].fateIfItThrows == .failed && keys[index].running[run].telling == nil
+            && !keys[index].running[run].isInterrupted
+        {
             keys[index].running[run].fateIfItThrows = fate
             events.append(.stop(keys[index].running[run].number))
         }
@@ -65,7 +128,8 @@ extension ReferenceModel {
         executions.append(execution)
         events.append(.start(execution))
         for value in values { fates[value] = .running }
-        keys[index].running.append(Run(number: execution.run, values: values))
+        keys[index].running.append(
+            Run(number: execution.run, values: values, count: count, first: waiting.due.first))
         for waiter in waiters.indices {
             guard let last = waiters[waiter].keys[key] else { continue }
             waiters[waiter].runs.append(execution.run)
@@ -82,8 +146,11 @@ extension ReferenceModel {
     }
 
     mutating func cancelWaiting(_ index: Int) {
-        for value in keys[index].waiting?.values ?? [] { fates[value] = .cancelled }
+        for value in (keys[index].waiting?.values ?? []) + (keys[index].held?.values ?? []) {
+            fates[value] = .cancelled
+        }
         keys[index].waiting = nil
+        keys[index].held = nil
         let key = keys[index].key
         for waiter in waiters.indices { waiters[waiter].keys[key] = nil }
         resumeWaiters()
@@ -94,10 +161,20 @@ extension ReferenceModel {
     public mutating func ended(_ run: Int, threw: Bool = false, telling steps: Int = 0) {
         for index in keys.indices {
             for ended in keys[index].running.indices where keys[index].running[ended].number == run {
+                if threw, keys[index].running[ended].isInterrupted {
+                    if flushesHeld != false || keys[index].waiting != nil {
+                        putBack(keys[index].running[ended], index)
+                        break
+                    }
+                    keys[index].running[ended].fateIfItThrows = .cancelled
+                }
                 keys[index].running[ended].telling = steps
                 let ended = keys[index].running[ended]
                 for value in ended.values { fates[value] = threw ? ended.fateIfItThrows : .executed }
             }
+        }
+        for waiter in waiters.indices where !running.contains(run) && !telling.contains(run) {
+            waiters[waiter].runs.removeAll { $0 == run }
         }
         leaveIfTold(run)
         startWaiting()

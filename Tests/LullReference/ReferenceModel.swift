@@ -11,6 +11,8 @@ public struct ReferenceModel: Sendable {
         /// The pending values, combined.
         var values: [Int] = []
         var waiting: Waiting?
+        /// What an interrupted execution has given back, while nothing newer is due. Its instant and edge mean nothing.
+        var held: Waiting?
         var running: [Run] = []
     }
 
@@ -29,6 +31,11 @@ public struct ReferenceModel: Sendable {
     struct Run: Sendable {
         var number: Int
         var values: [Int]
+        /// The number of submits behind it, and the instant of the oldest.
+        var count: Int
+        var first: Int
+        /// Whether its values go back if it throws.
+        var isInterrupted = false
         /// Once its handler has ended: how many steps of telling its outcome have not.
         var telling: Int?
         /// How its submits end if it throws.
@@ -58,6 +65,10 @@ public struct ReferenceModel: Sendable {
     var bursts = 0
     var dueCount = 0
     var isShutDown = false
+    /// How often values went back.
+    public internal(set) var restarts = 0
+    /// Once nothing is held any more: whether what goes back is flushed or cancelled.
+    var flushesHeld: Bool?
 
     /// Creates a model with nothing pending.
     public init(_ setup: ReferenceSetup) {
@@ -113,7 +124,7 @@ public struct ReferenceModel: Sendable {
     }
 
     /// Whether a key has an open gate or a waiting value.
-    func isActive(_ index: Int) -> Bool { isOpen(index) || keys[index].waiting != nil }
+    func isActive(_ index: Int) -> Bool { isOpen(index) || keys[index].waiting != nil || keys[index].held != nil }
 
     /// Whether a key is remembered for its spacing alone.
     func isResting(_ index: Int) -> Bool { !isActive(index) && keys[index].gate.next ?? .min > now }
@@ -134,6 +145,7 @@ public struct ReferenceModel: Sendable {
         switch keys[index].gate.submit(at: now, wait: wait) {
         case .pending:
             keys[index].values = combine(keys[index].values, with: [number])
+            if setup.interruptsWhenSubmitted, fates[number] != .absorbed { interruptRuns(index, at: now) }
         case .completes(let due):
             let values = combine(takeValues(index), with: [number])
             fallDue(index, values, due)
@@ -165,8 +177,18 @@ public struct ReferenceModel: Sendable {
     public mutating func flush(_ key: String? = nil, at instant: Int) {
         advance(to: instant)
         for index in inOrderOfBursts(key) {
-            if let due = keys[index].gate.flush(at: now) { fallDue(index, takeValues(index), due) }
+            if let due = keys[index].gate.flush(at: now) {
+                fallDue(index, takeValues(index), due)
+            } else {
+                flushHeld(index)
+            }
         }
+    }
+
+    /// "Still busy", without a value.
+    public mutating func touch(_ key: String, at instant: Int, wait: Int? = nil) {
+        advance(to: instant)
+        for index in keys.indices where keys[index].key == key { keys[index].gate.touch(at: now, wait: wait) }
     }
 
     /// Drops what is pending or waiting under a key or under all.
@@ -180,22 +202,37 @@ public struct ReferenceModel: Sendable {
             for run in keys[index].running.indices where keys[index].running[run].fateIfItThrows == .superseded {
                 keys[index].running[run].fateIfItThrows = .cancelled
             }
-            if running { cancelRuns(index, .cancelled) }
+            if running {
+                for run in keys[index].running.indices where keys[index].running[run].isInterrupted {
+                    keys[index].running[run].isInterrupted = false
+                    keys[index].running[run].fateIfItThrows = .cancelled
+                }
+                cancelRuns(index, .cancelled)
+            }
         }
     }
 
     /// The owner is released: drops what is due in the far future, which is never executed.
     public mutating func dropUnreachable(at instant: Int) {
         advance(to: instant)
-        for index in keys.indices where keys[index].gate.due == .max {
-            keys[index].gate.cancel()
-            for value in takeValues(index) { fates[value] = .cancelled }
+        for index in keys.indices {
+            if keys[index].gate.due == .max {
+                keys[index].gate.cancel()
+                for value in takeValues(index) + (keys[index].held?.values ?? []) { fates[value] = .cancelled }
+                keys[index].held = nil
+            } else if keys[index].gate.due == nil {
+                flushHeld(index)
+            }
         }
     }
+
+    /// Holds nothing from now on.
+    public mutating func stopHolding(flushing: Bool) { flushesHeld = flushing }
 
     /// Refuses submits from now on, and flushes or drops what is pending.
     public mutating func shutDown(flushing: Bool, at instant: Int) {
         isShutDown = true
+        stopHolding(flushing: flushing)
         if flushing { flush(at: instant) } else { cancel(at: instant) }
     }
 
@@ -214,7 +251,11 @@ public struct ReferenceModel: Sendable {
     }
 
     /// Returns whether a key has a value that is not yet due.
-    public func isPending(_ key: String, at instant: Int) -> Bool { nextDue(key, at: instant) != nil }
+    public func isPending(_ key: String, at instant: Int) -> Bool {
+        var then = self
+        then.advance(to: instant)
+        return then.keys.contains { $0.key == key && ($0.gate.due != nil || $0.held != nil) }
+    }
 
     /// The number of keys with an open gate or a waiting value, after everything due by `now` has been done.
     public var openKeys: Int { keys.indices.filter(isActive).count }

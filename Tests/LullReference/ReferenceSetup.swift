@@ -61,6 +61,8 @@ public struct ReferenceSetup: Hashable, Sendable {
         case queue
         /// The running one is cancelled, and awaited.
         case cancelRunning
+        /// The running one is interrupted, and awaited; if it throws, its values go back.
+        case restart
         /// Both run.
         case concurrent
         /// A due value is dropped, unless it was flushed.
@@ -73,6 +75,8 @@ public struct ReferenceSetup: Hashable, Sendable {
     public var combination: Combination
     /// What becomes of a value that falls due while an execution of its key is running.
     public var whileRunning: WhileRunning
+    /// Whether a running execution is cancelled or interrupted by a submit, rather than when that is due.
+    public var interruptsWhenSubmitted = false
     /// The greatest number of executions that run at once, if there is a limit.
     public var maxConcurrent: Int?
     /// The greatest number of keys that are open or waiting, if there is a limit.
@@ -105,7 +109,7 @@ extension ReferenceSetup: CustomStringConvertible {
         if let maxCount = policy.maxCount { words.append("maxCount \(maxCount)") }
         if let spacing = policy.spacing { words.append("spacing \(spacing)") }
         words.append("\(combination)")
-        words.append("\(whileRunning)")
+        words.append("\(whileRunning)\(interruptsWhenSubmitted ? " when submitted" : "")")
         if let maxConcurrent { words.append("maxConcurrent \(maxConcurrent)") }
         if let capacity { words.append("capacity \(capacity)") }
         if let maxBatch { words.append("maxBatch \(maxBatch)") }

@@ -45,7 +45,7 @@ extension Runtime {
         _ kind: Sweep.Kind, _ closing: Bool, _ promise: Promise<Void>?, at now: CoreInstant
     ) -> WaiterID {
         let (isAwaited, waiter) = handle { engine in
-            if closing { engine.close() }
+            if closing { close(kind) }
             let actions = engine.sweep(kind, at: now)
             lastWaiter += 1
             guard let promise, engine.addWaiter(lastWaiter) else { return ((false, lastWaiter), actions) }
@@ -65,7 +65,7 @@ extension Runtime {
         let waiter: WaiterID
         var sweep: Sweep
         (sweep, waiter) = lock.withLock {
-            if closing { engine.close() }
+            if closing { close(kind) }
             lastWaiter += 1
             if let promise { waiters[lastWaiter] = promise }
             return (engine.beginSweep(kind, at: now, waiter: promise == nil ? nil : lastWaiter), lastWaiter)
@@ -76,6 +76,13 @@ extension Runtime {
             pauseBetweenPortions()
         }
         return waiter
+    }
+
+    /// Refuses submits from now on. The caller holds the lock.
+    @inlinable
+    func close(_ kind: Sweep.Kind) {
+        engine.close()
+        engine.stopHolding(flushing: kind == .flush)
     }
 
     /// Starts the executions that are due by an instant, in portions.
@@ -115,6 +122,7 @@ extension Runtime {
     /// Handles the release of the owner, as `atEnd` says. Values that are still pending keep the runtime alive until they are due.
     @inlinable
     func ownerIsReleased() {
+        lock.withLock { engine.stopHolding(flushing: atEnd != .drop) }
         switch atEnd {
         case .executeWhenDue:
             // No call can bring forward what is due in the far future.

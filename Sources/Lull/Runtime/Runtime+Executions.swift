@@ -32,7 +32,7 @@ extension Runtime {
             if state.isRunning { engine.attach(tasks.insert(task), to: run) }
             return state
         }
-        if state == .cancelling { task.cancel() }
+        if state.isCancelling { task.cancel() }
     }
 
     /// Makes the work of an execution, and reports to a tracking clock that it begins.
@@ -120,12 +120,15 @@ extension Runtime {
             if !engine.isCancelling(execution.run) { steps = max(steps, 1) + (onFailure == nil ? 0 : 1) }
         }
         let task = tasks.count == 0 ? nil : engine.attachment(of: execution.run).map { tasks.remove($0) }
-        var (verdict, actions) = engine.ended(execution.run, ending, telling: steps)
+        var (verdict, actions) =
+            ending == .returned
+            ? engine.ended(execution.run, ending, telling: steps)
+            : engine.ended(execution.run, ending, returning: execution.batch, telling: steps)
         if hasObservers { recordEnd(of: execution, verdict, actions, at: now) }
         let sendsBlocks = makeReady(&actions)
         return ExecutionEnd(
             verdict: verdict, actions: actions, task: task, discarded: engine.takeDiscarded(),
-            hasObservers: hasObservers, sendsBlocks: sendsBlocks, isTold: steps > 0)
+            hasObservers: hasObservers, sendsBlocks: sendsBlocks, isTold: steps > 0 && verdict != .interrupted)
     }
 
     /// Performs what the engine asks for at the end of an execution, and tells its outcome.
@@ -156,6 +159,8 @@ extension Runtime {
             deliver(.superseded, to: execution.batch, of: run)
         case .cancelled:
             deliver(.cancelled, to: execution.batch, of: run)
+        case .interrupted:
+            preconditionFailure("the outcome of submits that are pending again was told")
         }
         told(run)
     }

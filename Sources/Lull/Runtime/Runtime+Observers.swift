@@ -107,8 +107,10 @@ extension Runtime {
             case .failed: .failed
             case .superseded: .superseded
             case .cancelled: .cancelled
+            case .interrupted: .interrupted
             }
-        record(kind, execution.key, at: now, count: execution.count, edge: execution.edge)
+        let count = verdict == .interrupted ? execution.batch.size : execution.count
+        record(kind, execution.key, at: now, count: count, edge: execution.edge)
         record(actions.more[...], at: now)
     }
 

@@ -96,7 +96,7 @@ extension Runtime {
     @inlinable
     func takeFirst(to run: UnsafeMutablePointer<QueueRun>) -> Bool {
         guard queueRuns.takeFirst(to: run) else { return false }
-        run.pointee.isCancelled = engine.attach(.max, to: run.pointee.execution.run) == .cancelling
+        run.pointee.isCancelled = engine.attach(.max, to: run.pointee.execution.run).isCancelling
         return true
     }
 

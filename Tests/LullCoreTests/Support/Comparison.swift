@@ -66,11 +66,21 @@ final class Comparison {
             } else {
                 note(engine.cancel(running: running, at: CoreInstant(at)))
             }
+        case .touch(let key, let at, let wait):
+            arrive(at)
+            model.touch(key, at: at, wait: wait)
+            let delay = wait.map { CoreDuration($0) }
+            if let broken = call({ $0.touch(key, at: CoreInstant(at), wait: delay) }) { return broken }
+        case .stopHolding(let flushing):
+            if isLazy, let difference = synchronise() { return difference }
+            model.stopHolding(flushing: flushing)
+            engine.stopHolding(flushing: flushing)
         case .shutDown(let flushing, let at):
             arrive(at)
             model.shutDown(flushing: flushing, at: at)
             if isLazy {
                 engine.close()
+                engine.stopHolding(flushing: flushing)
                 begin(flushing ? .flush : .cancel(running: false), at)
             } else {
                 note(engine.shutDown(flushing: flushing, at: CoreInstant(at)))
@@ -170,7 +180,8 @@ final class Comparison {
     private func end(_ run: Int, threw: Bool, telling steps: Int) {
         guard let name = runs[run], let execution = executions[Int(name.serial)] else { return }
         model.ended(run, threw: threw, telling: steps)
-        let (verdict, actions) = engine.ended(name, threw ? .threw : .returned, telling: steps)
+        let (verdict, actions) = engine.ended(
+            name, threw ? .threw : .returned, returning: execution.batch, telling: steps)
         for value in execution.batch.values { fates[value] = ReferenceFate(verdict) }
         note(actions)
     }
@@ -207,7 +218,9 @@ final class Comparison {
             if found.map({ Int($0.nanoseconds) }) != expected {
                 return "next due of \(key ?? "all") at \(at): \(describe(found)) instead of \(describe(expected))"
             }
-            if let key, engine.isPending(key, at: CoreInstant(at)) != (expected != nil) { return "pending of \(key)" }
+            if let key, engine.isPending(key, at: CoreInstant(at)) != model.isPending(key, at: at) {
+                return "pending of \(key)"
+            }
         }
         return nil
     }
@@ -238,7 +251,7 @@ final class Comparison {
         if stops.sorted() != namedStops.sorted() { return "stops \(stops) instead of \(namedStops)" }
         if resumes.sorted() != expectedResumes.sorted() { return "resumes \(resumes) instead of \(expectedResumes)" }
         if fates != model.fates { return "the fates are \(fates) instead of \(model.fates)" }
-        let counters = Counters(model.fates)
+        let counters = Counters(model.fates, restarts: model.restarts)
         if engine.counters != counters { return "the counters are \(engine.counters) instead of \(counters)" }
         executionCount += starts.count
         (starts, stops, resumes) = ([], [], [])

@@ -41,10 +41,12 @@ extension Setup {
             case .first: .first
             case .collect: .collect
             }
+        let interrupting: Interrupting = setup.interruptsWhenSubmitted ? .whenSubmitted : .whenDue
         let whileRunning: WhileRunning =
             switch setup.whileRunning {
             case .queue: .queue
-            case .cancelRunning: .cancelRunning
+            case .cancelRunning: .cancelRunning(interrupting: interrupting)
+            case .restart: .restart(interrupting: interrupting)
             case .concurrent: .concurrent
             case .skip: .skip
             }
@@ -86,6 +88,7 @@ extension ReferenceFate {
             case .failed: .failed
             case .superseded: .superseded
             case .cancelled: .cancelled
+            case .interrupted: .pending
             }
     }
 }
@@ -101,8 +104,9 @@ extension ReferenceExecution {
 
 extension Counters {
     /// Creates the counters that add up the reference model's fates.
-    init(_ fates: [ReferenceFate]) {
+    init(_ fates: [ReferenceFate], restarts: Int) {
         self.init()
+        restarted = restarts
         submitted = fates.count
         for fate in fates {
             switch fate {

@@ -107,7 +107,9 @@ extension SlotEngine {
             broken.unless(!runs.isEmpty || executions.waiting != nil, "\(key) has executions")
             broken.unless(runs.count < 2 || setup.whileRunning == .concurrent, "the runs of \(key) do not overlap")
             if let waiting = executions.waiting {
-                let isBlocked = setup.whileRunning != .concurrent && !runs.isEmpty
+                broken.unless(
+                    !waiting.isHeld || runs.allSatisfy { $0.state == .telling }, "\(key) holds nothing while it runs")
+                let isBlocked = waiting.isHeld || setup.whileRunning != .concurrent && !runs.isEmpty
                 let position = Int(executions.queuePosition)
                 let isQueued = position < startQueue.count && startQueue[position].executions == index
                 broken.unless(executions.hasValues && waiting.size > 0, "\(key) has the values that wait")
@@ -147,7 +149,8 @@ extension SlotEngine {
             pending += setup.combination == .collect ? count : min(count, 1)
         }
         keyExecutions.forEach { _, executions in
-            waiting += executions.pointee.waiting?.size ?? 0
+            let size = executions.pointee.waiting?.size ?? 0
+            if executions.pointee.isHeld { pending += size } else { waiting += size }
             let runs = executions.pointee.others + (executions.pointee.run.map { [$0] } ?? [])
             running += runs.filter { $0.state != .telling }.reduce(0) { $0 + $1.size }
         }

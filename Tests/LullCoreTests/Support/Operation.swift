@@ -5,9 +5,12 @@ enum Operation: Sendable, CustomStringConvertible {
     case submit(String, at: Int, wait: Int?)
     case flush(String?, at: Int)
     case cancel(String?, running: Bool, at: Int)
+    case touch(String, at: Int, wait: Int?)
     case shutDown(flushing: Bool, at: Int)
     /// The owner is released.
     case dropUnreachable(at: Int)
+    /// No more submits are expected.
+    case stopHolding(flushing: Bool)
     /// Time advances; with a `limit`, the engine does no more than this many executions a call.
     case advance(to: Int, limit: Int?)
     /// One of the running executions ends: the n-th, modulo their number. Its outcome is told in some steps.
@@ -26,6 +29,8 @@ enum Operation: Sendable, CustomStringConvertible {
         case .submit(let key, let at, let wait): "\(at) submit \(key)" + (wait.map { " wait \($0)" } ?? "")
         case .flush(let key, let at): "\(at) flush \(key ?? "all")"
         case .cancel(let key, let running, let at): "\(at) cancel \(key ?? "all")" + (running ? " and running" : "")
+        case .touch(let key, let at, let wait): "\(at) touch \(key)" + (wait.map { " wait \($0)" } ?? "")
+        case .stopHolding(let flushing): "hold nothing, " + (flushing ? "flushing" : "dropping")
         case .shutDown(let flushing, let at): "\(at) shut down " + (flushing ? "flushing" : "dropping")
         case .dropUnreachable(let at): "\(at) drop what is unreachable"
         case .advance(let at, let limit): "\(at) advance" + (limit.map { " limit \($0)" } ?? "")
@@ -85,6 +90,10 @@ struct Trial: Sendable {
                 let steps = tells ? random.pick([0, 0, 1, 1, 2]) : 0
                 operations.append(
                     tells && random.oneIn(2) ? .told(number) : .ended(number, threw: random.oneIn(3), telling: steps))
+            case 9...20 where random.oneIn(200): operations.append(.stopHolding(flushing: random.oneIn(2)))
+            case 39:
+                operations.append(
+                    .touch(random.pick(keys), at: at, wait: random.oneIn(4) ? random.pick([0, 1, 4, 8]) : nil))
             case 9...20 where random.oneIn(60): operations.append(.dropUnreachable(at: at))
             case 9...20 where random.oneIn(120): operations.append(.shutDown(flushing: random.oneIn(2), at: at))
             default:
@@ -114,8 +123,9 @@ extension ReferenceSetup {
             policy, combination: random.pick(Combination.allCases), whileRunning: random.pick(WhileRunning.allCases),
             maxConcurrent: random.oneIn(2) ? random.pick([1, 1, 2, 3]) : nil,
             capacity: random.oneIn(3) ? random.pick([1, 2, 3, 4]) : nil)
+        if whileRunning == .cancelRunning || whileRunning == .restart { interruptsWhenSubmitted = random.oneIn(2) }
         if combination == .collect {
-            if whileRunning == .cancelRunning { whileRunning = .queue }
+            if whileRunning == .cancelRunning { whileRunning = .restart }
             if random.oneIn(2) { maxBatch = random.pick([1, 2, 2, 3]) }
         }
     }

@@ -57,6 +57,10 @@ final class Rig {
         note(key.map { engine.cancel($0, running: running, at: at) } ?? engine.cancel(running: running, at: at))
     }
 
+    func touch(_ key: String = "k", at instant: Int, wait: CoreDuration? = nil) {
+        note(engine.touch(key, at: CoreInstant(instant), wait: wait))
+    }
+
     func shutDown(flushing: Bool, at instant: Int) {
         note(engine.shutDown(flushing: flushing, at: CoreInstant(instant)))
     }
@@ -77,7 +81,7 @@ final class Rig {
         }
         let ended = running.remove(at: index).execution
         if steps > 0 { telling.append((value, ended.run)) }
-        let (verdict, actions) = engine.ended(ended.run, ending, telling: steps)
+        let (verdict, actions) = engine.ended(ended.run, ending, returning: ended.batch, telling: steps)
         for value in ended.batch.values { fates[value] = ReferenceFate(verdict) }
         note(actions)
     }
@@ -109,7 +113,7 @@ final class Rig {
     /// The rules of the engine's data that do not hold, and the law of conservation if the fates break it.
     var broken: [String] {
         let rules = engine.checkInvariants()
-        return Counters(Array(fates.values)) == engine.counters
+        return Counters(Array(fates.values), restarts: engine.counters.restarted) == engine.counters
             ? rules : rules + ["the counters are those of the fates"]
     }
 

@@ -93,13 +93,25 @@ extension Coalescer {
         runtime.lock.withLock { runtime.engine.counters }
     }
 
-    /// Whether a value is pending under any key: submitted, and not yet due.
+    /// Whether nothing is pending, waiting to start or running under any key, and all outcomes have been told. Costs a lock.
+    @inlinable
+    public var isIdle: Bool {
+        runtime.lock.withLock { runtime.engine.isIdle }
+    }
+
+    /// Whether a handler is running, for any key: for a spinner. Costs a lock.
+    @inlinable
+    public var isRunning: Bool {
+        runtime.lock.withLock { runtime.engine.runningExecutions > 0 }
+    }
+
+    /// Whether a value is pending under any key: submitted, and not yet due; or held, after its execution was interrupted.
     ///
     /// A value that is due and waits to start, since its key or all slots are busy, is not pending in this sense,
     /// although ``LullCore/Counters/pending`` counts it.
     @inlinable
     public var isPending: Bool {
-        timeUntilDue != nil
+        timeUntilDue != nil || runtime.lock.withLock { runtime.engine.isHolding }
     }
 
     /// The time until the first pending value falls due, or nil if nothing is pending. With many keys, this starts what

@@ -60,6 +60,21 @@ public final class Debouncer<Value: Sendable, Output: Sendable>:
 }
 
 extension Debouncer {
+    /// Says "still busy" without a value: what is pending waits as long as after a submit (<doc:Semantics>, section 5). For
+    /// a typing indicator, for example.
+    ///
+    /// `maxWait` still bounds the wait. With nothing pending and no burst going on, nothing happens.
+    public func touch() {
+        runtime.touch(NoKey())
+    }
+
+    /// Says "still busy", with a delay for this call in place of the debouncer's wait.
+    ///
+    /// - Parameter delay: The quiet period from now on; a negative one counts as zero.
+    public func touch(after delay: Duration) {
+        runtime.touch(NoKey(), wait: CoreDuration(delay))
+    }
+
     /// Creates a debouncer whose handler runs in a task of its own, on the actor of the closure.
     ///
     /// In the initialiser of a `lazy var` the compiler does not infer the actor. There, write
@@ -75,7 +90,8 @@ extension Debouncer {
     ///   - edges: Whether a burst is executed at its beginning, when it has come to rest, or both.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
+    ///     `.restart`.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
@@ -112,7 +128,8 @@ extension Debouncer {
     ///   - policy: When values fall due, as made by `Policy.debounce`.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
+    ///     `.restart`.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
@@ -165,7 +182,7 @@ extension Debouncer {
     /// The values are kept until then: give a `maxCount` or a `maxWait` if there may be many. `maxCount` decides when
     /// to execute; `maxBatch` bounds how many values one execution gets, and the rest follows in further executions
     /// (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of a cancelled execution would be
-    /// lost; use `.queue`. The other parameters are those of the form without `collecting`.
+    /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),

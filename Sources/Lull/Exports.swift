@@ -4,6 +4,8 @@
 @_exported public import enum LullCore.DelayRule
 @_exported public import enum LullCore.Edge
 @_exported public import struct LullCore.Edges
+@_exported public import enum LullCore.Fate
+@_exported public import enum LullCore.Interrupting
 @_exported public import struct LullCore.Policy
 @_exported public import enum LullCore.PolicyError
 @_exported public import enum LullCore.Rejection

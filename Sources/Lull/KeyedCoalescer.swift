@@ -79,10 +79,12 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         runtime.lock.withLock { runtime.engine.isIdle(key) }
     }
 
-    /// Whether a value is pending under a key: submitted, and not yet due. One that is due and waits to start is not.
+    /// Whether a value is pending under a key: submitted, and not yet due; or held, after its execution was interrupted. One
+    /// that is due and waits to start is not.
     @inlinable
     public func isPending(_ key: Key) -> Bool {
-        timeUntilDue(key) != nil
+        let now = runtime.clock.now()
+        return runtime.lock.withLock { runtime.engine.isPending(key, at: now) }
     }
 
     /// The time until what is pending under a key falls due, or nil if nothing is pending.

@@ -66,6 +66,23 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Out
 }
 
 extension KeyedDebouncer {
+    /// Says "still busy" without a value: what is pending under a key waits as long as after a submit (<doc:Semantics>,
+    /// section 5). For a typing indicator, for example.
+    ///
+    /// `maxWait` still bounds the wait. With nothing pending and no burst going on under the key, nothing happens.
+    public func touch(_ key: Key) {
+        runtime.touch(key)
+    }
+
+    /// Says "still busy", with a delay for this call in place of the debouncer's wait.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - delay: The quiet period from now on; a negative one counts as zero.
+    public func touch(_ key: Key, after delay: Duration) {
+        runtime.touch(key, wait: CoreDuration(delay))
+    }
+
     /// Creates a debouncer whose handler runs in a task of its own, on the actor of the closure.
     ///
     /// In the initialiser of a `lazy var` the compiler does not infer the actor. There, write
@@ -81,7 +98,8 @@ extension KeyedDebouncer {
     ///   - edges: Whether a burst is executed at its beginning, when it has come to rest, or both.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
+    ///     `.restart`.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
@@ -114,7 +132,8 @@ extension KeyedDebouncer {
     ///   - policy: When values fall due, as made by `Policy.debounce`.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
+    ///     `.restart`.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
@@ -162,7 +181,7 @@ extension KeyedDebouncer {
     /// The values are kept until then: give a `maxCount` or a `maxWait` if there may be many. `maxCount` decides when
     /// to execute; `maxBatch` bounds how many values one execution gets, and the rest follows in further executions
     /// (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of a cancelled execution would be
-    /// lost; use `.queue`. The other parameters are those of the form without `collecting`.
+    /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
@@ -194,5 +213,44 @@ extension KeyedDebouncer {
             options.checked(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
             .queue(queue, .all { key, values in try handler(key, values) }))
+    }
+}
+
+extension KeyedDebouncer where Value == Void {
+    /// Creates a debouncer without a value, whose handler runs in a task of its own, on the actor of the closure.
+    ///
+    /// ```swift
+    /// let sync = KeyedDebouncer(for: .seconds(2)) { (account: Account.ID) in try await server.sync(account) }
+    /// sync.submit(for: account.id)
+    /// ```
+    ///
+    /// The parameters are those of the form with a value.
+    public convenience init(
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, whileRunning: WhileRunning = .queue,
+        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key) async throws -> Output
+    ) {
+        self.init(
+            options.checked(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock, onFailure,
+            SourceSite(fileID, line),
+            .task(on: handler.isolation, .one(nil) { key, _ in try await handler(key) }))
+    }
+
+    /// Creates a debouncer without a value, with a synchronous handler that runs on a queue.
+    ///
+    /// The parameters are those of the form with a value.
+    public convenience init(
+        for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
+        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @Sendable (Key) throws -> Output
+    ) {
+        self.init(
+            options.checked(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock, onFailure,
+            SourceSite(fileID, line), .queue(queue, .one(nil) { key, _ in try handler(key) }))
     }
 }

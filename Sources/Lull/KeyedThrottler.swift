@@ -34,7 +34,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ///   - edges: Whether a window is executed at its beginning, at its end, or both.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
+    ///     `.restart`.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
@@ -67,7 +68,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ///   - policy: When values fall due, as made by `Policy.throttle`.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
+    ///     `.restart`.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
@@ -115,7 +117,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     /// The values are kept until then: give a `maxCount` if there may be many. `maxCount` decides when to execute;
     /// `maxBatch` bounds how many values one execution gets, and the rest follows in further executions
     /// (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of a cancelled execution would be
-    /// lost; use `.queue`. The other parameters are those of the form without `collecting`.
+    /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
@@ -147,5 +149,39 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
             options.checked(every: interval, edges: edges, .collect, whileRunning), clock,
             onFailure, SourceSite(fileID, line),
             .queue(queue, .all { key, values in try handler(key, values) }))
+    }
+}
+
+extension KeyedThrottler where Value == Void {
+    /// Creates a throttler without a value, whose handler runs in a task of its own, on the actor of the closure.
+    ///
+    /// The parameters are those of the form with a value.
+    public convenience init(
+        every interval: Duration, edges: Edges = [.leading, .trailing], whileRunning: WhileRunning = .queue,
+        options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key) async throws -> Output
+    ) {
+        self.init(
+            options.checked(every: interval, edges: edges, .latest, whileRunning), clock, onFailure,
+            SourceSite(fileID, line),
+            .task(on: handler.isolation, .one(nil) { key, _ in try await handler(key) }))
+    }
+
+    /// Creates a throttler without a value, with a synchronous handler that runs on a queue.
+    ///
+    /// The parameters are those of the form with a value.
+    public convenience init(
+        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
+        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @Sendable (Key) throws -> Output
+    ) {
+        self.init(
+            options.checked(every: interval, edges: edges, .latest, whileRunning), clock, onFailure,
+            SourceSite(fileID, line), .queue(queue, .one(nil) { key, _ in try handler(key) }))
     }
 }

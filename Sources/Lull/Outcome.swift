@@ -20,6 +20,24 @@ public enum Outcome<Output: Sendable>: Sendable {
     /// It was rejected at once, for this reason.
     case rejected(Rejection)
 
+    /// Returns the output, or throws: for callers that need the result of exactly this submit.
+    ///
+    /// ```swift
+    /// let user = try await users.outcome(of: id, for: id).get()
+    /// ```
+    ///
+    /// - Throws: The error that the handler threw; a ``LullCore/Fate`` if no handler got the value.
+    public func get() throws -> Output {
+        switch self {
+        case .executed(let output): return output
+        case .failed(let error): throw error
+        case .superseded: throw Fate.superseded
+        case .absorbed: throw Fate.absorbed
+        case .cancelled: throw Fate.cancelled
+        case .rejected(let why): throw Fate.rejected(why)
+        }
+    }
+
     @usableFromInline
     init(_ fate: Fate) {
         switch fate {

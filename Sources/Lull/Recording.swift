@@ -1,6 +1,6 @@
 internal import LullCore
 
-/// The instants and keys of the newest submits of a debouncer or throttler: a trace for `lull tune`, which suggests a
+/// The instants and keys of the newest submits and touches of a debouncer or throttler: a trace for `lull tune`, which suggests a
 /// wait.
 ///
 /// ```swift
@@ -28,14 +28,14 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
         onEnd()
     }
 
-    /// The number of submits that it holds.
+    /// The number of submits and touches that it holds.
     public var count: Int { buffer.lock.withLock { buffer.entries.count } }
 
-    /// The number of older submits that it has dropped, to stay within its limit.
+    /// The number of older ones that it has dropped, to stay within its limit.
     public var lost: Int { buffer.lock.withLock { buffer.lost } }
 
-    /// Returns the trace in the format of `lull simulate` and `lull tune`: a line of JSON for each submit, in order of
-    /// time.
+    /// Returns the trace in the format of `lull simulate` and `lull tune`: a line of JSON for each submit or touch, in
+    /// order of time.
     ///
     /// A line has the seconds since the debouncer was created, and the key's description if there are keys. Takes time
     /// and memory in proportion to ``count``.
@@ -47,12 +47,12 @@ public final class Recording<Key: Hashable & Sendable>: Sendable {
         // The copy shares its chunks: the submits that come meanwhile have to copy the last of them at most.
         let entries = buffer.lock.withLock { buffer.entries }
         var text = ""
-        for (at, key) in entries.all {
+        for (at, key, isTouch) in entries.all {
             text += "{\"at\":\(Self.seconds(Duration(origin.duration(to: at))))"
             if Key.self != NoKey.self {
                 text += ",\"key\":" + (hashingKeys ? Self.hash(of: key) : Self.json("\(key)"))
             }
-            text += "}\n"
+            text += isTouch ? ",\"op\":\"touch\"}\n" : "}\n"
         }
         return text
     }
@@ -90,8 +90,8 @@ extension Coalescer {
     /// Records the instants and keys of submits from now on, until the recording is released: for choosing the wait
     /// with `lull tune`.
     ///
-    /// - Parameter limit: The number of submits that are kept, the newest ones; at least one. Each takes eight bytes
-    ///   and the key. Up to 1,024 more keys are held for a while.
+    /// - Parameter limit: The number of submits and touches that are kept, the newest ones; at least one. Each takes 16
+    ///   bytes and the key. Up to 1,024 more keys are held for a while.
     public func startRecording(limit: Int = 100_000) -> Recording<Key> {
         let buffer = RecordingBuffer<Key>(limit: max(limit, 1))
         runtime.startRecording(in: buffer)

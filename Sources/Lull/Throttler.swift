@@ -29,7 +29,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ///   - edges: Whether a window is executed at its beginning, at its end, or both.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
+    ///     `.restart`.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
@@ -66,7 +67,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ///   - policy: When values fall due, as made by `Policy.throttle`.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values.
+    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
+    ///     `.restart`.
     ///   - options: Limits and less common settings. The defaults suit most programs.
     ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
     ///     `ManualClock` (<doc:Testing>).
@@ -113,7 +115,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     /// The values are kept until then: give a `maxCount` if there may be many. `maxCount` decides when to execute;
     /// `maxBatch` bounds how many values one execution gets, and the rest follows in further executions
     /// (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of a cancelled execution would be
-    /// lost; use `.queue`. The other parameters are those of the form without `collecting`.
+    /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing],
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),

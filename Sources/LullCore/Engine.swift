@@ -253,6 +253,14 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         return core.nextDue(index, at: instant) != nil || core.isHeld(index, at: instant)
     }
 
+    /// Whether any key holds values that an interrupted execution has given back.
+    @inlinable
+    public var isHolding: Bool { core.heldCount > 0 }
+
+    /// Whether nothing is pending, waiting or running under any key, and every outcome has been told.
+    @inlinable
+    public var isIdle: Bool { core.tally.pending == 0 && core.keyExecutions.count == 0 }
+
     /// Whether nothing of a key is pending, waiting or running, and every outcome of the key has been told.
     @inlinable
     public func isIdle(_ key: Key) -> Bool { core.isIdle(findSlot(of: key)) }

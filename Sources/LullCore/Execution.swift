@@ -68,9 +68,9 @@ public enum RunState: Hashable, Sendable {
     public var isRunning: Bool { self == .running || isCancelling }
 }
 
-/// The fate of a submit that no handler got (<doc:Semantics>, section 6).
+/// The fate of a submit that no handler got (<doc:Semantics>, section 6). `Outcome.get()` throws it.
 @frozen
-public enum Fate: Hashable, Sendable {
+public enum Fate: Error, Hashable, Sendable {
     /// A later submit of the key replaced it.
     case superseded
     /// Another value stood for it: a leading one, a running one, or the first.

@@ -60,8 +60,8 @@ extension PolicyError: CustomStringConvertible {
             "the maxBatch is \(count), but only collecting and merging give an execution more than one value"
         case .cancelRunningLosesValues:
             """
-            whileRunning is cancelRunning, which would lose the values of the execution that is cancelled: collect or merge \
-            with queue, or keep the latest value
+            whileRunning is cancelRunning, which would lose the values of the execution that is cancelled: use restart, or \
+            keep the latest value
             """
         }
     }

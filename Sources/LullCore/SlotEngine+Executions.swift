@@ -111,7 +111,7 @@ extension SlotEngine {
         let executions = keyExecutions[index]
         guard let waiting = executions.pointee.waiting.take() else { return }
         removeFromStartQueue(executions)
-        if !waiting.isHeld { waitingSubmits -= waiting.size }
+        if waiting.isHeld { heldCount -= 1 } else { waitingSubmits -= waiting.size }
         dropWaitingValues(index, size: waiting.size, .cancelled)
         noteEnd(for: waiting.waiters.map { $0.id })
         updateGauge(executions.pointee.slot)
@@ -344,6 +344,7 @@ extension SlotEngine {
             tally.pending += run.size
             let due = Gate.Due(at: now, edge: .flush, count: run.count, first: run.first)
             executions.pointee.waiting = KeyExecutions.Waiting(size: run.size, due: due, dueNumber: 0, isHeld: true)
+            heldCount += 1
             if heldRule == .flush, slots[executions.pointee.slot].pointee.gate.count == 0 {
                 executions.pointee.waiting?.waiters = run.waiters.map { .init(id: $0, values: run.size) }
                 flushHeld(executions.pointee.slot, at: now)
@@ -364,6 +365,7 @@ extension SlotEngine {
     private mutating func endHolding(_ executions: UnsafeMutablePointer<KeyExecutions>) {
         guard executions.pointee.isHeld, let size = executions.pointee.waiting?.size else { return }
         executions.pointee.waiting?.isHeld = false
+        heldCount -= 1
         waitingSubmits += size
     }
 

@@ -99,6 +99,8 @@ struct SlotEngine: ~Copyable {
     /// The number of executions started.
     var startCount: UInt64 = 0
     var startQueue = Heap<QueuedStart>()
+    /// The number of keys that hold values.
+    @usableFromInline var heldCount = 0
     /// What becomes of values that an interrupted execution gives back, and that nothing newer waits for.
     var heldRule = HeldRule.hold
     /// Whether ``startWaiting()`` is running.

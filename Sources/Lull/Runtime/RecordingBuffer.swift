@@ -1,12 +1,12 @@
 public import LullCore
 
-/// The newest submits of a debouncer.
+/// The newest submits and touches of a debouncer.
 ///
-/// Submits are added while the runtime's lock is held. The recording does not hold the runtime, so that there is one more lock.
+/// They are added while the runtime's lock is held. The recording does not hold the runtime, so that there is one more lock.
 @usableFromInline
 final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
-    @usableFromInline typealias Entry = (at: CoreInstant, key: Key)
+    @usableFromInline typealias Entry = (at: CoreInstant, key: Key, isTouch: Bool)
 
     @usableFromInline let lock = Lock()
     @usableFromInline let limit: Int
@@ -20,9 +20,9 @@ final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
 
     /// - Returns: Whether the caller has to release used-up chunks, without a lock.
     @inlinable
-    func add(_ key: Key, at instant: CoreInstant) -> Bool {
+    func add(_ key: Key, at instant: CoreInstant, isTouch: Bool = false) -> Bool {
         lock.withLock {
-            entries.append((instant, key))
+            entries.append((instant, key, isTouch))
             if entries.count > limit {
                 entries.removeFirst()
                 lost += 1

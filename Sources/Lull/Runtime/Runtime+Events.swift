@@ -21,6 +21,17 @@ extension Runtime {
         return result
     }
 
+    /// Postpones what is pending under a key, without a value.
+    @usableFromInline
+    func touch(_ key: Key, wait: CoreDuration? = nil) {
+        let now = clock.now()
+        handle { engine in
+            let actions = engine.touch(key, at: now, wait: wait)
+            for buffer in recordingBuffers { _ = buffer.add(key, at: engine.now, isTouch: true) }
+            return ((), actions)
+        }
+    }
+
     /// Passes an event to the engine, and waits until all executions of a key that run or wait after it have ended, and their outcomes
     /// have been told.
     ///

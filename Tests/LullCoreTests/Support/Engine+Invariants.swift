@@ -143,17 +143,18 @@ extension SlotEngine {
     }
 
     private func checkCounters(_ broken: inout Broken) {
-        var (pending, waiting, running) = (0, 0, 0)
+        var (pending, waiting, running, held) = (0, 0, 0, 0)
         slots.forEach { _, slot in
             let count = slot.pointee.gate.count
             pending += setup.combination == .collect ? count : min(count, 1)
         }
         keyExecutions.forEach { _, executions in
             let size = executions.pointee.waiting?.size ?? 0
-            if executions.pointee.isHeld { pending += size } else { waiting += size }
+            if executions.pointee.isHeld { (pending, held) = (pending + size, held + 1) } else { waiting += size }
             let runs = executions.pointee.others + (executions.pointee.run.map { [$0] } ?? [])
             running += runs.filter { $0.state != .telling }.reduce(0) { $0 + $1.size }
         }
+        broken.unless(heldCount == held, "\(held) keys hold values, not \(heldCount)")
         broken.unless(waitingSubmits == waiting, "\(waiting) submits wait, not \(waitingSubmits)")
         broken.unless(
             tally.pending == pending + waiting, "\(pending + waiting) submits are pending, not \(tally.pending)")

@@ -150,6 +150,22 @@ struct CommentSamples {
         #expect(save != nil && log.lines.all == [])
     }
 
+    @Test("a handler that gets the key alone")
+    func keyAlone() async {
+        enum Account { typealias ID = Int }
+        let account = (id: 7, name: "a")
+        let sync = KeyedDebouncer(for: .seconds(2)) { (account: Account.ID) in try await server.sync(account) }
+        sync.submit(for: account.id)
+        await sync.flushAndWait()
+        #expect(sync.counters.executed == 1)
+    }
+
+    /// Compiled, and not run.
+    func outputs(_ users: KeyedDebouncer<Int, Int, String>, _ id: Int) async throws {
+        let user = try await users.outcome(of: id, for: id).get()
+        _ = user
+    }
+
     @Test("outcomes, by a callback and awaited")
     func outcomes() async throws {
         let save = Debouncer(for: .zero) { (draft: Draft) in try await api.save(draft) }

@@ -30,6 +30,8 @@ actor Service {
     func add(_ clicks: Int) { told.append("+\(clicks)") }
     func reload() { told.append("reload") }
     func report(_ position: Int) throws { told.append("at \(position)") }
+    func sync(_ account: Int) throws { told.append("sync \(account)") }
+    func send(_ text: String, to room: String) { told.append("\(room): \(text)") }
     func sync(_ category: Category) throws { told.append("sync \(category)") }
     func upload(_ events: [String]) throws { told.append(events.joined(separator: "+")) }
     func update(_ document: Int, to revision: Int) throws {

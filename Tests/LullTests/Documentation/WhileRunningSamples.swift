@@ -42,6 +42,36 @@ struct WhileRunningSamples {
         #expect(search.counters.superseded == 1)
     }
 
+    @Test("one answer to all messages")
+    func answers() async {
+        let (model, chat) = (Model(clock: clock), Service())
+        let room = "kitchen"
+        let answer = KeyedDebouncer(
+            collectingFor: .seconds(2), maxWait: .seconds(30), whileRunning: .restart, clock: clock
+        ) { (room: String, messages: [String]) in
+            let text = try await model.answer(to: messages)
+            await chat.send(text, to: room)
+        }
+        answer.submit("hello", for: room)
+        await clock.advance(by: .seconds(1))
+        answer.touch(room)
+        await clock.advance(by: .seconds(3))
+        answer.submit("are you there?", for: room)
+        await clock.advance(by: .seconds(20))
+        #expect(await chat.told == ["kitchen: 2 messages"])
+        #expect(answer.counters.executed == 2)
+    }
+
+    /// Answers to messages, slowly.
+    nonisolated struct Model: Sendable {
+        let clock: ManualClock
+
+        func answer(to messages: [String]) async throws -> String {
+            try await clock.sleep(for: .seconds(10))
+            return "\(messages.count) messages"
+        }
+    }
+
     typealias Source = Service
 
     @MainActor

@@ -20,6 +20,9 @@ extension DurableCoalescer {
     /// handler had done stays done: that is why it receives a ``DurableExecution/fence``. A handler that never returns
     /// occupies its key and its slot, and nothing else.
     ///
+    /// In a namespace that restarts runs (``DurableWhileRunning/restart(interrupting:)``), a handler is cancelled when a newer value of
+    /// its key interrupts the run. If it then throws, that is no failure, and the value starts with the newer one.
+    ///
     /// After a failed call the worker calls the store again, less and less often. It repeats the report of an execution
     /// until the store has recorded it.
     ///
@@ -45,7 +48,8 @@ extension DurableCoalescer {
     ) async throws(DurableError) {
         let configuration = WorkerStateMachine.Configuration(
             namespace: namespace, owner: .random(in: .min ... .max), maxConcurrent: maxConcurrent,
-            lease: CoreDuration(lease), backoff: retry, grace: grace.map { CoreDuration($0) })
+            lease: CoreDuration(lease), backoff: retry, grace: grace.map { CoreDuration($0) },
+            watches: whileRunning != .queue)
         try await WorkerDriver(configuration, store, clock, counts, onFailure, handler).run()
     }
 

@@ -21,12 +21,14 @@ public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unch
     public final let namespace: String
     final let store: any DurableStore
     final let clock: WorkerClock
+    /// What a newer value of a key does to its run: a rule of the namespace.
+    public final let whileRunning: DurableWhileRunning
     final let counts = Guarded(DurableCounters())
 
     init(
         _ rules: DurableRules?, _ namespace: String, _ store: any DurableStore, _ clock: any Clock<Duration>
     ) async throws(DurableError) {
-        try await store.open(namespace, rules)
+        whileRunning = try await store.open(namespace, rules).whileRunning
         self.namespace = namespace
         self.store = store
         self.clock = WorkerClock(clock)
@@ -49,10 +51,12 @@ public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unch
 extension DurableRules {
     /// Returns the rules, or stops the program with the rule that is broken: the settings are part of its code.
     static func checked(
-        _ combining: Combination, _ maxBatch: Int?, _ make: () throws(PolicyError) -> Policy
+        _ combining: Combination, _ maxBatch: Int?, _ whileRunning: DurableWhileRunning,
+        _ make: () throws(PolicyError) -> Policy
     ) -> DurableRules {
         do {
-            return try DurableRules(try make(), combination: combining, maxBatch: maxBatch)
+            return try DurableRules(
+                try make(), combination: combining, maxBatch: maxBatch, whileRunning: whileRunning)
         } catch {
             refuse("\(error)")
         }
@@ -60,12 +64,13 @@ extension DurableRules {
 
     /// Returns the rules with a policy of the right kind, or stops the program with the rule that is broken.
     static func checked(
-        _ combining: Combination, _ maxBatch: Int?, _ policy: Policy, is kind: Policy.Kind
+        _ combining: Combination, _ maxBatch: Int?, _ whileRunning: DurableWhileRunning, _ policy: Policy,
+        is kind: Policy.Kind
     ) -> DurableRules {
         switch (policy.kind, kind) {
         case (.throttle, .debounce): refuse("the policy is a throttle, which is what a DurableThrottler takes")
         case (.debounce, .throttle): refuse("the policy is a debounce, which is what a DurableDebouncer takes")
-        default: checked(combining, maxBatch) { policy }
+        default: checked(combining, maxBatch, whileRunning) { policy }
         }
     }
 }

@@ -28,11 +28,11 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///
     /// The store holds the settings. When the namespace is opened again, durations and counts may differ; they apply
     /// from the next submit of each key on, `maxBatch` from the next claim on. Another kind of policy, other edges or
-    /// another `combining` are refused.
+    /// another `combining` or `whileRunning` are refused.
     ///
     /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
     /// come from outside with `Policy.debounce`, and pass the policy to
-    /// ``init(policy:combining:maxBatch:namespace:in:clock:)``. How to choose settings: <doc:WorkThatSurvives>.
+    /// ``init(policy:combining:maxBatch:whileRunning:namespace:in:clock:)``. How to choose settings: <doc:WorkThatSurvives>.
     ///
     /// - Parameters:
     ///   - wait: The quiet period that ends a burst. With zero nothing is coalesced.
@@ -47,6 +47,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   - maxBatch: With `collect`, the largest number of values in one execution (<doc:Semantics>, section 8); at
     ///     least 1. A claim takes the first values of what is ready as a run of their own. The rest stays ready until
     ///     that run has ended, and later values join it. `maxCount` determines when to execute, not how much.
+    ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
     ///   - clock: Measures the pauses of workers and of calls that wait; tests pass the `ManualClock` of `LullTesting`.
@@ -56,9 +57,10 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
         maxCount: Int? = nil, spacing: Duration? = nil, combining: Combination = .latest, maxBatch: Int? = nil,
-        namespace: String, in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
+        whileRunning: DurableWhileRunning = .queue, namespace: String, in store: any DurableStore,
+        clock: any Clock<Duration> = ContinuousClock()
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch) { () throws(PolicyError) in
+        let rules = DurableRules.checked(combining, maxBatch, whileRunning) { () throws(PolicyError) in
             try .debounce(
                 for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount, spacing: spacing)
         }
@@ -72,22 +74,24 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:namespace:in:clock:)``.
+    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:whileRunning:namespace:in:clock:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.debounce`. A throttle stops the program
     ///     with a message.
     ///   - combining: Which of the values behind one execution are retained.
     ///   - maxBatch: With `collect`, the largest number of values in one execution, as in the other form.
+    ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
     ///   - clock: Measures the pauses of workers and of calls that wait.
     /// - Throws: The same errors as the other form.
     public convenience init(
-        policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil, namespace: String,
+        policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil,
+        whileRunning: DurableWhileRunning = .queue, namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch, policy, is: .debounce)
+        let rules = DurableRules.checked(combining, maxBatch, whileRunning, policy, is: .debounce)
         try await self.init(rules, namespace, store, clock)
     }
 
@@ -108,5 +112,19 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
         _ value: Value, for key: Key, after delay: Duration, token: String? = nil
     ) async throws(DurableError) -> DurableReceipt {
         try await submit(value, for: key, wait: CoreDuration(delay), token: token)
+    }
+
+    /// Says that a key is still busy, without a value: what is pending under it falls due later, as after a submit.
+    ///
+    /// For somebody who is still typing. A `maxWait` holds all the same. It changes nothing if nothing is going on under the key, and
+    /// interrupts no run.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - delay: The quiet period from this call on, in place of the debouncer's; a negative one counts as zero.
+    /// - Returns: Whether a burst was going on.
+    @discardableResult
+    public func touch(_ key: Key, after delay: Duration? = nil) async throws(DurableError) -> Bool {
+        try await store.touch(key.durableBytes, in: namespace, wait: delay.map { CoreDuration($0) })
     }
 }

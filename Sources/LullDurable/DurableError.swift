@@ -13,7 +13,8 @@ public enum DurableError: Error, Hashable, Sendable {
     case unknown(String)
     /// The store cannot be used: it is not one of Lull's, newer than this version, or damaged. Retrying does not help.
     case unusable(String)
-    /// The namespace was created with another kind of policy, other edges or another combination, which cannot change.
+    /// The namespace was created with another kind of policy, other edges, another combination or another rule for running runs, which
+    /// cannot change.
     case otherPolicy(namespace: String, stored: DurableRules, given: DurableRules)
     /// The namespace is not in the store: it has never been opened with a policy.
     case noPolicy(namespace: String)
@@ -57,7 +58,8 @@ extension DurableRules {
     package var lasting: [String] {
         let kind = policy.kind == .debounce ? "debounce" : "throttle"
         let edges = [(Edges.leading, "leading"), (.trailing, "trailing")].filter { policy.edges.contains($0.0) }
-        return [kind, edges.map(\.1).joined(separator: ","), combination.name]
+        let restart = whileRunning.name.map { "restart when \($0)" }
+        return [kind, edges.map(\.1).joined(separator: ","), combination.name] + [restart].compactMap(\.self)
     }
 
     /// `debounce trailing latest`.

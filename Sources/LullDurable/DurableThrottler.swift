@@ -27,7 +27,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// refused.
     ///
     /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that come from
-    /// outside with `Policy.throttle`, and pass the policy to ``init(policy:combining:maxBatch:namespace:in:clock:)``.
+    /// outside with `Policy.throttle`, and pass the policy to ``init(policy:combining:maxBatch:whileRunning:namespace:in:clock:)``.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
@@ -35,6 +35,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
     ///   - combining: Which of the values behind one execution are retained. With `collect` all of them are.
     ///   - maxBatch: With `collect`, the largest number of values in one execution (<doc:Semantics>, section 8); at least 1.
+    ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
     ///   - clock: Measures the pauses of workers and of calls that wait; tests pass the `ManualClock` of `LullTesting`.
@@ -43,10 +44,11 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   the error of the store.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combination = .latest, maxBatch: Int? = nil, namespace: String, in store: any DurableStore,
+        combining: Combination = .latest, maxBatch: Int? = nil,
+        whileRunning: DurableWhileRunning = .queue, namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch) { () throws(PolicyError) in
+        let rules = DurableRules.checked(combining, maxBatch, whileRunning) { () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
         try await self.init(rules, namespace, store, clock)
@@ -59,22 +61,24 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableThrottler<Category, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(every:edges:maxCount:combining:maxBatch:namespace:in:clock:)``.
+    /// Everything else is as in ``init(every:edges:maxCount:combining:maxBatch:whileRunning:namespace:in:clock:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.throttle`. A debounce stops the program
     ///     with a message.
     ///   - combining: Which of the values behind one execution are retained.
     ///   - maxBatch: With `collect`, the largest number of values in one execution, as in the other form.
+    ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
     ///   - clock: Measures the pauses of workers and of calls that wait.
     /// - Throws: The same errors as the other form.
     public convenience init(
-        policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil, namespace: String,
+        policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil,
+        whileRunning: DurableWhileRunning = .queue, namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch, policy, is: .throttle)
+        let rules = DurableRules.checked(combining, maxBatch, whileRunning, policy, is: .throttle)
         try await self.init(rules, namespace, store, clock)
     }
 }

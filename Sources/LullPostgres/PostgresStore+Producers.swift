@@ -14,6 +14,7 @@ extension PostgresStore {
             guard let row = rows.first else { throw .noPolicy(namespace: namespace) }
             return try DurableRules(row, at: 0)
         }
+        if rules.whileRunning != .queue { throw .unusable("this store does not restart runs") }
         let policy = rules.policy
         var statement = statement("open", 11, selecting: DurableRules.columns)
         statement.add(namespace)

@@ -156,7 +156,7 @@ extension PostgresStore {
         state.change { state in
             for (report, answer) in zip(reports, answers) {
                 guard case .success(let answer) = answer else { continue }
-                if case .heartbeat = report.kind, answer == .accepted { continue }
+                if case .heartbeat = report.kind, answer == .accepted || answer == .interrupted { continue }
                 // A lost lease may be this worker's again, under a fence that it does not know.
                 if answer == .leaseLost { state.known.handed[report.owner] = nil }
                 state.known.handed[report.owner]?.remove(report.run)
@@ -173,6 +173,7 @@ extension DurableReport.Kind {
         case .completed: "completed"
         case .failed: "failed"
         case .released: "released"
+        case .interrupted: "interrupted"
         }
     }
 
@@ -181,7 +182,7 @@ extension DurableReport.Kind {
         switch self {
         case .heartbeat(let lease): lease.microseconds
         case .failed(_, let retry): retry?.microseconds
-        case .completed, .released: nil
+        case .completed, .released, .interrupted: nil
         }
     }
 

@@ -16,6 +16,7 @@ extension RedisStore {
             }
             return found.rules
         }
+        if rules.whileRunning != .queue { throw .unusable("this store does not restart runs") }
         // The first shard says how many there are.
         var shards = state.change { $0.known.shards[namespace] } ?? newShards
         var shard = 0

@@ -149,6 +149,7 @@ private struct Visit: Sendable {
                 arguments.add(retry?.stored)
                 arguments.add(error)
             case .released: for part in ["released", "", ""] { arguments.add(part) }
+            case .interrupted: for part in ["interrupted", "", ""] { arguments.add(part) }
             }
         }
         return arguments

@@ -61,11 +61,13 @@ final class CallQueue: Sendable {
     /// Adds a worker that waits for the wake signal, and wakes the thread, which then looks for commits of other processes.
     ///
     /// - Returns: Whether the worker has to wait.
-    func add(_ waiter: WakeSignal.Waiter, id: Int64, in namespace: String, after mark: Int64) -> Bool {
+    func add(
+        _ waiter: WakeSignal.Waiter, id: Int64, for subject: WakeSignal.Subject, in namespace: String, after mark: Int64
+    ) -> Bool {
         let (waits, wasParked) = state.change { state in
             // A cancellation that came earlier found nothing to resume.
             guard !Task.isCancelled, !state.isClosed,
-                state.wakeSignal.add(waiter, id: id, in: namespace, after: mark)
+                state.wakeSignal.add(waiter, id: id, for: subject, in: namespace, after: mark)
             else { return (false, false) }
             defer { state.isParked = false }
             return (true, state.isParked)
@@ -204,6 +206,7 @@ final class CallQueue: Sendable {
     private func signalForeignCommits(to file: SQLiteFile) {
         do throws(DurableError) {
             guard try file.hasForeignCommits() else { return }
+            withWakeSignal { signal in for name in signal.lookedAt { signal.signalInterruption(in: name) } }
             for name in state.change({ $0.wakeSignal.namespaces }) {
                 let next = try file.read { transaction throws(DurableError) in try transaction.nextWake(in: name) }
                 if let next { withWakeSignal { $0.signal(next, in: name) } }

@@ -8,6 +8,12 @@ extension SQLiteTransaction {
         try addToCounters(of: namespace, attempts: attempts, lostLeases: lostLeases)
     }
 
+    package func countRestart(in namespace: DurableNamespace) throws(DurableError) {
+        let statement = try connection[.countRestart]
+        statement.bind(":namespace", namespace.id)
+        try statement.run()
+    }
+
     /// Adds to the counters of a namespace, and to the number of its dead runs.
     func addToCounters(
         of namespace: DurableNamespace, attempts: Int = 0, lostLeases: Int = 0, dead: Int = 0
@@ -28,5 +34,6 @@ extension SQLiteTransaction {
         status.attempts = Int(try statement.number(0))
         status.lostLeases = Int(try statement.number(1))
         status.dead = Int(try statement.number(2))
+        status.restarted = Int(try statement.number(3))
     }
 }

@@ -5,7 +5,7 @@ internal import LullDurable
 
 /// The columns of a namespace, in the order in which they are read. Those after `name` are its rules.
 enum NamespaceColumn: Int32, Column, CaseIterable {
-    case id, name, kind, wait, maxWait, edges, delayRule, maxCount, combination, maxBatch, spacing
+    case id, name, kind, wait, maxWait, edges, delayRule, maxCount, combination, maxBatch, spacing, restart
 
     /// The columns that are written when a namespace is opened.
     static let ofRules = allCases.filter { $0 != .id && $0 != .name }
@@ -24,6 +24,7 @@ enum NamespaceColumn: Int32, Column, CaseIterable {
         case .combination: "combination"
         case .maxBatch: "max_batch"
         case .spacing: "spacing"
+        case .restart: "restart"
         }
     }
 }
@@ -80,6 +81,7 @@ extension Connection {
         statement.bind(":combination", text: rules.combination.name)
         statement.bind(":max_batch", rules.maxBatch.map { Int64($0) })
         statement.bind(":spacing", policy.spacing == .zero ? nil : policy.spacing.nanoseconds)
+        statement.bind(":restart", text: rules.whileRunning.name)
         statement.bind(":name", text: name)
         try statement.run()
     }
@@ -92,7 +94,7 @@ extension Statement {
         do {
             let rules = try DurableRules(
                 try policy(), combination: try combination(),
-                maxBatch: integerOrNull(NamespaceColumn.maxBatch).map { Int($0) })
+                maxBatch: integerOrNull(NamespaceColumn.maxBatch).map { Int($0) }, whileRunning: try whileRunning())
             return DurableNamespace(id: integer(NamespaceColumn.id), name: name, rules: rules)
         } catch let error as DurableError {
             throw error
@@ -122,6 +124,14 @@ extension Statement {
         case "throttle": return try .throttle(interval: wait, edges: edges, maxCount: maxCount)
         case let kind: throw connection.damage("the policy '\(kind)'")
         }
+    }
+
+    private func whileRunning() throws(DurableError) -> DurableWhileRunning {
+        let name = textOrNull(NamespaceColumn.restart)
+        guard let rule = DurableWhileRunning(name: name) else {
+            throw connection.damage("the rule '\(name ?? "")' for running runs")
+        }
+        return rule
     }
 
     private func combination() throws(DurableError) -> Combination {

@@ -6,7 +6,7 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace
-    case readCounters, addToCounters
+    case readCounters, addToCounters, countRestart
     case tallies, addToTally, deleteEmptyTally, oldestReady, wokenRows
     case pendingByKey, rowByID, insertRow, insertPending, deleteRow, runValue
     case insertValue, values, generationOfValue, deleteValues, insertSpent, spent, deleteSpent
@@ -75,13 +75,15 @@ enum Query: Int, CaseIterable {
         case .updateNamespace:
             "UPDATE namespaces SET \(Self.rules.map { "\($0) = :\($0)" }.joined(separator: ", ")) WHERE name = :name"
 
-        case .readCounters: "SELECT attempts, lost_leases, dead FROM namespaces WHERE id = :namespace"
+        case .readCounters: "SELECT attempts, lost_leases, dead, restarted FROM namespaces WHERE id = :namespace"
         case .addToCounters:
             """
             UPDATE namespaces
             SET attempts = attempts + :attempts, lost_leases = lost_leases + :lost_leases, dead = dead + :dead
             WHERE id = :namespace
             """
+
+        case .countRestart: "UPDATE namespaces SET restarted = restarted + 1 WHERE id = :namespace"
 
         case .tallies: "SELECT period, \(Tally.names.joined(separator: ", ")) FROM tally WHERE namespace = :namespace"
         case .addToTally:

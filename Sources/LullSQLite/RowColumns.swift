@@ -105,6 +105,9 @@ extension DurableRow.Run {
         try coder.instant("until", &until)
         state = kind == .claimed ? .claimed(until: until) : .backoff(until: until)
         try value.code(with: &coder)
+        var mark = mark?.nanoseconds
+        try coder.optional("mark", &mark)
+        self.mark = mark.map(CoreInstant.init(nanoseconds:))
     }
 
     private enum RunState: RowWord {

@@ -99,9 +99,9 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
         then finish: @escaping @Sendable (Raw, inout WakeSignal) -> Answer
     ) async throws(DurableError) -> Answer {
         let result = await withCheckedContinuation { continuation in
-            let call = StoreCall(writes: writes, body) { [calls] result, earliestWakes in
+            let call = StoreCall(writes: writes, body) { [calls] result, written in
                 let answer = calls.withWakeSignal { signal in
-                    for (namespace, wake) in earliestWakes { signal.signal(wake, in: namespace) }
+                    signal.signal(written)
                     return result.map { finish($0, &signal) }
                 }
                 return { continuation.resume(returning: answer) }
@@ -130,6 +130,12 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
         try await write { file throws(DurableError) in
             batch.map { submission in Result { () throws(DurableError) in try file.submit(submission) } }
         }
+    }
+
+    /// Keeps a gate open: see ``/LullDurable/DurableStore/touch(_:in:wait:)``.
+    @discardableResult
+    public func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
+        try await write { file throws(DurableError) in try file.touch(key, in: namespace, wait: wait) }
     }
 
     /// Flushes a key or all: see ``/LullDurable/DurableStore/flush(_:in:)``.
@@ -278,13 +284,36 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
 
     /// Waits for something to claim: see ``/LullDurable/DurableStore/wait(in:after:atMost:)``.
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
+        try await wait(for: .work, in: namespace, after: mark, atMost: time)
+    }
+
+    private func wait(
+        for subject: WakeSignal.Subject, in namespace: String, after mark: Int64, atMost time: Duration
+    ) async throws(DurableError) {
         if calls.isClosed { throw .closed }
         let id = calls.withWakeSignal { $0.makeID() }
         await WakeSignal.wait(atMost: time, by: clock) { [calls] waiter in
-            calls.add(waiter, id: id, in: namespace, after: mark)
+            calls.add(waiter, id: id, for: subject, in: namespace, after: mark)
         } remove: { [calls] in
-            calls.withWakeSignal { $0.remove(id: id, in: namespace) }
+            calls.withWakeSignal { $0.remove(id: id, for: subject, in: namespace) }
         }
+    }
+
+    /// Returns interrupted runs: see ``/LullDurable/DurableStore/interruptions(of:besides:in:atMost:)``. While it waits, it looks for
+    /// what other processes have written, as ``wait(in:after:atMost:)`` does.
+    public func interruptions(
+        of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
+    ) async throws(DurableError) -> [Int64] {
+        let (found, wait, mark) = try await call(writes: false) { file throws(DurableError) in
+            (try file.interruptions(of: worker, besides: known, in: namespace), file.now)
+        } then: { answer, signal in
+            let (found, now) = answer
+            let next = found.next.map { min(time, DurableNamespace.time(from: now, to: $0)) }
+            return (found.runs, next ?? time, signal.announceLook(in: namespace))
+        }
+        if !found.isEmpty || time <= .zero { return found }
+        try await self.wait(for: .interruptions, in: namespace, after: mark, atMost: wait)
+        return try await interruptions(of: worker, besides: known, in: namespace, atMost: .zero)
     }
 
     /// Closes the store: see ``/LullDurable/DurableStore/close()``.

@@ -22,6 +22,13 @@ extension SQLiteTransaction {
         return try submit(submission, in: namespace, at: now)
     }
 
+    /// See ``DurableStore/touch(_:in:wait:)``.
+    package mutating func touch(
+        _ key: [UInt8], in name: String, wait: CoreDuration?
+    ) throws(DurableError) -> Bool {
+        try touch(key, wait: wait, in: try namespace(name), at: now)
+    }
+
     /// Flushes or cancels a key: see ``DurableStore/flush(_:in:)`` and ``DurableStore/cancel(_:in:)``.
     package mutating func change(
         _ change: DurableChange, _ key: [UInt8], in name: String
@@ -59,6 +66,13 @@ extension SQLiteTransaction {
     /// See ``DurableStore/report(_:)``.
     package mutating func report(_ report: DurableReport) throws(DurableError) -> DurableReport.Answer {
         try self.report(report, in: try namespace(report.namespace), at: now)
+    }
+
+    /// Looks for interrupted runs: see ``DurableStore/interruptions(of:besides:in:atMost:)``.
+    package mutating func interruptions(
+        of worker: Int64, besides known: [Int64], in name: String
+    ) throws(DurableError) -> DurableInterruptions {
+        try interruptions(of: worker, besides: known, in: try namespace(name), at: now)
     }
 
     /// Makes several calls of a worker, each with an answer of its own: see ``DurableStore/exchange(_:_:)``.

@@ -16,8 +16,8 @@ package struct SQLiteTransaction: DurableTable {
     /// The row that was written last, if a submit of the present instant has left something pending in it. It then shows that the
     /// transaction was committed, and its instant, so that ``Meta`` need not.
     var submitMark: CommitMark?
-    /// The earliest `wake` that was written in each namespace.
-    private var earliestWakes: EarliestWakes = [:]
+    /// What was written that concerns workers.
+    private var written = WrittenWakes()
     /// What this transaction has changed in the counts, and not written yet.
     var tallies: [TallyPlace: Tally] = [:]
     /// The namespace of the latest call: most transactions have one only.
@@ -79,15 +79,20 @@ package struct SQLiteTransaction: DurableTable {
 
     // MARK: - Wake-ups
 
-    /// Removes and returns the earliest `wake` that was written in each namespace, for the store's wake signal.
-    mutating func takeEarliestWakes() -> EarliestWakes {
-        defer { if !earliestWakes.isEmpty { earliestWakes = [:] } }
-        return earliestWakes
+    /// Removes and returns what was written, for the store's wake signal.
+    mutating func takeWritten() -> WrittenWakes {
+        defer { if !written.isEmpty { written = WrittenWakes() } }
+        return written
     }
 
     /// Records a `wake` that was written.
     mutating func recordWake(_ wake: CoreInstant, in namespace: DurableNamespace) {
-        earliestWakes[namespace.name] = min(wake, earliestWakes[namespace.name] ?? .farFuture)
+        written.note(wake, in: namespace)
+    }
+
+    /// See ``DurableTable/noteInterruption(in:)``.
+    package mutating func noteInterruption(in namespace: DurableNamespace) {
+        written.noteInterruption(in: namespace)
     }
 
     // MARK: - Deleting what is old

@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4C75_6C6C
 
     /// The steps from each version to the next; an empty file has version 0. A step never changes once it has been released.
-    static let migrations = [tables]
+    static let migrations = [tables, restarting]
 
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and stores a large value on
     // pages of its own. The columns of a row and of a run are those that `RowColumns.swift` names.
@@ -76,6 +76,14 @@ enum Schema {
             namespace INTEGER NOT NULL, id INTEGER NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL, at INTEGER NOT NULL,
             PRIMARY KEY (namespace, id)
         ) WITHOUT ROWID;
+        """
+
+    // At the end of a row that holds values: they are NULL unless something is restarted, and then need not be reached.
+    private static let restarting = """
+        ALTER TABLE namespaces ADD COLUMN restart TEXT;
+        ALTER TABLE namespaces ADD COLUMN restarted INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE work ADD COLUMN run_mark INTEGER;
+        ALTER TABLE dead ADD COLUMN run_mark INTEGER;
         """
 }
 

@@ -1,9 +1,6 @@
 internal import LullCore
 internal import LullDurable
 
-/// The earliest `wake` that a call wrote in each namespace.
-typealias EarliestWakes = [String: CoreInstant]
-
 /// A call of a store that waits for its transaction, with its caller.
 struct StoreCall: Sendable {
     /// Takes note of the end of the transaction, with why it failed, or nil if it was committed. Returns what answers the caller.
@@ -21,22 +18,22 @@ struct StoreCall: Sendable {
     /// - Parameters:
     ///   - writes: Whether it needs a writing transaction.
     ///   - body: What it does.
-    ///   - receive: Gets the answer, once, and which keys now wake earlier. Returns what gives the answer to the caller.
+    ///   - receive: Gets the answer, once, and what it wrote that concerns workers. Returns what gives the answer to the caller.
     init<Answer: Sendable>(
         writes: Bool, _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer,
-        receive: @escaping @Sendable (Result<Answer, DurableError>, EarliestWakes) -> () -> Void
+        receive: @escaping @Sendable (Result<Answer, DurableError>, WrittenWakes) -> () -> Void
     ) {
         self.writes = writes
-        refusal = { receive(.failure($0), [:]) }
+        refusal = { receive(.failure($0), WrittenWakes()) }
         perform = { transaction in
             let result = Result { () throws(DurableError) in try body(&transaction) }
-            let wakes = transaction.takeEarliestWakes()
+            let written = transaction.takeWritten()
             return { failure in
                 switch (result, failure) {
                 // A call that failed by itself has recorded nothing, whatever happened to the others.
-                case (.failure, _): return receive(result, [:])
-                case (.success, nil): return receive(result, wakes)
-                case (.success, let failure?): return receive(.failure(failure), [:])
+                case (.failure, _): return receive(result, WrittenWakes())
+                case (.success, nil): return receive(result, written)
+                case (.success, let failure?): return receive(.failure(failure), WrittenWakes())
                 }
             }
         }

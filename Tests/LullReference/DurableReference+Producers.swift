@@ -29,6 +29,7 @@ extension DurableReference {
         switch keys[index].gate.submit(at: now, wait: wait) {
         case .pending:
             join(key, value, number, by: submitter ?? 0, at: now)
+            if interrupting == .whenSubmitted { interrupt(key, at: now) }
             due = keys[index].gate.due
         case .completes(let batch):
             join(key, value, number, by: submitter ?? 0, at: now)
@@ -65,7 +66,7 @@ extension DurableReference {
 
     /// Absorbs a submit. If the value that stands for it still waits for a worker, the submit shares its fate.
     private mutating func absorb(_ key: String, _ number: Int, at now: Int) {
-        if let index = find(key, .ready) {
+        if let index = find(key, .ready, .held) {
             spans[index].numbers = spans[index].numbers.lowerBound...number
         } else {
             spans.append(
@@ -79,7 +80,7 @@ extension DurableReference {
         let key = keys[index].key
         let gate = keys[index].gate
         return gate.openUntil == nil && gate.next ?? .min <= now
-            && find(key, .pending, .ready, .claimed, .backoff) == nil
+            && find(key, .pending, .held, .ready, .claimed, .backoff) == nil
     }
 
     /// Flushes one key or all.
@@ -92,6 +93,13 @@ extension DurableReference {
             var hadSomething = false
             if let batch = keys[index].gate.flush(at: now) {
                 fallDue(keys[index].key, batch, at: now)
+                hadSomething = true
+            }
+            if let held = find(keys[index].key, .held) {
+                var span = spans.remove(at: held)
+                (span.due, span.edge) = (now, .flush)
+                makeReady(span, at: now)
+                keys[index].gate.noteDue(at: now)
                 hadSomething = true
             }
             if let run = find(keys[index].key, .backoff), spans[run].until > now {
@@ -130,7 +138,7 @@ extension DurableReference {
             }
             keys[index].gate.cancel()
             cancelled += spans[dropped].count
-            if let ready = find(keys[index].key, .ready) {
+            if let ready = find(keys[index].key, .ready, .held) {
                 spans[ready].numbers = spans[ready].numbers.lowerBound...spans[dropped].numbers.upperBound
                 spans.remove(at: dropped)
             } else {
@@ -150,7 +158,7 @@ extension DurableReference {
         var count = 0
         for index in keys.indices where key == nil || keys[index].key == key {
             keys[index].gate.cancel()
-            while let dropped = find(keys[index].key, .pending, .ready, .backoff) {
+            while let dropped = find(keys[index].key, .pending, .held, .ready, .backoff) {
                 count += spans[dropped].count
                 end(dropped, .cancelled, at: now)
             }

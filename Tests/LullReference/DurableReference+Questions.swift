@@ -24,10 +24,11 @@ extension DurableReference {
         }
     }
 
-    /// Returns the number of ranges in a place, after everything due by now has fallen due.
-    public mutating func count(_ place: Place, at now: Int) -> Int {
+    /// Returns the number of keys, or of dead runs, with something in one of these places, after everything due by now has fallen due.
+    public mutating func count(_ places: Place..., at now: Int) -> Int {
         settle(at: now)
-        return spans.count { $0.place == place }
+        let found = spans.filter { places.contains($0.place) }
+        return places == [.ended(.dead)] ? found.count : Set(found.map(\.key)).count
     }
 
     /// Returns the next instant at which there is something to claim: earlier than `now` if there is something now, nil if
@@ -44,7 +45,7 @@ extension DurableReference {
         for key in keys {
             let numbers = numbers(of: key.key)
             if Set(numbers).count != numbers.count { return "\(key.key): ranges overlap in \(numbers)" }
-            for place in [Place.pending, .ready]
+            for place in [Place.pending, .held, .ready]
             where spans.count(where: { $0.key == key.key && $0.place == place }) > 1 {
                 return "\(key.key): two ranges are \(place)"
             }

@@ -10,12 +10,16 @@ extension DurableReference {
         case failed(String, retry: Int?)
         /// The run is given back without an attempt.
         case released
+        /// The handler was cancelled for a newer value, and threw.
+        case interrupted
     }
 
     /// The store's answer to a report.
     public enum Reply: Hashable, Sendable {
         /// The report is recorded.
         case accepted
+        /// The same, and a newer value has interrupted the run.
+        case interrupted
         /// The report was recorded before, or the run has ended in another way.
         case alreadyDone
         /// Another worker has the run.
@@ -45,16 +49,18 @@ extension DurableReference {
         }
         if spans[index].place == .backoff {
             switch kind {
-            case .failed, .released: return [.alreadyDone]
+            case .failed, .released, .interrupted: return [.alreadyDone]
             case .heartbeat, .completed: return [.leaseLost]
             }
         }
         switch kind {
         case .heartbeat(let lease):
             spans[index].until = later(now, by: lease)
+            if spans[index].isInterrupted { return [.interrupted] }
         case .completed:
             end(index, .completed, at: now)
         case .failed(let error, let retry):
+            if putBackIfInterrupted(index, at: now) { break }
             spans[index].error = error
             if let retry {
                 spans[index].place = .backoff
@@ -63,7 +69,8 @@ extension DurableReference {
             } else {
                 end(index, .dead, at: now)
             }
-        case .released:
+        case .released, .interrupted:
+            if putBackIfInterrupted(index, at: now) { break }
             spans[index].attempt -= 1
             spans[index].place = .backoff
             spans[index].until = now
@@ -100,6 +107,7 @@ extension DurableReference {
         spans[index].until = now
         spans[index].attempt = 0
         spans[index].error = nil
+        spans[index].isExempt = true
         return .accepted
     }
 

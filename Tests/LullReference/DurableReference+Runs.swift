@@ -66,7 +66,8 @@ extension DurableReference {
 
     /// Checks the answer to a claim: these runs have to be the right ones, in the right order.
     ///
-    /// - Returns: Runs whose last lease has ended, which the store may report now or with a later claim: by a submit of each.
+    /// - Returns: Runs whose last lease has ended, or whose values go back with the end of their lease, which the store may notice now
+    ///   or with a later claim: by a submit of each.
     public mutating func claim(
         _ claim: Claim, at now: Int, handed: [Handed]
     ) -> [(key: String, number: Int)] {
@@ -92,8 +93,8 @@ extension DurableReference {
             let startable = spans.filter { ($0.start ?? .max) <= now && !isBlocked($0) }
             guard let start = startable.compactMap(\.start).min() else { break }
             let group = startable.filter { $0.start == start }
-            let giving = group.filter { !dies($0, claim) || find($0.key, .ready) != nil }
-            let dying = group.filter { dies($0, claim) && find($0.key, .ready) == nil }
+            let giving = group.filter { !vanishes($0, claim) }
+            let dying = group.filter { vanishes($0, claim) }
             for _ in 0..<min(room, giving.count) {
                 guard let next = handed.popFirst() else {
                     findings.append("of \(giving.map(\.key)), startable since \(start), not all is handed out")
@@ -110,7 +111,13 @@ extension DurableReference {
                 return dying.map { ($0.key, $0.numbers.lowerBound) }
             }
             room -= giving.count
-            for span in dying { observeDeath(of: span.key, span.numbers.lowerBound, at: now) }
+            for span in dying {
+                if goesBack(span) {
+                    observeReturn(of: span.key, span.numbers.lowerBound, at: now)
+                } else {
+                    observeDeath(of: span.key, span.numbers.lowerBound, at: now)
+                }
+            }
         }
         requireAllTaken(handed)
         return []
@@ -125,9 +132,14 @@ extension DurableReference {
         span.place == .ready && find(span.key, .claimed, .backoff) != nil
     }
 
+    /// Returns whether the end of a lease leaves nothing to claim.
+    private func vanishes(_ span: Span, _ claim: Claim) -> Bool {
+        (dies(span, claim) || goesBack(span)) && find(span.key, .ready) == nil
+    }
+
     /// Returns whether a lease that has ended was the last one.
     private func dies(_ span: Span, _ claim: Claim) -> Bool {
-        span.place == .claimed && span.attempt >= claim.maxAttempts
+        span.place == .claimed && span.attempt >= claim.maxAttempts && !goesBack(span)
     }
 
     /// Records that the store has reported the end of a run's last lease.
@@ -142,7 +154,7 @@ extension DurableReference {
         if let index = find(next.key, .claimed) {
             if dies(spans[index], claim) {
                 observeDeath(of: next.key, spans[index].numbers.lowerBound, at: now)
-            } else {
+            } else if !putBackIfInterrupted(index, at: now) {
                 spans[index].error = "?"
                 spans[index].place = .backoff
                 giveWay(next.key, at: now)

@@ -9,6 +9,8 @@ public struct DurableReference: Sendable {
     public enum Place: Hashable, Sendable {
         /// Not due yet.
         case pending
+        /// Interrupted, and joined by the next value that falls due.
+        case held
         /// Due, and claimed by no worker.
         case ready
         /// Claimed by a worker.
@@ -72,6 +74,11 @@ public struct DurableReference: Sendable {
         /// The submitters of what is pending; 0 for submits without one.
         public var submitters: Set<Int> = []
 
+        /// Whether a newer value has interrupted the run.
+        public var isInterrupted = false
+        /// Whether no newer value interrupts it.
+        public var isExempt = false
+
         /// For the rest of a batch, the instant at which the part before it was claimed, or has ended.
         public var since: Int?
 
@@ -80,7 +87,7 @@ public struct DurableReference: Sendable {
             switch place {
             case .ready: since ?? due
             case .claimed, .backoff: until
-            case .pending, .ended: nil
+            case .pending, .held, .ended: nil
             }
         }
     }
@@ -101,8 +108,18 @@ public struct DurableReference: Sendable {
         var at: Int
     }
 
+    /// When a newer value interrupts a run.
+    public enum Interrupting: CaseIterable, Sendable {
+        /// When it falls due.
+        case whenDue
+        /// When it is submitted.
+        case whenSubmitted
+    }
+
     /// The policy and the combination.
     public internal(set) var setup: ReferenceSetup
+    /// When a newer value interrupts a run; nil for never.
+    public let interrupting: Interrupting?
     /// The greatest number of values of `collect` that one run gets.
     public private(set) var maxBatch: Int?
     /// How long the store must remember ends.
@@ -116,12 +133,18 @@ public struct DurableReference: Sendable {
 
     var keys: [KeyState] = []
     var tokens: [Token] = []
+    /// How often values went back.
+    public internal(set) var restarted = 0
     /// The highest fence of a claim.
     var highestFence = 0
 
     /// Creates the model of an empty store.
-    public init(_ setup: ReferenceSetup, maxBatch: Int? = nil, retention: Int, tokenLifetime: Int) {
+    public init(
+        _ setup: ReferenceSetup, interrupting: Interrupting? = nil, maxBatch: Int? = nil, retention: Int,
+        tokenLifetime: Int
+    ) {
         self.setup = setup
+        self.interrupting = interrupting
         self.maxBatch = maxBatch
         self.retention = retention
         self.tokenLifetime = tokenLifetime
@@ -167,7 +190,9 @@ public struct DurableReference: Sendable {
         makeReady(span, at: now)
     }
 
-    mutating func makeReady(_ span: Span, at now: Int) {
+    mutating func makeReady(_ newer: Span, at now: Int) {
+        var span = newer
+        if let held = find(span.key, .held) { span.join(behind: spans.remove(at: held), by: combine) }
         if let index = find(span.key, .ready) {
             // They become one: the older due instant counts, and why the newer one fell due.
             spans[index].values = combine(spans[index].values, span.values)
@@ -176,10 +201,10 @@ public struct DurableReference: Sendable {
             spans[index].count += span.count
             spans[index].edge = span.edge
         } else {
-            var span = span
             span.place = .ready
             spans.append(span)
         }
+        interrupt(span.key, at: newer.due)
         giveWay(span.key, at: now)
     }
 

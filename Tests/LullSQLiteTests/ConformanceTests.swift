@@ -24,7 +24,10 @@ struct SQLiteConformanceTests {
         func remove(_ place: String) {}
     }
 
-    @Test("a store in a file does what every store does", arguments: ConformanceCase.short + ConformanceCase.ownTime)
+    @Test(
+        "a store in a file does what every store does",
+        arguments: ConformanceCase.short + ConformanceCase.ownTime + ConformanceCase.restarting
+            + ConformanceCase.touching)
     func conforms(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: Maker(directory: try Place()))
     }

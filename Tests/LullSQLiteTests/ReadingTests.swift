@@ -209,7 +209,8 @@ import Testing
                 try transaction.status(of: "n")
             }
         }
-        #expect(error?.description.contains("was written by an older version of Lull: its schema is 1") == true)
+        let reason = "was written by an older version of Lull: its schema is \(Schema.migrations.count)"
+        #expect(error?.description.contains(reason) == true)
         #expect(try contents() == before)
     }
 

@@ -61,6 +61,8 @@ extension DurableSession {
         case .wait(let mark, let time):
             listenDeadline = now.advanced(by: time)
             store.watch(options.namespace, after: mark, atMost: time)
+        case .watch:
+            break  // This worker learns of interruptions by its heartbeats.
         case .cancel(let run):
             return cancel(run, at: now)
         case .leaseLost(let run):

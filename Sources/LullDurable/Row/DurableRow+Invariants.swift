@@ -33,6 +33,10 @@ extension DurableRow {
             broken.unless(run.value.submits.upperBound <= taken, "the run's submits have been taken")
             broken.unless(run.fence >= run.id, "the run's fence is not older than the run")
             broken.unless(run.attempt >= (run.isInBackoff ? 0 : 1), "the run has had \(run.attempt) attempts")
+            broken.unless(!run.isInterrupted || !run.isInBackoff, "no worker has the run, which is interrupted")
+            broken.unless(
+                ready?.isHeld != true || run.value.submits.upperBound <= taken && run.mark == .farFuture,
+                "a value is held beside a run that could go back")
         }
         return broken.rules
     }

@@ -40,7 +40,7 @@ extension DurableRow {
             self.run = run
             return true
         }
-        guard var value = ready else { return false }
+        guard var value = ready, value.startable <= now else { return false }
         if let maxBatch = rules.maxBatch, rules.splits(value) {
             ready = value.divide(after: maxBatch, before: rest, at: now)
         } else {
@@ -59,7 +59,7 @@ extension DurableRow {
         run?.state = .claimed(until: now.advanced(by: claim.lease))
     }
 
-    /// Extends the lease of a run that the worker is still executing.
+    /// Extends the lease of a run that the worker is still executing. If it was interrupted, the worker learns of that.
     package mutating func heartbeat(lease: CoreDuration, at now: CoreInstant) {
         run?.state = .claimed(until: now.advanced(by: lease))
     }
@@ -72,7 +72,7 @@ extension DurableRow {
         removeRun(at: now)
     }
 
-    /// Ends an attempt whose handler threw.
+    /// Ends an attempt whose handler threw. If the run was interrupted, its values go back.
     ///
     /// After `retry` the run may be tried again. Without `retry`, it has had all its attempts and is dead.
     package mutating func fail(
@@ -80,6 +80,7 @@ extension DurableRow {
         _ endings: inout [DurableEnding]
     ) {
         settle(at: now, by: rules, &endings)
+        if putBackIfInterrupted(at: now, by: rules) { return }
         guard var run else { return }
         run.error = error
         guard let retry else {
@@ -92,13 +93,19 @@ extension DurableRow {
         replaceFailedRun(by: rules, &endings)
     }
 
-    /// Takes a run back from the worker without counting the attempt.
+    /// Takes a run back from the worker without counting the attempt. If the run was interrupted, its values go back.
     package mutating func release(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         settle(at: now, by: rules, &endings)
+        if putBackIfInterrupted(at: now, by: rules) { return }
         guard let run else { return }
         self.run?.attempt = run.attempt - 1
         self.run?.state = .backoff(until: now)
         replaceFailedRun(by: rules, &endings)
+    }
+
+    /// Ends an attempt whose handler was cancelled for a newer value, and threw.
+    package mutating func interrupted(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
+        release(at: now, by: rules, &endings)
     }
 
     /// Removes a run that has ended. The rest of its batch queues behind whatever is waiting now.
@@ -127,6 +134,8 @@ extension DurableRow {
         run?.attempt = 0
         run?.error = nil
         run?.state = .backoff(until: now)
+        // Its range is older than others, and cannot be merged with them.
+        run?.mark = rules.whileRunning == .queue ? nil : .farFuture
         return .accepted
     }
 

@@ -34,6 +34,7 @@ extension DurableRow {
         switch gate.submit(at: now, wait: wait, by: rules.policy) {
         case .join, .fill:
             join(payload, at: now, submitter, by: rules)
+            if rules.whileRunning.interrupting == .whenSubmitted { interrupt(at: now, by: rules) }
             return due(by: rules)
         case .complete(let due):
             join(payload, at: now, submitter, by: rules)
@@ -50,14 +51,36 @@ extension DurableRow {
         }
     }
 
-    /// Makes what is pending, or what waits for another attempt, ready now.
+    /// Does to the gate what a submit would, without a value: an open gate of a debounce closes later, or earlier with a shorter wait of
+    /// the call's own.
+    ///
+    /// - Returns: Whether the gate was open.
+    @discardableResult
+    package mutating func touch(
+        at now: CoreInstant, wait: CoreDuration? = nil, by rules: DurableRules, _ endings: inout [DurableEnding]
+    ) -> Bool {
+        settle(at: now, by: rules, &endings)
+        gate.touch(at: now, wait: wait, by: rules.policy)
+        return gate.isOpen && rules.policy.kind == .debounce
+    }
+
+    /// Makes what is pending, held or between two attempts, ready now.
     ///
     /// - Returns: Whether there was anything to flush.
     @discardableResult
     package mutating func flush(
         at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
     ) -> Bool {
-        let hadPending = flushPending(at: now, by: rules, &endings)
+        var hadPending = flushPending(at: now, by: rules, &endings)
+        if let held = ready, held.isHeld {
+            ready?.due = now
+            ready?.edge = .flush
+            // The spacing counts from here, as from any other flush.
+            gate.latest = now
+            gate.phase = .open
+            _ = gate.flush(at: now, by: policy(by: rules))
+            hadPending = true
+        }
         if let run, run.isInBackoff, run.state.end > now {
             self.run?.state = .backoff(until: now)
             return true
@@ -167,10 +190,12 @@ extension DurableRow {
             ready.submits = ready.submits.lowerBound...value.submits.upperBound
             ready.count += value.count
             ready.edge = value.edge
+            ready.due = min(ready.due, value.due)
             self.ready = ready
         } else {
             ready = value
         }
+        interrupt(at: value.due, by: rules)
         replaceFailedRun(by: rules, &endings)
     }
 

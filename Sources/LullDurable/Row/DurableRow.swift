@@ -19,10 +19,14 @@ package import LullCore
 /// | ``ready`` | ``cancel(at:by:_:)`` | ended |
 /// | ``run``, claimed | ``complete(at:by:_:)``, or the last attempt has failed | ended |
 /// | ``run``, claimed | ``fail(_:retry:at:by:_:)``, ``release(at:by:_:)`` | run, in backoff |
+/// | ``run``, claimed, and interrupted | ``interrupted(at:by:_:)``, or it ends otherwise without being completed | ready or held |
 /// | ``run``, claimed | another claim after the end of the lease | run, claimed; ended, if that was the last attempt |
 /// | ``run``, in backoff | ``claim(_:at:by:sequence:rest:_:)`` | run, claimed |
 /// | ``run``, in backoff | ``cancel(at:by:_:)``, or a newer value replaces a failed run | ended |
+/// | ``run``, in backoff | a newer value, if the rules say to restart | ready or held |
 /// | ended as dead | ``retry(_:newest:at:by:)`` | run, in backoff |
+///
+/// A *held* value is one that is ``ready`` and has no due instant (``Ready/isHeld``): it went back before anything newer was due.
 ///
 /// A key without a row is at rest: no gate is open, and nothing is left to do.
 package struct DurableRow: Hashable, Sendable {
@@ -117,7 +121,8 @@ package struct DurableRow: Hashable, Sendable {
         package var count: Int
         /// The instant of the oldest submit behind the value.
         package var first: CoreInstant
-        /// When the value fell due; for values that became one, the earliest such instant.
+        /// When the value fell due; for values that became one, the earliest such instant. The far future for a held value
+        /// (``isHeld``).
         package var due: CoreInstant
         /// Why the value fell due.
         package var edge: Edge
@@ -160,10 +165,14 @@ package struct DurableRow: Hashable, Sendable {
         /// The error of the latest failed attempt, in UTF-8: comparing strings would link the Unicode tables into Embedded
         /// programs.
         package var error: [UInt8]?
+        /// When a newer value interrupted the run, which is never taken back; the far future if none ever does, because the run was
+        /// dead before or cannot go back.
+        package var mark: CoreInstant?
 
         /// Creates a run from what a store has of it.
         package init(
-            value: Ready, id: Int64, fence: Int64, owner: Int64, attempt: Int, state: State, error: [UInt8]? = nil
+            value: Ready, id: Int64, fence: Int64, owner: Int64, attempt: Int, state: State, error: [UInt8]? = nil,
+            mark: CoreInstant? = nil
         ) {
             self.value = value
             self.id = id
@@ -172,6 +181,7 @@ package struct DurableRow: Hashable, Sendable {
             self.attempt = attempt
             self.state = state
             self.error = error
+            self.mark = mark
         }
 
         /// The state of a run between its claim and its end.

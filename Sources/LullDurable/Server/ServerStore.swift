@@ -150,6 +150,12 @@ extension ServerStore {
         return results
     }
 
+    /// See ``DurableStore/touch(_:in:wait:)``.
+    @discardableResult
+    public func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
+        throw .unusable("this store does not touch keys")
+    }
+
     /// See ``DurableStore/flush(_:in:)``.
     @discardableResult
     public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
@@ -231,6 +237,13 @@ extension ServerStore {
         await state.wait(in: namespace, after: mark, atMost: min(time, .seconds(1)), by: options.clock) { _ in
             connections.isClosed
         }
+    }
+
+    /// See ``DurableStore/interruptions(of:besides:in:atMost:)``.
+    public func interruptions(
+        of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
+    ) async throws(DurableError) -> [Int64] {
+        throw .unusable("this store does not restart runs")
     }
 
     /// See ``DurableStore/close()``.

@@ -216,12 +216,16 @@ public struct DurableReport: Hashable, Sendable {
         case failed(String, retry: CoreDuration?)
         /// The run goes back to the store without having spent an attempt.
         case released
+        /// The handler was cancelled for a newer value, and threw: the values of the run go back.
+        case interrupted
     }
 
     /// The answer to a report.
     public enum Answer: Hashable, Sendable {
         /// The report has been recorded.
         case accepted
+        /// The heartbeat has been recorded, and a newer value has interrupted the run: the handler is to be cancelled.
+        case interrupted
         /// The same report had been recorded before, and its answer was lost.
         case alreadyDone
         /// Another worker has taken the run over. Nothing was recorded.

@@ -18,8 +18,8 @@ public protocol DurableStore: Sendable {
     ///   - namespace: The name of the namespace.
     ///   - rules: The rules; nil to use those that the store has.
     /// - Returns: The rules that apply from now on.
-    /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the kind of policy, the edges or the
-    ///   combination differ; ``DurableError/noPolicy(namespace:)`` if it is new and no rules are given.
+    /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the kind of policy, the edges, the
+    ///   combination or the rule for running runs differ; ``DurableError/noPolicy(namespace:)`` if it is new and no rules are given.
     @discardableResult
     func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules
 
@@ -28,7 +28,18 @@ public protocol DurableStore: Sendable {
     /// - Returns: The receipt; for a token that was used before, the first receipt again.
     func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt
 
-    /// Makes what is pending or between two attempts ready now, and the gate idle: for one key, or for all, in the order
+    /// Does to the gate of a key what a submit would, without a value: an open gate of a debounce stays open for longer. Nothing else
+    /// changes.
+    ///
+    /// - Parameters:
+    ///   - key: The bytes of the key.
+    ///   - namespace: The name of the namespace.
+    ///   - wait: The quiet period from this call on, in place of the namespace's; nil for that one.
+    /// - Returns: Whether the gate was open.
+    @discardableResult
+    func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool
+
+    /// Makes what is pending, held or between two attempts ready now, and the gate idle: for one key, or for all, in the order
     /// of their first submits. All keys are those that are there when the call begins; they may change in several steps.
     ///
     /// - Returns: The number of keys that had anything to flush.
@@ -77,6 +88,20 @@ public protocol DurableStore: Sendable {
     /// Returns at once if that has happened since. It may return too early, but must never miss anything, including what
     /// other processes submit.
     func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError)
+
+    /// Returns those runs of a worker that newer values have interrupted, in a namespace that restarts runs.
+    ///
+    /// Waits until there is one, at most for a time. It may return none sooner, and it may miss one: the answer to a heartbeat is
+    /// the guarantee.
+    ///
+    /// - Parameters:
+    ///   - worker: The worker's number.
+    ///   - known: Runs that the worker knows of.
+    ///   - namespace: The name of the namespace.
+    ///   - time: How long to wait; zero to look only.
+    func interruptions(
+        of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
+    ) async throws(DurableError) -> [Int64]
 
     /// Returns the present state of a submit.
     func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState

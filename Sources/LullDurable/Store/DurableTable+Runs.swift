@@ -39,6 +39,8 @@ extension DurableTable {
             row.settle(at: now, by: namespace.rules, &endings)
             if let at = row.startable, at <= certain {
                 var rest: Int64?
+                // The claim would begin with that.
+                if row.run?.isInBackoff == false { _ = row.putBackIfInterrupted(at: now, by: namespace.rules) }
                 if let limit = namespace.rules.maxBatch, let ready = row.ready, namespace.rules.splits(ready) {
                     rest = try generation(ofValue: limit, in: ready, of: old.key, in: namespace)
                 }
@@ -102,22 +104,48 @@ extension DurableTable {
         }
         if run.isInBackoff {
             switch report.kind {
-            case .failed, .released: return .alreadyDone
+            case .failed, .released, .interrupted: return .alreadyDone
             case .heartbeat, .completed: return .leaseLost
             }
         }
+        var answer = DurableReport.Answer.accepted
         switch report.kind {
         case .heartbeat(let lease):
             row.heartbeat(lease: lease, at: now)
+            if row.run?.isInterrupted == true { answer = .interrupted }
         case .completed:
             row.complete(at: now, by: namespace.rules, &endings)
         case .failed(let error, let retry):
             row.fail(Array(error.utf8), retry: retry, at: now, by: namespace.rules, &endings)
         case .released:
             row.release(at: now, by: namespace.rules, &endings)
+        case .interrupted:
+            row.interrupted(at: now, by: namespace.rules, &endings)
         }
         try write(row, of: report.key, from: old, isWorkers: true, endings, at: now, in: namespace)
-        return .accepted
+        return answer
+    }
+
+    /// Looks for runs of a worker that newer values have interrupted by now. Nothing is written: the worker's report does that.
+    ///
+    /// - Returns: The runs, and the first instant at which another one may be interrupted if nothing is submitted.
+    package mutating func interruptions(
+        of owner: Int64, besides known: [Int64], in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) -> DurableInterruptions {
+        var found = DurableInterruptions()
+        if namespace.rules.whileRunning == .queue { return found }
+        for entry in try held(by: owner, in: namespace) {
+            var row = entry.row
+            var endings: [DurableEnding] = []
+            row.settle(at: now, by: namespace.rules, &endings)
+            guard let run = row.run, !known.contains(run.id) else { continue }
+            if run.isInterrupted {
+                found.runs.append(run.id)
+            } else if run.mark == nil, let due = row.due(by: namespace.rules) {
+                found.next = min(found.next ?? due, due)
+            }
+        }
+        return found
     }
 
     /// Gives a dead run another series of attempts: the step of ``DurableStore/retry(_:in:)``.
@@ -155,6 +183,34 @@ extension DurableTable {
         try forget(
             endsBefore: now.advanced(by: .nanoseconds(-retention)),
             tokensBefore: now.advanced(by: .nanoseconds(-lifetime)), in: namespace)
+    }
+}
+
+/// The runs of a worker that newer values have interrupted.
+package struct DurableInterruptions: Hashable, Sendable {
+    /// The ids of the runs.
+    package var runs: [Int64] = []
+    /// The first instant at which another one may be interrupted if nothing is submitted; nil if there is none.
+    package var next: CoreInstant?
+
+    /// Creates the answer that there are none.
+    package init() {}
+}
+
+extension DurableRow {
+    /// Whether a step has left a run that is interrupted, or will be at an instant of which its worker does not know.
+    func interrupts(_ old: DurableRow?, by rules: DurableRules) -> Bool {
+        guard let run, !run.isInBackoff else { return false }
+        if let mark = run.mark { return mark != .farFuture && old?.run?.mark != mark }
+        guard let due = due(by: rules) else { return false }
+        guard let old, old.run?.fence == run.fence, let before = old.due(by: rules) else { return true }
+        return due < before
+    }
+
+    /// Whether a step has put the values of a run back.
+    func hasPutBack(_ old: DurableRow?, _ endings: [DurableEnding]) -> Bool {
+        guard let before = old?.run, before.id != run?.id else { return false }
+        return !endings.contains { $0.run?.id == before.id }
     }
 }
 

@@ -85,6 +85,20 @@ extension DurableTable {
         return mixed
     }
 
+    /// Keeps an open gate open for longer: the step of ``DurableStore/touch(_:in:wait:)``.
+    ///
+    /// - Returns: Whether the gate was open.
+    package mutating func touch(
+        _ key: [UInt8], wait: CoreDuration?, in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) -> Bool {
+        guard let old = try find(key, in: namespace) else { return false }
+        var row = old.row
+        var endings: [DurableEnding] = []
+        let wasOpen = row.touch(at: now, wait: wait, by: namespace.rules, &endings)
+        try write(row, of: key, from: old, isWorkers: false, endings, at: now, in: namespace)
+        return wasOpen
+    }
+
     /// Returns the state of a submit: the step of ``DurableStore/state(of:)``.
     package mutating func state(
         of receipt: DurableReceipt, in namespace: DurableNamespace, at now: CoreInstant
@@ -109,6 +123,10 @@ extension DurableTable {
         at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
         // Before the row changes: it may hold the values of what has ended.
+        if namespace.rules.whileRunning != .queue {
+            if row.interrupts(old?.row, by: namespace.rules) { noteInterruption(in: namespace) }
+            if row.hasPutBack(old?.row, endings) { try countRestart(in: namespace) }
+        }
         for ending in endings {
             let entry = old ?? DurableEntry(handle: 0, key: key, row: row, wake: .farFuture)
             try record(ending, of: entry, at: now, in: namespace)
@@ -132,7 +150,7 @@ extension DurableRow {
     /// Returns the state of a submit as far as the row has it, or the step that settled it.
     package func state(of generation: Int64, _ endings: [DurableEnding]) -> DurableState? {
         if pendingSubmits?.contains(generation) == true { return .pending }
-        if ready?.submits.contains(generation) == true { return .ready }
+        if let ready, ready.submits.contains(generation) { return ready.isHeld ? .pending : .ready }
         if let run, run.value.submits.contains(generation) {
             return run.isInBackoff
                 ? .waitingForRetry(attempt: run.attempt, error: run.errorText) : .running(attempt: run.attempt)

@@ -57,6 +57,10 @@ package protocol DurableTable {
 
     /// Counts attempts that begin, and leases that ended before their runs: see ``DurableStatus``.
     mutating func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError)
+    /// Counts that the values of a run went back: see ``DurableStatus/restarted``.
+    mutating func countRestart(in namespace: DurableNamespace) throws(DurableError)
+    /// Takes note that workers have to look at their runs: see ``DurableStore/interruptions(of:besides:in:atMost:)``.
+    mutating func noteInterruption(in namespace: DurableNamespace)
 
     /// Records the end of a range, and deletes its values unless it is dead. An absorbed submit extends the key's latest
     /// absorbed range.

@@ -46,9 +46,7 @@ public final class MemoryStore: DurableStore {
             let now = state.time.now(clock.read())
             do throws(DurableError) {
                 let result = try body(&state, now)
-                for (namespace, wake) in state.table.takeEarliestWakes() {
-                    state.wakeSignal.signal(wake, in: namespace)
-                }
+                state.wakeSignal.signal(state.table.takeWritten())
                 return .success(result)
             } catch {
                 return .failure(error)
@@ -87,6 +85,13 @@ public final class MemoryStore: DurableStore {
         return try step(in: submission.namespace) { (state, namespace, now) throws(DurableError) in
             try state.table.forget(beyond: limits, in: namespace, at: now)
             return try state.table.submit(submission, in: namespace, at: now)
+        }
+    }
+
+    /// Keeps a gate open: see ``DurableStore/touch(_:in:wait:)``.
+    public func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
+        try step(in: namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.touch(key, wait: wait, in: namespace, at: now)
         }
     }
 
@@ -224,6 +229,20 @@ public final class MemoryStore: DurableStore {
     public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         try step(in: namespace) { (_, _, _) in }
         await state.wait(in: namespace, after: mark, atMost: time, by: clock) { $0.isClosed }
+    }
+
+    /// Returns interrupted runs: see ``DurableStore/interruptions(of:besides:in:atMost:)``.
+    public func interruptions(
+        of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
+    ) async throws(DurableError) -> [Int64] {
+        let (found, wait, mark) = try step(in: namespace) { (state, namespace, now) throws(DurableError) in
+            let found = try state.table.interruptions(of: worker, besides: known, in: namespace, at: now)
+            let next = found.next.map { min(time, DurableNamespace.time(from: now, to: $0)) }
+            return (found.runs, next ?? time, state.wakeSignal.announceLook(in: namespace.name))
+        }
+        if !found.isEmpty || time <= .zero { return found }
+        await state.wait(for: .interruptions, in: namespace, after: mark, atMost: wait, by: clock) { $0.isClosed }
+        return try await interruptions(of: worker, besides: known, in: namespace, atMost: .zero)
     }
 
     /// Returns the rules that do not hold between two steps; empty unless there is a bug.

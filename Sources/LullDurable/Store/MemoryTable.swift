@@ -7,8 +7,8 @@ struct MemoryTable: DurableTable {
     private var latestHandle: Int64 = 0
     private var keysByHandle: [Int64: (namespace: Int64, key: [UInt8])] = [:]
     private var contents: [Int64: Contents] = [:]
-    /// The earliest `wake` that was written in each namespace since `takeEarliestWakes`.
-    private var earliestWakes: [String: CoreInstant] = [:]
+    /// What was written since `takeWritten`.
+    private var written = WrittenWakes()
 
     /// The contents of one namespace.
     struct Contents {
@@ -21,6 +21,7 @@ struct MemoryTable: DurableTable {
         var tokenLog = AgeLog<String>()
         var attempts = 0
         var lostLeases = 0
+        var restarted = 0
         /// What the workers have announced, by their numbers, and when.
         var workers: [Int64: (identity: DurableWorker.Identity, at: CoreInstant)] = [:]
 
@@ -61,22 +62,20 @@ struct MemoryTable: DurableTable {
         latestHandle += 1
         keysByHandle[latestHandle] = (namespace.id, key)
         self[namespace].rows[key] = DurableEntry(handle: latestHandle, key: key, row: row, wake: wake)
-        noteWake(wake, in: namespace)
+        written.note(wake, in: namespace)
     }
 
     mutating func update(_ new: DurableEntry, from old: DurableEntry, in namespace: DurableNamespace) {
         self[namespace].rows[new.key] = new
-        if new.wake != old.wake { noteWake(new.wake, in: namespace) }
+        if new.wake != old.wake { written.note(new.wake, in: namespace) }
     }
 
-    private mutating func noteWake(_ wake: CoreInstant, in namespace: DurableNamespace) {
-        earliestWakes[namespace.name] = min(wake, earliestWakes[namespace.name] ?? .farFuture)
-    }
+    mutating func noteInterruption(in namespace: DurableNamespace) { written.noteInterruption(in: namespace) }
 
-    /// Removes and returns the earliest `wake` that was written in each namespace, for the store's wake-up signal.
-    mutating func takeEarliestWakes() -> [String: CoreInstant] {
-        defer { earliestWakes = [:] }
-        return earliestWakes
+    /// Removes and returns what was written, for the store's wake-up signal.
+    mutating func takeWritten() -> WrittenWakes {
+        defer { written = WrittenWakes() }
+        return written
     }
 
     mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) {
@@ -122,6 +121,8 @@ struct MemoryTable: DurableTable {
         self[namespace].attempts += attempts
         self[namespace].lostLeases += lostLeases
     }
+
+    mutating func countRestart(in namespace: DurableNamespace) { self[namespace].restarted += 1 }
 
     mutating func generation(
         ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
@@ -255,6 +256,7 @@ extension MemoryTable {
         status.dead = self[namespace].dead.count
         status.attempts = self[namespace].attempts
         status.lostLeases = self[namespace].lostLeases
+        status.restarted = self[namespace].restarted
         return status
     }
 

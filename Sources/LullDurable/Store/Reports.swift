@@ -35,7 +35,7 @@ public struct DurableStatus: Hashable, Sendable {
     public var namespace: String
     /// The rules by which its values fall due and are combined.
     public var rules: DurableRules
-    /// The number of keys with a value that is not due yet.
+    /// The number of keys with a value that is not due yet, or that was interrupted and joins the next one.
     public var pending = 0
     /// The number of keys with a value that waits for a worker.
     public var ready = 0
@@ -52,6 +52,8 @@ public struct DurableStatus: Hashable, Sendable {
     public var attempts = 0
     /// The number of times that a run was taken from a worker whose lease had expired.
     public var lostLeases = 0
+    /// The number of times that the values of a run went back for a newer value: see ``DurableWhileRunning``.
+    public var restarted = 0
 
     /// Creates the status of an empty namespace; for implementers of a store.
     public init(namespace: String, rules: DurableRules) {
@@ -77,8 +79,8 @@ public struct DurableStatus: Hashable, Sendable {
         var row = row
         var endings: [DurableEnding] = []
         row.settle(at: now, by: rules, &endings)
-        if row.pending != nil { pending += 1 }
-        if let ready = row.ready {
+        if row.pending != nil || row.ready?.isHeld == true { pending += 1 }
+        if let ready = row.ready, !ready.isHeld {
             self.ready += 1
             noteWaiting(since: ready.due, at: now)
         }
@@ -101,9 +103,10 @@ public struct DurableStatus: Hashable, Sendable {
 public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The key.
     public var key: Key
-    /// The number of submits behind the value that is not due yet; zero if there is none.
+    /// The number of submits behind the value that is not due yet, and behind one that was interrupted and joins it; zero if there
+    /// is none.
     public var pending: Int
-    /// The time until that value falls due; nil if there is none.
+    /// The time until that value falls due; nil if there is none, or only an interrupted one, which joins the next.
     public var dueIn: Duration?
     /// The number of submits behind the value that waits for a worker; zero if there is none.
     public var ready: Int
@@ -121,9 +124,10 @@ public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
         var endings: [DurableEnding] = []
         row.settle(at: now, by: rules, &endings)
         self.key = key
-        pending = row.pending == nil ? 0 : row.gate.count
+        let held = row.ready.map { $0.isHeld ? $0.count : 0 } ?? 0
+        pending = held + (row.pending == nil ? 0 : row.gate.count)
         dueIn = row.due(by: rules).map { .nanoseconds(now.duration(to: $0).nanoseconds) }
-        ready = row.ready?.count ?? 0
+        ready = (row.ready?.count ?? 0) - held
         run = row.run.map {
             DurableListedRun(
                 id: $0.id, attempt: $0.attempt, isClaimed: !$0.isInBackoff, error: $0.errorText,

@@ -41,8 +41,9 @@ package struct Tally: Equatable, Sendable {
 
     /// Counts a row.
     package init(_ row: DurableRow) {
-        if row.pending != nil { pending = 1 }
-        if row.ready != nil { ready = 1 } else { due = pending }
+        let isHeld = row.ready?.isHeld == true
+        if row.pending != nil || isHeld { pending = 1 }
+        if row.ready != nil, !isHeld { ready = 1 } else if row.pending != nil { due = 1 }
         guard let run = row.run else { return }
         if run.isInBackoff { retrying = 1 } else { running = 1 }
         if run.isInBackoff, run.error != nil { replaced = pending }

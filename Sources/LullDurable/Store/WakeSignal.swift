@@ -2,11 +2,24 @@ package import Lull
 package import LullCore
 
 /// A wake-up signal for workers of this process: there is something to claim earlier than the instant that was announced to
-/// them.
+/// them, or a run of theirs may have been interrupted.
 ///
 /// A store has this value under its lock, and resumes the woken waiters after releasing the lock.
 package struct WakeSignal: Sendable {
     package typealias Waiter = CheckedContinuation<Void, Never>
+
+    /// What a worker waits for.
+    package enum Subject: Hashable, Sendable {
+        /// Something to claim.
+        case work
+        /// An interruption of its runs.
+        case interruptions
+    }
+
+    private struct Place: Hashable {
+        var namespace: String
+        var subject: Subject
+    }
 
     private struct Channel {
         /// The number of times that the signal was given.
@@ -16,7 +29,7 @@ package struct WakeSignal: Sendable {
         var waiters: [Int64: Waiter] = [:]
     }
 
-    private var channels: [String: Channel] = [:]
+    private var channels: [Place: Channel] = [:]
     private var latestID: Int64 = 0
     private var woken: [Waiter] = []
 
@@ -28,24 +41,47 @@ package struct WakeSignal: Sendable {
     /// - Returns: The mark after which the worker waits.
     package mutating func announce(_ next: CoreInstant?, in namespace: String) -> Int64 {
         signal(next ?? .farFuture, in: namespace)
-        channels[namespace, default: Channel()].announced = next ?? .farFuture
-        return channels[namespace]?.mark ?? 0
+        let place = Place(namespace: namespace, subject: .work)
+        channels[place, default: Channel()].announced = next ?? .farFuture
+        return channels[place]?.mark ?? 0
+    }
+
+    /// Returns the mark after which a worker waits for an interruption, when it has looked at its runs.
+    package mutating func announceLook(in namespace: String) -> Int64 {
+        let place = Place(namespace: namespace, subject: .interruptions)
+        channels[place, default: Channel()].announced = .farFuture
+        return channels[place]?.mark ?? 0
     }
 
     /// Wakes the workers of a namespace if something can be claimed from an instant that is earlier than announced.
     package mutating func signal(_ wake: CoreInstant, in namespace: String) {
-        guard var channel = channels[namespace], wake < channel.announced else { return }
+        signal(wake, at: Place(namespace: namespace, subject: .work))
+    }
+
+    /// Wakes the workers of a namespace that wait for an interruption.
+    package mutating func signalInterruption(in namespace: String) {
+        signal(.farPast, at: Place(namespace: namespace, subject: .interruptions))
+    }
+
+    private mutating func signal(_ wake: CoreInstant, at place: Place) {
+        guard var channel = channels[place], wake < channel.announced else { return }
         channel.announced = wake
         channel.mark += 1
         woken += channel.waiters.values
         channel.waiters = [:]
-        channels[namespace] = channel
+        channels[place] = channel
+    }
+
+    /// Wakes the workers whom what a step has written concerns.
+    package mutating func signal(_ written: WrittenWakes) {
+        for (namespace, wake) in written.earliest { signal(wake, in: namespace) }
+        for namespace in written.interrupted { signalInterruption(in: namespace) }
     }
 
     /// Wakes all workers, whatever may have happened.
     package mutating func signalAll() {
-        for namespace in channels.keys { signal(.farPast, in: namespace) }
-        for namespace in channels.keys { channels[namespace]?.announced = .farFuture }
+        for place in channels.keys { signal(.farPast, at: place) }
+        for place in channels.keys { channels[place]?.announced = .farFuture }
     }
 
     /// Removes and returns the waiters to be resumed now.
@@ -63,19 +99,25 @@ package struct WakeSignal: Sendable {
     /// Adds a waiter until the signal is given after `mark`.
     ///
     /// - Returns: Whether the waiter has to wait: false if the signal has been given since.
-    package mutating func add(_ waiter: Waiter, id: Int64, in namespace: String, after mark: Int64) -> Bool {
-        guard channels[namespace, default: Channel()].mark <= mark else { return false }
-        channels[namespace, default: Channel()].waiters[id] = waiter
+    package mutating func add(
+        _ waiter: Waiter, id: Int64, for subject: Subject = .work, in namespace: String, after mark: Int64
+    ) -> Bool {
+        let place = Place(namespace: namespace, subject: subject)
+        guard channels[place, default: Channel()].mark <= mark else { return false }
+        channels[place, default: Channel()].waiters[id] = waiter
         return true
     }
 
     /// Removes a waiter, and returns it if it still waits.
-    package mutating func remove(id: Int64, in namespace: String) -> Waiter? {
-        channels[namespace]?.waiters.removeValue(forKey: id)
+    package mutating func remove(id: Int64, for subject: Subject = .work, in namespace: String) -> Waiter? {
+        channels[Place(namespace: namespace, subject: subject)]?.waiters.removeValue(forKey: id)
     }
 
-    /// The namespaces in which anything was announced.
-    package var namespaces: [String] { Array(channels.keys) }
+    /// The namespaces in which anything to claim was announced.
+    package var namespaces: [String] { channels.keys.filter { $0.subject == .work }.map(\.namespace) }
+
+    /// The namespaces in which workers look for interruptions.
+    package var lookedAt: [String] { channels.keys.filter { $0.subject == .interruptions }.map(\.namespace) }
 
     /// Whether there is any waiter.
     package var hasWaiters: Bool { channels.values.contains { !$0.waiters.isEmpty } }
@@ -109,6 +151,26 @@ extension WakeSignal {
     }
 }
 
+/// What a step has written that concerns workers.
+package struct WrittenWakes: Sendable {
+    /// The earliest `wake` in each namespace.
+    fileprivate var earliest: [String: CoreInstant] = [:]
+    /// The namespaces in which runs may have been interrupted.
+    fileprivate var interrupted: Set<String> = []
+
+    package init() {}
+
+    package var isEmpty: Bool { earliest.isEmpty && interrupted.isEmpty }
+
+    /// Notes a `wake` that was written.
+    package mutating func note(_ wake: CoreInstant, in namespace: DurableNamespace) {
+        earliest[namespace.name] = min(wake, earliest[namespace.name] ?? .farFuture)
+    }
+
+    /// Notes that workers have to look at their runs.
+    package mutating func noteInterruption(in namespace: DurableNamespace) { interrupted.insert(namespace.name) }
+}
+
 /// What a store knows in this process, with the signal for which its workers wait.
 package protocol WakingState: Sendable {
     var wakeSignal: WakeSignal { get set }
@@ -135,17 +197,17 @@ extension Guarded where Value: WakingState {
     ///
     /// - Parameter isClosed: Whether the store takes no more calls. Called under the lock.
     package func wait(
-        in namespace: String, after mark: Int64, atMost time: Duration, by clock: StoreClock,
-        unless isClosed: @escaping @Sendable (Value) -> Bool
+        for subject: WakeSignal.Subject = .work, in namespace: String, after mark: Int64, atMost time: Duration,
+        by clock: StoreClock, unless isClosed: @escaping @Sendable (Value) -> Bool
     ) async {
         let id = change { $0.wakeSignal.makeID() }
         await WakeSignal.wait(atMost: time, by: clock) { waiter in
             self.change { state in
                 !Task.isCancelled && !isClosed(state)
-                    && state.wakeSignal.add(waiter, id: id, in: namespace, after: mark)
+                    && state.wakeSignal.add(waiter, id: id, for: subject, in: namespace, after: mark)
             }
         } remove: {
-            self.change { $0.wakeSignal.remove(id: id, in: namespace) }
+            self.change { $0.wakeSignal.remove(id: id, for: subject, in: namespace) }
         }
     }
 }

@@ -67,6 +67,8 @@ public struct DurableCounters: Hashable, Sendable {
     public var failures = 0
     /// The number of runs that other workers took over because a lease was not renewed in time.
     public var lostLeases = 0
+    /// The number of handlers that were cancelled for a newer value and threw: the values of their runs went back.
+    public var restarted = 0
 
     /// Creates counters that are all zero.
     public init() {}

@@ -25,6 +25,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         var alarmInstant = CoreInstant.farFuture
         var alarm: Task<Void, any Error>?
         var waiting: Task<Void, any Error>?
+        var watching: Task<Void, any Error>?
         /// The caller of `run()`, resumed when the worker has finished.
         var completion: Completion?
     }
@@ -55,6 +56,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
 
     private let state: Guarded<State>
     private let namespace: String
+    private let owner: Int64
     private let store: any DurableStore
     private let clock: WorkerClock
     private let counters: Guarded<DurableCounters>
@@ -68,6 +70,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     ) {
         state = Guarded(State(worker: WorkerStateMachine(configuration)))
         namespace = configuration.namespace
+        owner = configuration.owner
         self.store = store
         self.clock = clock
         self.counters = counters
@@ -132,7 +135,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
             effects.alarm = state.worker.alarm
             return effects
         }
-        effects.cancelled += [state.alarm, state.waiting].compactMap(\.self)
+        effects.cancelled += [state.alarm, state.waiting, state.watching].compactMap(\.self)
         effects.completion = state.completion
         state.completion = nil
         return effects
@@ -152,6 +155,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
             case .claim(let wanted): claim = wanted
             case .report(let report): reports.append(report)
             case .wait(let mark, let time): wait(after: mark, atMost: time)
+            case .watch(let known, let time): watch(besides: known, atMost: time)
             case .start(let run): startHandler(of: run)
             case .cancel: break  // `step` has done it.
             case .leaseLost(let run):
@@ -184,8 +188,29 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
             }
             self.handle(.waitEnded(result))
         }
+        keep(task, as: \.waiting)
+    }
+
+    private func watch(besides known: [Int64], atMost time: CoreDuration) {
+        let owner = owner
+        let task = spawn("a worker that watches for interruptions") {
+            let result: Result<[Int64], DurableError>
+            do throws(DurableError) {
+                result = .success(
+                    try await self.store.interruptions(
+                        of: owner, besides: known, in: self.namespace, atMost: Duration(time)))
+            } catch {
+                result = .failure(error)
+            }
+            self.handle(.watchEnded(result))
+        }
+        keep(task, as: \.watching)
+    }
+
+    /// Keeps a task that is cancelled when the worker finishes.
+    private func keep(_ task: Task<Void, any Error>, as place: WritableKeyPath<State, Task<Void, any Error>?>) {
         let isFinished = state.change { state in
-            state.waiting = task
+            state[keyPath: place] = task
             return state.worker.isFinished
         }
         if isFinished { task.cancel() }
@@ -253,7 +278,9 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         let failures = ended.filter { $0.failure != nil }
         perform(actions)
         for action in actions {
-            guard case .report(let report) = action, case .failed(_, let retry) = report.kind else { continue }
+            guard case .report(let report) = action else { continue }
+            if report.kind == .interrupted { counters.change { $0.restarted += 1 } }
+            guard case .failed(_, let retry) = report.kind else { continue }
             for ended in failures where ended.run.id == report.run {
                 guard let failure = ended.failure else { continue }
                 counters.change { $0.failures += 1 }

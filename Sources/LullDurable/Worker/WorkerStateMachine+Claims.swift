@@ -101,6 +101,28 @@ extension WorkerStateMachine {
         if case .failure(let error) = result { storeFailed(error) }
     }
 
+    // MARK: - Interruptions
+
+    /// Watches for interruptions while a handler runs that could be interrupted.
+    mutating func watchIfNeeded() {
+        guard configuration.watches, !isWatching, failure == nil else { return }
+        if let outage, now < outage.retryAt { return }
+        guard runs.values.contains(where: { $0.isRunning && $0.isLeased && !$0.isInterrupted }) else { return }
+        isWatching = true
+        let known = runs.values.filter(\.isInterrupted).map(\.run.id).sorted()
+        actions.append(.watch(besides: known, atMost: configuration.lease))
+    }
+
+    /// Handles the end of a watch.
+    mutating func watchEnded(_ result: Result<[Int64], DurableError>) {
+        guard isWatching else { preconditionFailure("the end of a watch that was not asked for") }
+        isWatching = false
+        switch result {
+        case .success(let runs): for run in runs { interrupt(run) }
+        case .failure(let error): storeFailed(error)
+        }
+    }
+
     // MARK: - Outages
 
     /// Handles a failed call of the store.

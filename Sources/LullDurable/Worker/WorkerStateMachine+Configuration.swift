@@ -15,13 +15,16 @@ extension WorkerStateMachine {
         package var grace: CoreDuration
         /// Whether the values of a run are retained after its start, for failure reports that show them.
         package var keepsValues: Bool
+        /// Whether the worker watches for interruptions of its runs: in namespaces that restart runs. Without, it learns of one by the
+        /// answer to its next heartbeat.
+        package var watches: Bool
         /// Whether the worker tells the store every minute that it is there: all do but those of tests that list each action.
         package var announces: Bool
 
         package init(
             namespace: String, owner: Int64, maxConcurrent: Int = 8, lease: CoreDuration = .seconds(30),
             backoff: RetryPolicy = RetryPolicy(), grace: CoreDuration? = nil,
-            keepsValues: Bool = true, announces: Bool = true
+            keepsValues: Bool = true, watches: Bool = false, announces: Bool = true
         ) {
             require(maxConcurrent >= 1, "the maxConcurrent is \(maxConcurrent), but must be 1 or more")
             require(lease > .zero, "the lease is \(lease), but must be more than zero")
@@ -37,6 +40,7 @@ extension WorkerStateMachine {
             self.backoff = backoff
             self.grace = grace
             self.keepsValues = keepsValues
+            self.watches = watches
             self.announces = announces
         }
     }

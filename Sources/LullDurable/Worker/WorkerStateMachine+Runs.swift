@@ -17,6 +17,8 @@ extension WorkerStateMachine {
         /// When the heartbeat that is under way was sent.
         var heartbeatSentAt: CoreInstant?
         var isCancelled = false
+        /// Whether a newer value has interrupted the run.
+        var isInterrupted = false
         /// How many reports of the run have failed in a row.
         var failedReports = 0
         /// The run as it was handed out again during its final report, by a claim sent at an instant: its lease had ended, or
@@ -120,6 +122,13 @@ extension WorkerStateMachine {
         actions.append(.cancel(run: run))
     }
 
+    /// Cancels the handler of a run that a newer value has interrupted.
+    mutating func interrupt(_ run: Int64) {
+        guard let held = runs[run], held.isRunning, held.isLeased, !held.isInterrupted else { return }
+        runs[run]?.isInterrupted = true
+        cancelHandler(run)
+    }
+
     // MARK: - Ending
 
     /// Handles the end of a handler.
@@ -128,7 +137,8 @@ extension WorkerStateMachine {
         guard let held = freeSlot(of: run) else { return }
         if let error {
             // A handler that was cancelled and threw has not failed.
-            report(held.isCancelled ? .released : failed(error, held.run), of: run)
+            let cancelled: DurableReport.Kind? = held.isInterrupted ? .interrupted : held.isCancelled ? .released : nil
+            report(cancelled ?? failed(error, held.run), of: run)
         } else {
             report(.completed, of: run)
         }
@@ -211,6 +221,10 @@ extension WorkerStateMachine {
         case .success(.accepted):
             renew(&held, sent)
             runs[held.run.id] = held
+        case .success(.interrupted):
+            renew(&held, sent)
+            runs[held.run.id] = held
+            interrupt(held.run.id)
         case .success(.alreadyDone), .success(.leaseLost):
             held.isLeased = false
             runs[held.run.id] = held
@@ -231,7 +245,7 @@ extension WorkerStateMachine {
     ) {
         let run = held.run
         switch result {
-        case .success(.accepted), .success(.alreadyDone):
+        case .success(.accepted), .success(.interrupted), .success(.alreadyDone):
             runs[run.id] = nil
             // The run was handed out for another attempt.
             guard let (run, since) = held.reclaimed else { return }
@@ -240,7 +254,8 @@ extension WorkerStateMachine {
         case .success(.leaseLost):
             guard let (reclaimed, _) = held.reclaimed else {
                 runs[run.id] = nil
-                actions.append(.leaseLost(run))
+                // The values have gone back all the same: perhaps by this report, whose first answer was lost.
+                if kind != .interrupted { actions.append(.leaseLost(run)) }
                 return
             }
             // The run was lost to this worker itself: the report holds under the new fence.

@@ -28,14 +28,15 @@ package import LullCore
 ///   | `claim` | `claimed`, with the store's answer or its error |
 ///   | `report` | `reported`, with the same report and the answer or error |
 ///   | `wait` | `waitEnded`, when the store's ``DurableStore/wait(in:after:atMost:)`` has returned |
+///   | `watch` | `watchEnded`, when the store's ``DurableStore/interruptions(of:besides:in:atMost:)`` has returned |
 ///   | `start` | `handlerEnded`, when the handler has; perhaps never; or `notStarted` |
 ///   | `cancel` | none: `handlerEnded` follows if the handler reacts |
 ///   | `leaseLost`, `died`, `storeFailed` | none: they are for logs |
 ///
 /// - It is done when ``isFinished``.
 ///
-/// Instants are the worker's own, on any clock that does not run back; the store's time is never used. At most one claim and
-/// one `wait` are under way at a time, and at most one handler of a run.
+/// Instants are the worker's own, on any clock that does not run back; the store's time is never used. At most one claim,
+/// one `wait` and one `watch` are under way at a time, and at most one handler of a run.
 package struct WorkerStateMachine: Sendable {
     /// An event in the life of a worker.
     package enum Event: Sendable {
@@ -45,6 +46,8 @@ package struct WorkerStateMachine: Sendable {
         case claimed(Result<DurableClaim.Answer, DurableError>)
         /// The store's `wait` has returned: there may be something to claim.
         case waitEnded(Result<Void, DurableError>)
+        /// The store's look for interruptions has returned these runs.
+        case watchEnded(Result<[Int64], DurableError>)
         /// A handler has returned, or thrown an error with this text.
         case handlerEnded(run: Int64, error: String?)
         /// This machine could not run a handler. The run goes back to the store without an attempt being spent, and the worker
@@ -68,6 +71,8 @@ package struct WorkerStateMachine: Sendable {
         case claim(DurableClaim)
         /// Wait until the store has more than it had at a mark, at most for a time.
         case wait(after: Int64, atMost: CoreDuration)
+        /// Wait until newer values have interrupted runs, at most for a time. The worker knows of some.
+        case watch(besides: [Int64], atMost: CoreDuration)
         /// Send a report to the store.
         case report(DurableReport)
         /// Run the handler.
@@ -105,6 +110,8 @@ package struct WorkerStateMachine: Sendable {
     var now = CoreInstant.farPast
     var phase = Phase.working
     var claimState = ClaimState.needed
+    /// Whether a watch for interruptions is under way.
+    var isWatching = false
     var outage: Outage?
     /// The handlers that this machine could not run, since the last one that it could.
     var obstacle: Outage?
@@ -144,6 +151,7 @@ package struct WorkerStateMachine: Sendable {
         // Only reports are left, and the store may not accept them: from here on there are deadlines.
         if phase == .draining, usedSlots == 0 { stop() }
         claimIfPossible()
+        watchIfNeeded()
         if case .stopping(let deadlines) = phase, self.now >= deadlines.end || runs.isEmpty && !isClaiming {
             phase = .finished
             // The driver may go on until the last handler has returned, which no longer concerns the worker.
@@ -158,6 +166,7 @@ package struct WorkerStateMachine: Sendable {
         case .woke: woke()
         case .claimed(let result): claimed(result)
         case .waitEnded(let result): waitEnded(result)
+        case .watchEnded(let result): watchEnded(result)
         case .handlerEnded(let run, let error): handlerEnded(run, error)
         case .notStarted(let run): notStarted(run)
         case .reported(let report, let result): reported(report, result)

@@ -1,5 +1,6 @@
 internal import LullReference
 internal import Lull
+internal import LullDurable
 
 /// Random calls on a store and on the reference model: producers and workers that lose answers, repeat themselves, die and come
 /// back late, on a machine whose clocks jump and that restarts, in a time that is moved by hand.
@@ -21,7 +22,7 @@ package struct DurableSimulation: Sendable {
     /// - Returns: The counts, and the first failure of the store, from as few steps as lead to it.
     package func run(seed: UInt64, length: Int) async throws -> (figures: SimulationFigures, finding: String?) {
         var random = SplitMix(seed: seed)
-        let trial = SimulationTrial(length: length, using: &random)
+        let trial = SimulationTrial(length: length, canRestart: maker.canRestart, using: &random)
         let outcome = try await run(trial)
         guard outcome.finding != nil else { return (outcome.figures, nil) }
         return (outcome.figures, try await shrink(trial))
@@ -37,15 +38,20 @@ package struct DurableSimulation: Sendable {
         }
         let run = try await SimulationRun(trial, on: maker, at: "simulation-\(number)")
         var steps = 0
-        for step in trial.steps where run.finding == nil {
-            steps += 1
-            try await run.take(step)
-            try await run.check(steps)
+        do {
+            for step in trial.steps where run.finding == nil {
+                steps += 1
+                try await run.take(step)
+                try await run.check(steps)
+            }
+            if run.finding == nil { try await run.drain() }
+            if run.finding == nil { try await run.compareAll() }
+        } catch let error as DurableError {
+            run.fail("\(error)")
         }
-        if run.finding == nil { try await run.drain() }
-        if run.finding == nil { try await run.compareAll() }
         run.figures.steps = steps
         run.figures.executions = run.books.executions
+        run.figures.restarts = run.model.restarted
         try await run.close()
         return (run.figures, run.finding, steps)
     }
@@ -74,7 +80,9 @@ package struct DurableSimulation: Sendable {
             length = max(1, length / 2)
         }
         let steps = trial.steps.map { "    \($0)" }.joined(separator: "\n")
-        return finding.map { "\(trial.setup), retention \(trial.retention)\n\(steps)\n=> \($0)" }
+        let rule = trial.interrupting.map { "restart \($0)" } ?? "queue"
+        let rules = "\(trial.setup), \(rule), at most \(trial.maxBatch ?? 0)"
+        return finding.map { "\(rules), retention \(trial.retention)\n\(steps)\n=> \($0)" }
     }
 }
 
@@ -92,6 +100,8 @@ package struct SimulationFigures: Sendable, CustomStringConvertible {
     package var lostAnswers = 0
     /// Reports by workers that had lost their run.
     package var lostLeases = 0
+    /// Runs whose values went back for newer ones.
+    package var restarts = 0
     /// Restarts of the machine, and boot clocks that went back.
     package var reboots = 0
 
@@ -107,6 +117,7 @@ package struct SimulationFigures: Sendable, CustomStringConvertible {
         sum.crashes += right.crashes
         sum.lostAnswers += right.lostAnswers
         sum.lostLeases += right.lostLeases
+        sum.restarts += right.restarts
         sum.reboots += right.reboots
         return sum
     }
@@ -114,6 +125,6 @@ package struct SimulationFigures: Sendable, CustomStringConvertible {
     /// The counts as text.
     package var description: String {
         "\(steps) steps, \(submits) submits, \(executions) executions, \(crashes) crashes, \(lostAnswers) lost answers, "
-            + "\(lostLeases) lost leases, \(reboots) restarts"
+            + "\(lostLeases) lost leases, \(restarts) interruptions, \(reboots) restarts"
     }
 }

@@ -12,7 +12,7 @@ extension SimulationRun {
         case .reopen: try await reopen()
         case .change(let policy, let maxBatch):
             model.change(policy, maxBatch: maxBatch)
-            try await store.open(namespace, DurableRules(model.setup, maxBatch: maxBatch))
+            try await store.open(namespace, DurableRules(model.setup, model.interrupting, maxBatch: maxBatch))
         case .submit(let number, let key, let wait, let hasToken, let isNamed, let lost):
             let producer = number % outboxes.count
             guard outboxes[producer] == nil else { return try await resubmit(producer, lost: lost) }
@@ -42,6 +42,8 @@ extension SimulationRun {
             owners += 1
             workers[number % workers.count] = Worker(owner: owners)
             figures.crashes += 1
+        case .touch(let key, let wait): try await touch(key, wait)
+        case .lookAtRuns(let number): try await lookAtRuns(of: workers[number % workers.count].owner)
         case .flush(let key): try await end(key, flushing: true)
         case .cancel(let key): try await end(key, flushing: false)
         case .flushOwn(let number): try await flushOwn(of: number % outboxes.count + 1)
@@ -86,6 +88,13 @@ extension SimulationRun {
         guard let producer else { return }
         // Without a token a submit must not be repeated: nobody would know that it is the same.
         outboxes[producer] = lost && submission.token != nil ? submission : nil
+    }
+
+    private func touch(_ key: String, _ wait: Int?) async throws {
+        let found = try await store.touch(
+            Array(key.utf8), in: namespace, wait: wait.map { CoreDuration(units: $0) })
+        let expected = model.touch(key, wait: wait, at: now)
+        if found != expected { fail("touch says \(found) instead of \(expected)") }
     }
 
     private func end(_ key: String?, flushing: Bool) async throws {
@@ -142,7 +151,11 @@ extension SimulationRun {
             let receipt = DurableReceipt(
                 namespace: namespace, key: Array(key.utf8), generation: numbers.stored(submit, of: key), dueIn: nil,
                 due: nil)
-            if case .dead = try await store.state(of: receipt) { model.observeDeath(of: key, submit, at: now) }
+            switch try await store.state(of: receipt) {
+            case .dead: model.observeDeath(of: key, submit, at: now)
+            case .pending: model.observeReturn(of: key, submit, at: now)
+            default: break
+            }
         }
         compare(answer, handed.count < terms.limit)
         if lost {
@@ -182,7 +195,7 @@ extension SimulationRun {
             figures.lostAnswers += 1
             return
         }
-        if case .heartbeat = kind, answer == .accepted { return }
+        if case .heartbeat = kind, answer == .accepted || answer == .interrupted { return }
         workers[number].held.removeAll { $0.run == handed.run }
     }
 
@@ -193,6 +206,7 @@ extension SimulationRun {
             case .completed: .completed
             case .failed(let error, let retry): .failed(error, retry: retry.map { CoreDuration(units: $0) })
             case .released: .released
+            case .interrupted: .interrupted
             }
         let answer = try await store.report(
             DurableReport(
@@ -203,11 +217,14 @@ extension SimulationRun {
         let reply: DurableReference.Reply =
             switch answer {
             case .accepted: .accepted
+            case .interrupted: .interrupted
             case .alreadyDone: .alreadyDone
             case .leaseLost: .leaseLost
             }
         if !expected.contains(reply) { fail("\(report) is answered with \(reply) instead of \(expected)") }
-        if reply == .accepted { fail(books.accept(report.kind, report.key, report.run, at: now)) }
+        if reply == .accepted || reply == .interrupted {
+            fail(books.accept(report.kind, report.key, report.run, at: now))
+        }
         if reply == .leaseLost { figures.lostLeases += 1 }
         return answer
     }
@@ -236,12 +253,21 @@ extension SimulationRun {
         }
     }
 
+    private func lookAtRuns(of owner: Int) async throws {
+        let found = try await store.interruptions(of: Int64(owner), besides: [], in: namespace, atMost: .zero)
+        let expected = model.interruptions(of: owner, at: now)
+        if found.map({ Int($0) }).sorted() != expected { fail("interrupted are \(found) instead of \(expected)") }
+    }
+
     private func look() async throws {
         let status = try await store.status().first { $0.namespace == namespace }
         let found = status.map { [$0.pending, $0.ready, $0.running, $0.retrying, $0.dead] }
-        let places: [DurableReference.Place] = [.pending, .ready, .claimed, .backoff, .ended(.dead)]
-        let expected = places.map { model.count($0, at: now) }
+        let places: [DurableReference.Place] = [.ready, .claimed, .backoff, .ended(.dead)]
+        let expected =
+            [model.count(.pending, .held, at: now)] + places.map { model.count($0, at: now) }
         if found != expected { fail("the status is \(found ?? []) instead of \(expected)") }
+        // What has gone back since a row was written is counted with the next step on it.
+        if let status, status.restarted > model.restarted { fail("\(status.restarted) runs went back") }
         let dead = try await store.dead(in: namespace, limit: 1000)
         if dead.count != expected[4] { fail("\(dead.count) dead runs are listed") }
         for run in dead {
@@ -253,14 +279,15 @@ extension SimulationRun {
         for key in listed {
             let name = String(decoding: key.key, as: UTF8.self)
             let spans = model.spans.filter { $0.key == name }
-            let counts = [DurableReference.Place.pending, .ready].map { place in
-                spans.first { $0.place == place }?.count ?? 0
+            let counts = [[DurableReference.Place.pending, .held], [.ready]].map { places in
+                spans.filter { places.contains($0.place) }.reduce(0) { $0 + $1.count }
             }
             if [key.pending, key.ready] != counts { fail("\(name) is listed with \(key.pending) and \(key.ready)") }
             let run = spans.first { $0.place == .claimed || $0.place == .backoff }?.run
             if key.run.map({ Int($0.id) }) != run { fail("\(name) is listed with run \(key.run?.id ?? 0)") }
         }
-        let live = Set(model.spans.filter { ![nil].contains($0.start) || $0.place == .pending }.map(\.key))
+        let live = Set(
+            model.spans.filter { ![nil].contains($0.start) || $0.place == .pending || $0.place == .held }.map(\.key))
         let names = listed.map { String(decoding: $0.key, as: UTF8.self) }
         if !live.isSubset(of: names) { fail("\(live) are not at rest, but \(names) are listed") }
     }

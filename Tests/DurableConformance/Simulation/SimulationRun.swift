@@ -63,11 +63,12 @@ final class SimulationRun {
         limits = DurableLimits(
             retention: Duration(units: trial.retention), tokenLifetime: Duration(units: trial.tokenLifetime))
         model = DurableReference(
-            trial.setup, maxBatch: trial.maxBatch, retention: trial.retention, tokenLifetime: trial.tokenLifetime)
+            trial.setup, interrupting: trial.interrupting, maxBatch: trial.maxBatch, retention: trial.retention,
+            tokenLifetime: trial.tokenLifetime)
         isComplete = trial.retention == SimulationTrial.forEver
         store = try await maker.open(place, limits, time.clock)
         try await store.open("time", DurableRules(.debounce(wait: .zero)))
-        try await store.open(namespace, DurableRules(trial.setup, maxBatch: trial.maxBatch))
+        try await store.open(namespace, DurableRules(trial.setup, trial.interrupting, maxBatch: trial.maxBatch))
         origin = try await probe()
         anchor = (0, time.reading.wall.nanoseconds)
     }
@@ -144,8 +145,10 @@ final class SimulationRun {
         if !numbers.isEmpty { try await compare(key, numbers[step % numbers.count]) }
     }
 
-    /// Compares everything.
+    /// Compares everything, when nothing is left.
     func compareAll() async throws {
+        let restarted = try await store.status().first { $0.namespace == namespace }?.restarted ?? 0
+        if restarted != model.restarted { fail("\(restarted) runs went back, not \(model.restarted)") }
         for key in model.knownKeys {
             for number in model.numbers(of: key) { try await compare(key, number) }
         }
@@ -173,13 +176,21 @@ extension CoreDuration {
 }
 
 extension DurableRules {
-    init(_ setup: ReferenceSetup, maxBatch: Int?) throws {
+    init(
+        _ setup: ReferenceSetup, _ interrupting: DurableReference.Interrupting?, maxBatch: Int?
+    ) throws {
         let policy = setup.policy
         let maxWait = policy.maxWait.map { CoreDuration(units: $0) }
         let wait = CoreDuration(units: policy.wait)
         var edges: Edges = []
         if policy.leading { edges.insert(.leading) }
         if policy.trailing { edges.insert(.trailing) }
+        let whileRunning: DurableWhileRunning =
+            switch interrupting {
+            case nil: .queue
+            case .whenDue: .restart(interrupting: .whenDue)
+            case .whenSubmitted: .restart(interrupting: .whenSubmitted)
+            }
         let combination: Combination =
             switch setup.combination {
             case .latest: .latest
@@ -193,11 +204,11 @@ extension DurableRules {
                     wait: wait, maxWait: maxWait, edges: edges, delayRule: policy.extends ? .extend : .restart,
                     maxCount: policy.maxCount,
                     spacing: policy.spacing.map { CoreDuration(units: $0) }),
-                combination: combination, maxBatch: maxBatch)
+                combination: combination, maxBatch: maxBatch, whileRunning: whileRunning)
         case .throttle:
             try self.init(
                 .throttle(interval: wait, edges: edges, maxCount: policy.maxCount), combination: combination,
-                maxBatch: maxBatch)
+                maxBatch: maxBatch, whileRunning: whileRunning)
         }
     }
 }
@@ -206,7 +217,7 @@ extension DurableState {
     /// Whether the model says the same.
     func isFate(of span: DurableReference.Span) -> Bool {
         switch (self, span.place) {
-        case (.pending, .pending), (.ready, .ready), (.completed, .ended(.completed)),
+        case (.pending, .pending), (.pending, .held), (.ready, .ready), (.completed, .ended(.completed)),
             (.cancelled, .ended(.cancelled)), (.absorbed, .ended(.absorbed)):
             true
         case (.running(let attempt), .claimed): attempt == span.attempt

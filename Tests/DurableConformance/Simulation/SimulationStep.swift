@@ -31,6 +31,10 @@ enum SimulationStep: Sendable {
     case resend(Int)
     /// A worker dies, and restarts without any state.
     case killWorker(Int)
+    /// A producer says that a key is still busy.
+    case touch(key: String, wait: Int?)
+    /// A worker looks for interruptions of its runs.
+    case lookAtRuns(Int)
     case flush(String?)
     case cancel(String?)
     /// A producer flushes, or cancels, what it alone has submitted.
@@ -46,6 +50,7 @@ enum SimulationStep: Sendable {
 /// The parameters of a simulation, all derived from a seed.
 struct SimulationTrial: Sendable {
     var setup: ReferenceSetup
+    var interrupting: DurableReference.Interrupting?
     var maxBatch: Int?
     var retention: Int
     var tokenLifetime: Int
@@ -55,7 +60,7 @@ struct SimulationTrial: Sendable {
     static let forEver = 100_000_000_000
 
     /// Few keys and small whole times, so that ties are the rule.
-    init(length: Int, using random: inout SplitMix) {
+    init(length: Int, canRestart: Bool, using random: inout SplitMix) {
         let wait = Int.random(in: 0...6, using: &random)
         let edges = random.pick([(true, false), (false, true), (true, true), (false, true)])
         var policy = ReferencePolicy(
@@ -65,11 +70,14 @@ struct SimulationTrial: Sendable {
         if policy.trailing, random.oneIn(3) { policy.maxCount = random.pick([1, 2, 3, 5]) }
         policy.spacing = Self.spacing(of: policy, using: &random)
         setup = ReferenceSetup(policy, combination: random.pick(ReferenceSetup.Combination.allCases))
+        if canRestart { interrupting = random.pick([nil, .whenDue, .whenSubmitted]) }
         maxBatch = Self.maxBatch(of: setup.combination, using: &random)
         retention = random.oneIn(4) ? Int.random(in: 2...30, using: &random) : SimulationTrial.forEver
         tokenLifetime = random.oneIn(4) ? Int.random(in: 2...30, using: &random) : SimulationTrial.forEver
         steps = []
-        let maker = StepMaker(policy: policy, combination: setup.combination, using: &random)
+        let maker = StepMaker(
+            policy: policy, combination: setup.combination, isRestarting: interrupting != nil,
+            canRestart: canRestart, using: &random)
         for _ in 0..<length { steps.append(maker.step(using: &random)) }
     }
 
@@ -88,6 +96,8 @@ struct SimulationTrial: Sendable {
 private struct StepMaker {
     private let policy: ReferencePolicy
     private let combination: ReferenceSetup.Combination
+    private let isRestarting: Bool
+    private let canRestart: Bool
     private let keys: [String]
     private let loss: Int
     private let anonymity: Int
@@ -96,8 +106,13 @@ private struct StepMaker {
     private let maxAttempts: Int
     private let weights: [Int]
 
-    init(policy: ReferencePolicy, combination: ReferenceSetup.Combination, using random: inout SplitMix) {
+    init(
+        policy: ReferencePolicy, combination: ReferenceSetup.Combination, isRestarting: Bool,
+        canRestart: Bool, using random: inout SplitMix
+    ) {
         self.policy = policy
+        self.isRestarting = isRestarting
+        self.canRestart = canRestart
         self.combination = combination
         keys = Array(["a", "b", "c", "d", "e"].prefix(Int.random(in: 1...5, using: &random)))
         loss = random.pick([2, 4, 10, 1000])
@@ -138,8 +153,9 @@ private struct StepMaker {
     }
 
     private func reportKind(using random: inout SplitMix) -> DurableReference.ReportKind {
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<(isRestarting ? 13 : 10), using: &random) {
         case 0...3: .completed
+        case 10...12: .interrupted
         case 4...6:
             .failed(
                 random.pick(["no", "not yet", ""]), retry: random.oneIn(4) ? nil : random.pick([0, 1, 2, 5, 12]))
@@ -149,7 +165,7 @@ private struct StepMaker {
     }
 
     private func accident(using random: inout SplitMix) -> SimulationStep {
-        switch Int.random(in: 0..<28, using: &random) {
+        switch Int.random(in: 0..<(canRestart ? 31 : 28), using: &random) {
         case 0...1: .setWall(by: random.pick([-3_600_000, -40, -3, 2, 50, 3_600_000]))
         case 2: .reboot(after: random.pick([0, 1, 4, 15]))
         case 3: .restore(from: random.pick([1, 5, 400]))
@@ -168,6 +184,8 @@ private struct StepMaker {
         case 22: .discard(anyone(&random))
         case 23: .flushOwn(anyone(&random))
         case 24: .cancelOwn(anyone(&random))
+        case 28...29: .touch(key: random.pick(keys), wait: random.oneIn(2) ? random.pick([0, 1, 3, 9, -1]) : nil)
+        case 30: .lookAtRuns(anyone(&random))
         case 25: .pass(random.pick([10, 20, 35]))
         default: .look
         }

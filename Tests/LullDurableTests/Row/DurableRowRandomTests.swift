@@ -35,10 +35,13 @@ struct DurableRowRandomTests {
         var counts: [DurableOutcome: Int] = [:]
         var done = 0
         var parts = 0
+        var (marked, held, joined) = (0, 0, 0)
         while done < Self.operations {
             let combination = [Combination.latest, .first, .collect].randomElement(using: &random) ?? .latest
             var rig = try RowRig(
                 policy(&random), combination: combination, maxBatch: maxBatch(for: combination, &random),
+                whileRunning: [.queue, .restart, .restart(interrupting: .whenSubmitted)]
+                    .randomElement(using: &random) ?? .queue,
                 base: Int64.random(in: 0...5, using: &random))
             var now = 0.0
             for _ in 0..<40 {
@@ -73,12 +76,27 @@ struct DurableRowRandomTests {
                         rig.fail(at: now, retry: isLast ? nil : Double(Int.random(in: 0...5, using: &random)))
                     }
                 case 8:
-                    switch Int.random(in: 0..<3, using: &random) {
+                    switch Int.random(in: 0..<5, using: &random) {
                     case 0: if had?.isInBackoff == false { rig.release(at: now) }
                     case 1: rig.flush(at: now)
+                    case 2: rig.touch(at: now, wait: Bool.random(using: &random) ? nil : 3)
+                    case 3: if had?.isInBackoff == false { rig.interrupted(at: now) }
                     default: rig.cancel(at: now)
                     }
                 default: now += 31
+                }
+                if let had, had.isInterrupted, let run = rig.row.run, run.id == had.id, !run.isInBackoff,
+                    run.fence == had.fence
+                {
+                    #expect(run.mark == had.mark)
+                }
+                if rig.row.run?.isInterrupted == true { marked += 1 }
+                if rig.row.ready?.isHeld == true { held += 1 }
+                if let had, rig.row.run?.id != had.id,
+                    rig.row.ready?.submits.contains(had.value.submits.lowerBound) == true
+                {
+                    joined += 1
+                    #expect(rig.row.ready?.first == had.value.first)
                 }
                 let wake = rig.row.wake(by: rig.rules)
                 if let startable = rig.row.startable { #expect(wake <= startable) }
@@ -94,5 +112,6 @@ struct DurableRowRandomTests {
         }
         for how in DurableOutcome.allCases { #expect(counts[how, default: 0] > 20, "LULL_SEED=\(seed)") }
         #expect(parts > 20, "LULL_SEED=\(seed)")
+        #expect(min(marked, held, joined) > 20, "LULL_SEED=\(seed): \(marked) \(held) \(joined)")
     }
 }

@@ -14,16 +14,18 @@ struct RowRig {
     static let lease = CoreDuration.seconds(30)
 
     init(
-        _ policy: Policy? = nil, combination: Combination = .latest, maxBatch: Int? = nil, base: Int64 = 0
+        _ policy: Policy? = nil, combination: Combination = .latest, maxBatch: Int? = nil,
+        whileRunning: DurableWhileRunning = .queue, base: Int64 = 0
     ) throws {
         let policy = try policy ?? .debounce(wait: .seconds(2))
-        rules = try DurableRules(policy, combination: combination, maxBatch: maxBatch)
+        rules = try DurableRules(policy, combination: combination, maxBatch: maxBatch, whileRunning: whileRunning)
         row = DurableRow(base: base)
     }
 
     /// The namespace is opened with another limit.
     mutating func change(maxBatch: Int?) throws {
-        rules = try DurableRules(rules.policy, combination: rules.combination, maxBatch: maxBatch)
+        rules = try DurableRules(
+            rules.policy, combination: rules.combination, maxBatch: maxBatch, whileRunning: rules.whileRunning)
     }
 
     static func at(_ seconds: Double) -> CoreInstant {
@@ -102,6 +104,20 @@ struct RowRig {
 
     mutating func release(at seconds: Double, _ location: SourceLocation = #_sourceLocation) {
         step(location) { $0.row.release(at: Self.at(seconds), by: $0.rules, &$0.endings) }
+    }
+
+    mutating func interrupted(at seconds: Double, _ location: SourceLocation = #_sourceLocation) {
+        step(location) { $0.row.interrupted(at: Self.at(seconds), by: $0.rules, &$0.endings) }
+    }
+
+    @discardableResult
+    mutating func touch(
+        at seconds: Double, wait: Double? = nil, _ location: SourceLocation = #_sourceLocation
+    ) -> Bool {
+        step(location) { rig in
+            let wait = wait.map { CoreDuration.nanoseconds(Int64($0 * 1e9)) }
+            return rig.row.touch(at: Self.at(seconds), wait: wait, by: rig.rules, &rig.endings)
+        }
     }
 
     mutating func retry(

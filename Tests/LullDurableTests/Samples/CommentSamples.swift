@@ -99,6 +99,18 @@ struct CommentSamples {
         #expect(retry.maxAttempts == 50)
     }
 
+    @Test("runs that begin again")
+    func restarting() async throws {
+        typealias Message = Change
+        let store = MemoryStore()
+        let replies = try await DurableDebouncer<String, Message>(
+            for: .seconds(3), maxWait: .seconds(60), combining: .collect, whileRunning: .restart,
+            namespace: "replies", in: store)
+        try await replies.submit(change, for: "a")
+        #expect(try await replies.touch("a"))
+        #expect(replies.whileRunning == .restart(interrupting: .whenDue))
+    }
+
     @Test("a submit that is waited for")
     func waiting() async throws {
         let screen = Screen()

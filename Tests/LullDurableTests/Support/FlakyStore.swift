@@ -61,6 +61,14 @@ struct FlakyStore: DurableStore {
     func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
         try await base.open(namespace, rules)
     }
+    func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
+        try await base.touch(key, in: namespace, wait: wait)
+    }
+    func interruptions(
+        of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
+    ) async throws(DurableError) -> [Int64] {
+        try await base.interruptions(of: worker, besides: known, in: namespace, atMost: time)
+    }
     func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try await base.flush(key, in: namespace)
     }

@@ -16,6 +16,7 @@ final class PostgresMaker: StoreMaker {
 
     private static let state = Guarded(State())
 
+    var canRestart: Bool { false }
     var isShared: Bool { true }
 
     func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any DurableStore {

@@ -27,6 +27,9 @@ static const struct {
     {"namespaces", (const char[]){
 #embed "Schema/namespaces.sql"
     , 0}},
+    {"restarting", (const char[]){
+#embed "Schema/restarting.sql"
+    , 0}},
     {"rows", (const char[]){
 #embed "Schema/rows.sql"
     , 0}},

@@ -30,6 +30,9 @@ static const struct {
     {"gate", (const char[]){
 #embed "Scripts/gate.lua"
     , 0}},
+    {"interruptions", (const char[]){
+#embed "Scripts/interruptions.lua"
+    , 0}},
     {"look", (const char[]){
 #embed "Scripts/look.lua"
     , 0}},

@@ -14,9 +14,8 @@ extension PostgresStore {
             guard let row = rows.first else { throw .noPolicy(namespace: namespace) }
             return try DurableRules(row, at: 0)
         }
-        if rules.whileRunning != .queue { throw .unusable("this store does not restart runs") }
         let policy = rules.policy
-        var statement = statement("open", 11, selecting: DurableRules.columns)
+        var statement = statement("open", 12, selecting: DurableRules.columns)
         statement.add(namespace)
         statement.add(name: policy.kind == .debounce ? "debounce" : "throttle")
         statement.add(policy.wait.microseconds)
@@ -28,6 +27,7 @@ extension PostgresStore {
         statement.add(policy.spacing.microseconds)
         statement.add(name: rules.combination.name)
         statement.add(rules.maxBatch.map { Int64($0) })
+        statement.add(rules.whileRunning.name)
         guard let row = try await ask(statement, in: namespace, isRepeatable: true).first else {
             throw .unusable("the namespace \(namespace) could not be opened")
         }
@@ -46,6 +46,19 @@ extension PostgresStore {
                 return 0
             }
         }
+    }
+
+    package func touchKey(
+        _ key: [UInt8], in namespace: String, wait: CoreDuration?
+    ) async throws(DurableError) -> Bool {
+        var statement = statement("touch_key", 6)
+        statement.add(namespace)
+        statement.add(key)
+        statement.add(wait?.microseconds)
+        statement.add(int: Int32(clamping: options.timeLimit.components.seconds * 1000 / 2))
+        statement.add(true)
+        statement.add(options.microseconds)
+        return try await ask(statement, in: namespace, isRepeatable: true).first?.bool(0) ?? false
     }
 
     /// Flushes or cancels some keys at a time, so that no transaction is long; those that another transaction has locked come last,
@@ -106,7 +119,8 @@ extension PostgresStore {
 extension DurableRules {
     /// The columns of a namespace, in the order in which they are read.
     static let columns = """
-        kind::text, wait, max_wait, on_leading, on_trailing, extends, max_count, combination::text, max_batch, spacing
+        kind::text, wait, max_wait, on_leading, on_trailing, extends, max_count, combination::text, max_batch, spacing, \
+        restart
         """
 
     /// Reads the columns of a namespace, from one on.
@@ -133,7 +147,9 @@ extension DurableRules {
                         delayRule: row.bool(column + 5) ? .extend : .restart, maxCount: maxCount,
                         spacing: row.bigint(column + 9).flatMap { $0 > 0 ? CoreDuration(microseconds: $0) : nil })
                 }
-            try self.init(policy, combination: combination, maxBatch: row.bigint(column + 8).map { Int($0) })
+            try self.init(
+                policy, combination: combination, maxBatch: row.bigint(column + 8).map { Int($0) },
+                whileRunning: DurableWhileRunning(name: row.text(column + 10)) ?? .queue)
         } catch {
             throw .unusable("the database has a policy that is none: \(error)")
         }

@@ -36,12 +36,13 @@ extension PostgresStore {
             "status", 1,
             selecting: """
                 (namespace).name, pending, ready, running, retrying, dead, oldest_due, attempts, lost_leases, \
+                restarted, \
                 \(DurableRules.columns.split(separator: ", ").map { "(namespace).\($0)" }.joined(separator: ", "))
                 """)
         statement.add(options.microseconds)
         var statuses: [DurableStatus] = []
         for row in try await ask(statement, in: "", isRepeatable: true).rows {
-            var status = DurableStatus(namespace: row.text(0) ?? "", rules: try DurableRules(row, at: 9))
+            var status = DurableStatus(namespace: row.text(0) ?? "", rules: try DurableRules(row, at: 10))
             status.pending = Int(row.bigint(1) ?? 0)
             status.ready = Int(row.bigint(2) ?? 0)
             status.running = Int(row.bigint(3) ?? 0)
@@ -50,6 +51,7 @@ extension PostgresStore {
             status.oldestDue = row.bigint(6).map { .microseconds($0) }
             status.attempts = Int(row.bigint(7) ?? 0)
             status.lostLeases = Int(row.bigint(8) ?? 0)
+            status.restarted = Int(row.bigint(9) ?? 0)
             statuses.append(status)
         }
         return statuses

@@ -44,6 +44,21 @@ extension PostgresStore {
         }
     }
 
+    package func lookAtRuns(
+        of worker: Int64, in namespace: String
+    ) async throws(DurableError) -> (interrupted: [Int64], next: Duration?) {
+        var statement = statement("interruptions", 3, selecting: "runs, next, now")
+        statement.add(namespace)
+        statement.add(worker)
+        statement.add(options.microseconds)
+        guard let row = try await ask(statement, in: namespace, .work, isRepeatable: true).first else {
+            return ([], nil)
+        }
+        let next = row.bigint(1).map { CoreInstant(microseconds: $0) }
+        let now = CoreInstant(microseconds: row.bigint(2) ?? 0)
+        return (row.bigints(0).compactMap(\.self), next.map { DurableNamespace.time(from: now, to: $0) })
+    }
+
     private func add(_ reports: [DurableReport], to statement: inout Statement) {
         statement.add(reports.map(\.key))
         statement.add(reports.map { Int64?($0.run) })

@@ -16,7 +16,6 @@ extension RedisStore {
             }
             return found.rules
         }
-        if rules.whileRunning != .queue { throw .unusable("this store does not restart runs") }
         // The first shard says how many there are.
         var shards = state.change { $0.known.shards[namespace] } ?? newShards
         var shard = 0
@@ -102,6 +101,15 @@ extension RedisStore {
         return batch.map { submission in
             (counts[submission.namespace] ?? .success(1)).map { Shard.of(submission.key, among: $0) }
         }
+    }
+
+    package func touchKey(
+        _ key: [UInt8], in namespace: String, wait: CoreDuration?
+    ) async throws(DurableError) -> Bool {
+        var arguments = Command("touch")
+        arguments.add(wait?.stored)
+        arguments.add(key)
+        return try await run(.change, in: namespace, try await shard(of: key, in: namespace), arguments)[0].number == 1
     }
 
     /// Flushes or cancels some keys at a time, in the order of their first submits, so that no script is long.

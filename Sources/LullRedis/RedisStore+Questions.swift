@@ -12,6 +12,7 @@ extension RedisStore {
         var shards: Int
         var attempts: Int
         var lostLeases: Int
+        var restarted: Int
         var dead: Int
         var row: StoredRow?
         var ends: [StoredEnd]
@@ -29,7 +30,8 @@ extension RedisStore {
         return Look(
             now: CoreInstant(stored: reply[0].number ?? 0), rules: try DurableRules(stored: reply[2].bytes),
             shards: Packed(reply[3].bytes)?[1].number.map { Int($0) } ?? 1, attempts: Int(numbers[3].number ?? 0),
-            lostLeases: Int(numbers[4].number ?? 0), dead: max(0, Int(reply[5].number ?? 0) - 1),
+            lostLeases: Int(numbers[4].number ?? 0), restarted: Int(numbers[5].number ?? 0),
+            dead: max(0, Int(reply[5].number ?? 0) - 1),
             row: StoredRow(reply[6].bytes), ends: StoredEnd.list(reply[7].bytes))
     }
 
@@ -90,6 +92,7 @@ extension RedisStore {
                 sum.dead += look.dead
                 sum.attempts += look.attempts
                 sum.lostLeases += look.lostLeases
+                sum.restarted += look.restarted
                 try await count(name, shard, &sum)
                 status = sum
             }

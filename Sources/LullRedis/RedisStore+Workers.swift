@@ -40,6 +40,20 @@ extension RedisStore {
         return finish(visit)
     }
 
+    package func lookAtRuns(
+        of worker: Int64, in namespace: String
+    ) async throws(DurableError) -> (interrupted: [Int64], next: Duration?) {
+        var found: (interrupted: [Int64], next: Duration?) = ([], nil)
+        for shard in 0..<(try await shards(of: namespace)) {
+            let reply = try await run(.interruptions, in: namespace, shard, Command("\(worker)"))
+            found.interrupted += (reply[1].list ?? []).compactMap(\.number)
+            guard let now = reply[0].number, let next = reply[2].number else { continue }
+            let time = DurableNamespace.time(from: CoreInstant(stored: now), to: CoreInstant(stored: next))
+            found.next = min(found.next ?? time, time)
+        }
+        return found
+    }
+
     /// Runs the script for workers on some shards at once.
     private func answers(
         of shards: [Int], claiming limit: Int?, _ visit: Visit

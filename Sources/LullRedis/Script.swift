@@ -29,6 +29,7 @@ enum Script: String, CaseIterable, Sendable {
     case submit
     case change
     case work
+    case interruptions
     case dead
     case open
     case look
@@ -42,7 +43,7 @@ enum Script: String, CaseIterable, Sendable {
     /// The files before the one that has its name.
     private var parts: [String] {
         switch self {
-        case .submit, .change: ["meta", "shard", "gate", "rows", "submits"]
+        case .submit, .change, .interruptions: ["meta", "shard", "gate", "rows", "submits"]
         case .work, .dead: ["meta", "shard", "gate", "rows", "submits", "runs"]
         case .forget: ["meta", "shard", "gate", "rows"]
         case .look, .count, .announce, .workers: ["meta"]
@@ -54,7 +55,7 @@ enum Script: String, CaseIterable, Sendable {
     private var flags: String {
         switch self {
         case .change, .work, .dead, .forget, .drop, .announce: " flags=allow-oom"
-        case .look, .count, .page, .workers: " flags=no-writes"
+        case .look, .count, .page, .workers, .interruptions: " flags=no-writes"
         case .submit, .open: ""
         }
     }

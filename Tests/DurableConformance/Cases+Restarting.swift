@@ -248,7 +248,11 @@ extension ConformanceCase {
             fixture.pass(10)
             #expect(try await fixture.work() == ["k trailing c"])
         },
-        ConformanceCase("a worker that waits for an interruption is told of it at once", limits: DurableLimits()) {
+    ]
+
+    /// For stores whose instances notice each other's writes while workers wait.
+    package static let interruptionHints: [ConformanceCase] = [
+        ConformanceCase("a worker that waits for an interruption is told of it at once") {
             fixture in
             try await fixture.open(.restarting(10, .whenSubmitted))
             try await fixture.submit("a")
@@ -260,7 +264,7 @@ extension ConformanceCase {
             try await other.submit("b")
             #expect(try await found == [run.id])
             if fixture.maker.isShared { await other.closeOther() }
-        },
+        }
     ]
 
     /// Touches.

@@ -6,7 +6,9 @@ import Testing
 /// The conformance suite, on a server.
 @Suite("Conformance in PostgreSQL", .onServer, .serialized, .timeLimit(.minutes(20)))
 struct PostgresConformanceTests {
-    @Test("a store in PostgreSQL does what every store does", arguments: ConformanceCase.short)
+    @Test(
+        "a store in PostgreSQL does what every store does",
+        arguments: ConformanceCase.short + ConformanceCase.restarting + ConformanceCase.touching)
     func conforms(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: PostgresMaker())
     }

@@ -50,17 +50,21 @@ struct DifferentialTests {
             let kind: Policy.Kind = random.oneIn(3) ? .throttle : .debounce
             let edges = random.pick([Edges.leading, .trailing, .trailing, [.leading, .trailing]])
             let combination = random.pick([Combination.latest, .latest, .first, .collect])
+            let whileRunning = random.pick([
+                DurableWhileRunning.queue, .restart, .restart(interrupting: .whenSubmitted),
+            ])
             var comparison = try RowComparison(
                 sql, "n\(trial)",
                 DurableRules(
-                    policy(kind, edges, &random), combination: combination, maxBatch: maxBatch(combination, &random)))
+                    policy(kind, edges, &random), combination: combination, maxBatch: maxBatch(combination, &random),
+                    whileRunning: whileRunning))
             // Far from zero: the server's instants are never before what a row has.
             var now = CoreInstant(nanoseconds: 1_000_000)
             for _ in 0..<40 {
                 done += 1
                 now = now.advanced(by: duration(0...(random.oneIn(8) ? 12 : 2), &random))
                 let key = random.pick(["a", "b", "c"])
-                switch Int.random(in: 0..<20, using: &random) {
+                switch Int.random(in: 0..<23, using: &random) {
                 case 0..<9:
                     let submits = (0..<random.pick([1, 1, 1, 2, 4])).map { _ in
                         RowComparison.Submit(
@@ -77,13 +81,16 @@ struct DifferentialTests {
                 case 16:
                     try comparison.report(
                         key, random.oneIn(2) ? "released" : "heartbeat", span: duration(1...8, &random), at: now)
+                case 20:
+                    try comparison.touch(key, wait: random.oneIn(2) ? duration(-1...9, &random) : nil, at: now)
+                case 21, 22: try comparison.report(key, "interrupted", span: nil, at: now)
                 case 17: try comparison.change(key, random.pick(["flush", "cancel"]), of: nil, at: now)
                 case 18: try comparison.change(key, random.pick(["flushOwn", "cancelOwn"]), of: 1, at: now)
                 default:
                     try comparison.open(
                         DurableRules(
                             policy(kind, edges, &random), combination: combination,
-                            maxBatch: maxBatch(combination, &random)))
+                            maxBatch: maxBatch(combination, &random), whileRunning: whileRunning))
                 }
                 if let difference = comparison.difference {
                     Issue.record(

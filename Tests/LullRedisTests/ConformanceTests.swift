@@ -6,7 +6,9 @@ import Testing
 /// The conformance suite, on a server.
 @Suite("Conformance in Redis", .onRedis, .serialized, .timeLimit(.minutes(20)))
 struct RedisConformanceTests {
-    @Test("a store in Redis does what every store does", arguments: ConformanceCase.short)
+    @Test(
+        "a store in Redis does what every store does",
+        arguments: ConformanceCase.short + ConformanceCase.restarting + ConformanceCase.touching)
     func conforms(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: RedisMaker())
     }
@@ -25,7 +27,7 @@ struct RedisConformanceTests {
 
     @Test(
         "a store in Redis does it in several shards",
-        arguments: ConformanceCase.short.filter { !ofOneShard.contains($0.name) })
+        arguments: (ConformanceCase.short + ConformanceCase.restarting).filter { !ofOneShard.contains($0.name) })
     func conformsInShards(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: RedisMaker(shards: 3))
     }

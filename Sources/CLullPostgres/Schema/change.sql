@@ -69,6 +69,35 @@ BEGIN
     IF wakes_up THEN PERFORM wake_up(n); END IF;
 END $$;
 
+-- Does to the gate of a key what a submit would, without a value. Returns whether the gate was open. `wait`: the quiet
+-- period from this call on, in microseconds, in place of the namespace's. See submit_many for `patience`.
+CREATE OR REPLACE FUNCTION touch_key(
+    namespace text, key bytea, wait bigint, patience int, notifies boolean, at bigint
+) RETURNS boolean LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+    r work;
+    now bigint;
+BEGIN
+    PERFORM ensure_durability();
+    PERFORM limit_locks(patience);
+    r := locked_row(n, touch_key.key, true);
+    IF r.key IS NULL THEN RETURN false; END IF;
+    now := present(r, at);
+    r := touch(settle_row(r, n, now), n, touch_key.wait, now);
+    IF notifies AND wake(r, n) < least(r.wake, plus(now, 1000000)) THEN PERFORM wake_up(n); END IF;
+    PERFORM write_row(r, n, false);
+    RETURN n.kind = 'debounce' AND r.phase >= 'open';
+END $$;
+
+-- Says that a key is still busy: what is pending falls due later, as after a submit. Returns whether anything was going
+-- on under the key.
+CREATE OR REPLACE FUNCTION touch(namespace text, key text, wait interval DEFAULT NULL, notify boolean DEFAULT true)
+RETURNS boolean LANGUAGE sql VOLATILE
+RETURN touch_key(
+    namespace, convert_to(key, 'UTF8'), (extract(epoch FROM wait) * 1000000)::bigint, NULL, notify, NULL);
+
 -- The keys of a namespace that are not at rest, in the order of their first submits; those that a submitter may flush
 -- or cancel, if one is given.
 CREATE OR REPLACE FUNCTION keys(namespace text, submitter bigint DEFAULT NULL) RETURNS SETOF bytea

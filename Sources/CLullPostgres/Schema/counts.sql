@@ -1,13 +1,14 @@
 -- The counts of keys, kept so that `status` need not read every row.
 
--- What a row counts as.
+-- What a row counts as. What is held counts as pending.
 CREATE OR REPLACE FUNCTION counts(
-    pending_count bigint, ready_to bigint, run_id bigint, claimed_by bigint, has_failed boolean
+    pending_count bigint, ready_to bigint, ready_due bigint, run_id bigint, claimed_by bigint, has_failed boolean
 ) RETURNS TABLE (pending int, ready int, running int, retrying int, due int, replaced int) LANGUAGE sql IMMUTABLE
 BEGIN ATOMIC
     SELECT
-        (pending_count > 0)::int, (ready_to IS NOT NULL)::int, (claimed_by IS NOT NULL)::int,
-        (run_id IS NOT NULL AND claimed_by IS NULL)::int, (pending_count > 0 AND ready_to IS NULL)::int,
+        (pending_count > 0 OR ready_to IS NOT NULL AND ready_due IS NULL)::int, (ready_due IS NOT NULL)::int,
+        (claimed_by IS NOT NULL)::int,
+        (run_id IS NOT NULL AND claimed_by IS NULL)::int, (pending_count > 0 AND ready_due IS NULL)::int,
         (pending_count > 0 AND run_id IS NOT NULL AND claimed_by IS NULL AND has_failed)::int;
 END;
 
@@ -20,7 +21,7 @@ BEGIN
         sum(w.sign * c.retrying), sum(w.sign * c.due), sum(w.sign * c.replaced)
     FROM
         (SELECT 1 AS sign, * FROM new_rows UNION ALL SELECT -1, * FROM old_rows) w,
-        LATERAL counts(w.pending_count, w.ready_to, w.run_id, w.claimed_by, w.error IS NOT NULL) c
+        LATERAL counts(w.pending_count, w.ready_to, w.ready_due, w.run_id, w.claimed_by, w.error IS NOT NULL) c
     GROUP BY w.namespace, w.wake >> 22
     HAVING sum(w.sign * c.pending) <> 0 OR sum(w.sign * c.ready) <> 0 OR sum(w.sign * c.running) <> 0
         OR sum(w.sign * c.retrying) <> 0 OR sum(w.sign * c.due) <> 0 OR sum(w.sign * c.replaced) <> 0;
@@ -33,7 +34,9 @@ BEGIN
     SELECT
         w.namespace, w.wake >> 22, -sum(c.pending), -sum(c.ready), -sum(c.running), -sum(c.retrying), -sum(c.due),
         -sum(c.replaced)
-    FROM old_rows w, LATERAL counts(w.pending_count, w.ready_to, w.run_id, w.claimed_by, w.error IS NOT NULL) c
+    FROM
+        old_rows w,
+        LATERAL counts(w.pending_count, w.ready_to, w.ready_due, w.run_id, w.claimed_by, w.error IS NOT NULL) c
     WHERE w.pending_count > 0 OR w.ready_to IS NOT NULL OR w.run_id IS NOT NULL
     GROUP BY w.namespace, w.wake >> 22;
     RETURN NULL;
@@ -70,17 +73,18 @@ BEGIN
         INSERT INTO tallies AS t
         SELECT
             g.namespace, g.period, sum(g.pending), sum(g.ready), sum(g.running), sum(g.retrying), sum(g.due),
-            sum(g.replaced), sum(g.dead)
+            sum(g.replaced), sum(g.dead), sum(g.restarted)
         FROM gone g GROUP BY g.namespace, g.period
         ON CONFLICT (namespace, period) DO UPDATE SET
             pending = t.pending + excluded.pending, ready = t.ready + excluded.ready,
             running = t.running + excluded.running, retrying = t.retrying + excluded.retrying,
-            due = t.due + excluded.due, replaced = t.replaced + excluded.replaced, dead = t.dead + excluded.dead
+            due = t.due + excluded.due, replaced = t.replaced + excluded.replaced, dead = t.dead + excluded.dead,
+            restarted = t.restarted + excluded.restarted
     )
     SELECT count(*) INTO changed FROM gone;
     -- Each key that is counted is counted in one of these.
     DELETE FROM tallies t
     WHERE t.pending = 0 AND t.ready = 0 AND t.running = 0 AND t.retrying = 0 AND t.dead = 0
-        AND t.due = 0 AND t.replaced = 0;
+        AND t.due = 0 AND t.replaced = 0 AND t.restarted = 0;
     RETURN changed >= size;
 END $$;

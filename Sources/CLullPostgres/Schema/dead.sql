@@ -31,6 +31,8 @@ BEGIN
     r.run_id := d.run; r.run_from := d.first_submit; r.run_to := d.last_submit; r.run_count := d.count;
     r.run_first := d.first; r.run_due := d.due; r.run_edge := d.edge; r.fence := d.fence; r.owner := d.owner;
     r.attempt := 0; r.error := NULL; r.claimed_by := NULL; r.run_until := now;
+    -- Its range is older than others, and cannot be merged with them.
+    r.run_mark := CASE WHEN n.restart IS NOT NULL THEN 9223372036854775807 END;
     IF n.combination <> 'collect' THEN
         r.run_slot := free_slot(r.pending_slot, r.ready_slot);
         r := filled(r, r.run_slot, d.value);

@@ -137,6 +137,18 @@ BEGIN
     END IF;
 END $$;
 
+-- What a submit does to when an open gate of a debounce closes, without a value. After `settle`.
+CREATE OR REPLACE FUNCTION touch(w work, n namespaces, wait bigint, at bigint) RETURNS work
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    quiet bigint := plus(at, greatest(coalesce(wait, n.wait), 0));
+BEGIN
+    IF n.kind = 'debounce' AND w.phase >= 'open' THEN
+        w.quiet := CASE WHEN n.extends THEN greatest(w.quiet, quiet) ELSE quiet END;
+    END IF;
+    RETURN w;
+END $$;
+
 -- What is pending falls due now, on the edge flush, and the gate rests. After `settle`.
 CREATE OR REPLACE FUNCTION flush_pending(w work, n namespaces, at bigint) RETURNS work
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$

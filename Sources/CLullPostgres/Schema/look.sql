@@ -18,7 +18,7 @@ BEGIN
     IF r.pending_count > 0 AND state.generation BETWEEN first_pending(r) AND r.generation THEN
         state := 'pending';
     ELSIF state.generation BETWEEN r.ready_from AND r.ready_to THEN
-        state := 'ready';
+        state := CASE WHEN is_held(r) THEN 'pending' ELSE 'ready' END;
     ELSIF state.generation BETWEEN r.run_from AND r.run_to THEN
         attempt := r.attempt;
         error := r.error;
@@ -52,12 +52,13 @@ END $$;
 -- at.
 CREATE OR REPLACE FUNCTION status(at bigint DEFAULT NULL) RETURNS TABLE (
     namespace namespaces, pending bigint, ready bigint, running bigint, retrying bigint, dead bigint, oldest_due bigint,
-    attempts bigint, lost_leases bigint
+    attempts bigint, lost_leases bigint, restarted bigint
 ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
 BEGIN ATOMIC
     SELECT
         n, c.pending + f.pending, c.ready + f.ready, c.running, c.retrying - f.replaced, c.dead,
-        greatest(f.oldest_due, t.now - r.ready_due), coalesce(s.attempts, 0), coalesce(s.lost_leases, 0)
+        greatest(f.oldest_due, t.now - r.ready_due), coalesce(s.attempts, 0), coalesce(s.lost_leases, 0),
+        c.restarted
     FROM namespaces n
     CROSS JOIN LATERAL (SELECT coalesce(status.at, present()) AS now OFFSET 0) t
     CROSS JOIN LATERAL (
@@ -72,7 +73,7 @@ BEGIN ATOMIC
             coalesce(sum(
                 CASE WHEN p.is_past AND n.combination = 'latest' THEN c.retrying - c.replaced ELSE c.retrying END), 0
             )::bigint AS retrying,
-            coalesce(sum(c.dead), 0)::bigint AS dead
+            coalesce(sum(c.dead), 0)::bigint AS dead, coalesce(sum(c.restarted), 0)::bigint AS restarted
         FROM (
             SELECT * FROM tallies x WHERE x.namespace = n.id
             UNION ALL
@@ -84,7 +85,7 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL (
         SELECT
             -count(*) FILTER (WHERE w.counts AND e.falls) AS pending,
-            count(*) FILTER (WHERE w.counts AND e.falls AND w.ready_to IS NULL) AS ready,
+            count(*) FILTER (WHERE w.counts AND e.falls AND w.ready_due IS NULL) AS ready,
             count(*) FILTER (WHERE w.counts AND f.replaces) AS replaced,
             max(greatest(
                 CASE WHEN e.falls THEN t.now - d.due END,
@@ -101,8 +102,9 @@ BEGIN ATOMIC
         CROSS JOIN LATERAL (SELECT next_change(w.stored, n) AS due) d
         CROSS JOIN LATERAL (SELECT w.pending_count > 0 AND d.due <= t.now AS falls) e
         CROSS JOIN LATERAL (
-            SELECT e.falls AND n.combination = 'latest' AND w.run_id IS NOT NULL AND w.claimed_by IS NULL
-                AND w.error IS NOT NULL AS replaces
+            SELECT e.falls AND w.run_id IS NOT NULL AND w.claimed_by IS NULL AND (
+                n.combination = 'latest' AND w.error IS NOT NULL
+                OR n.restart IS NOT NULL AND w.run_mark IS NULL AND w.run_to = w.taken) AS replaces
         ) f
     ) f
     LEFT JOIN LATERAL (
@@ -142,8 +144,10 @@ BEGIN
     END IF;
     RETURN QUERY
     SELECT
-        s.key, s.pending_count, CASE WHEN s.pending_count > 0 THEN greatest(due(s, n) - now, 0) END,
-        coalesce(s.ready_count, 0), s.run_id, s.attempt, s.claimed_by IS NOT NULL, s.error, s.run_count,
+        s.key, s.pending_count + CASE WHEN is_held(s) THEN s.ready_count ELSE 0 END,
+        CASE WHEN s.pending_count > 0 THEN greatest(due(s, n) - now, 0) END,
+        CASE WHEN s.ready_due IS NULL THEN 0 ELSE s.ready_count END,
+        s.run_id, s.attempt, s.claimed_by IS NOT NULL, s.error, s.run_count,
         CASE WHEN s.claimed_by IS NULL THEN greatest(s.run_until - now, 0) END
     FROM work w, LATERAL settle(w, n, now) s
     WHERE w.namespace = n.id AND w.key >= greatest(prefix, start) AND w.key < stop

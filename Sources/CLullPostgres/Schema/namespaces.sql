@@ -1,10 +1,10 @@
 -- Namespaces: opening and forgetting them.
 
 -- Creates a namespace, or changes the durations and counts of one, and returns its rules. A namespace with another
--- kind, other edges or another combination is returned unchanged.
+-- kind, other edges, another combination or another rule for running runs is returned unchanged.
 CREATE OR REPLACE FUNCTION open(
     namespace text, kind kind, wait bigint, max_wait bigint, on_leading boolean, on_trailing boolean, extends boolean,
-    max_count bigint, spacing bigint, combination combination, max_batch bigint
+    max_count bigint, spacing bigint, combination combination, max_batch bigint, restart text
 ) RETURNS namespaces LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
@@ -15,36 +15,38 @@ BEGIN
     -- still open may submit by the old rules.
     UPDATE namespaces s SET
         name = CASE
-            WHEN (s.kind, s.on_leading, s.on_trailing, s.combination) = (
-                open.kind, open.on_leading, open.on_trailing, open.combination)
+            WHEN (s.kind, s.on_leading, s.on_trailing, s.combination, s.restart) IS NOT DISTINCT FROM (
+                open.kind, open.on_leading, open.on_trailing, open.combination, open.restart)
             THEN s.name ELSE format('%s (forgotten %s)', s.name, s.id) END,
-        is_forgotten = (s.kind, s.on_leading, s.on_trailing, s.combination) <> (
-            open.kind, open.on_leading, open.on_trailing, open.combination)
+        is_forgotten = (s.kind, s.on_leading, s.on_trailing, s.combination, s.restart) IS DISTINCT FROM (
+            open.kind, open.on_leading, open.on_trailing, open.combination, open.restart)
     WHERE s.name = open.namespace AND s.is_forgotten AND NOT has_work(s.id);
     INSERT INTO namespaces (
-        name, kind, wait, max_wait, on_leading, on_trailing, extends, max_count, spacing, combination, max_batch)
+        name, kind, wait, max_wait, on_leading, on_trailing, extends, max_count, spacing, combination, max_batch,
+        restart)
     SELECT
         open.namespace, open.kind, open.wait, open.max_wait, open.on_leading, open.on_trailing, open.extends,
-        open.max_count, open.spacing, open.combination, open.max_batch
+        open.max_count, open.spacing, open.combination, open.max_batch, open.restart
     WHERE NOT EXISTS (SELECT FROM namespaces s WHERE s.name = open.namespace)
     ON CONFLICT DO NOTHING;
     UPDATE namespaces SET
         wait = open.wait, max_wait = open.max_wait, extends = open.extends, max_count = open.max_count,
         spacing = open.spacing, max_batch = open.max_batch
     WHERE name = open.namespace AND kind = open.kind AND on_leading = open.on_leading AND on_trailing = open.on_trailing
-        AND combination = open.combination
+        AND combination = open.combination AND restart IS NOT DISTINCT FROM open.restart
         AND (wait, max_wait, extends, max_count, spacing, max_batch) IS DISTINCT FROM (
             open.wait, open.max_wait, open.extends, open.max_count, open.spacing, open.max_batch);
     SELECT * INTO n FROM namespaces WHERE name = open.namespace;
     RETURN n;
 END $$;
 
--- The same for SQL: with intervals and with defaults. A namespace with another kind, other edges or another
--- combination is an error.
+-- The same for SQL: with intervals and with defaults. A namespace with another kind, other edges, another combination
+-- or another rule for running runs is an error. restart: due or submitted, if a newer value interrupts a run.
 CREATE OR REPLACE FUNCTION open(
     namespace text, kind text, wait interval, max_wait interval DEFAULT NULL, spacing interval DEFAULT '0',
     max_count bigint DEFAULT NULL, combination text DEFAULT 'latest', max_batch bigint DEFAULT NULL,
-    on_leading boolean DEFAULT NULL, on_trailing boolean DEFAULT true, extends boolean DEFAULT false
+    on_leading boolean DEFAULT NULL, on_trailing boolean DEFAULT true, extends boolean DEFAULT false,
+    restart text DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_variable
 DECLARE
@@ -54,11 +56,11 @@ BEGIN
     n := open(
         namespace, kind::kind, (extract(epoch FROM wait) * 1000000)::bigint,
         (extract(epoch FROM max_wait) * 1000000)::bigint, leads, on_trailing, extends, max_count,
-        (extract(epoch FROM spacing) * 1000000)::bigint, combination::combination, max_batch);
-    IF (n.kind::text, n.on_leading, n.on_trailing, n.combination::text)
-        IS DISTINCT FROM (kind, leads, on_trailing, combination)
+        (extract(epoch FROM spacing) * 1000000)::bigint, combination::combination, max_batch, restart);
+    IF (n.kind::text, n.on_leading, n.on_trailing, n.combination::text, n.restart)
+        IS DISTINCT FROM (kind, leads, on_trailing, combination, restart)
     THEN
-        RAISE EXCEPTION 'the namespace % has another kind, other edges or another combination, which cannot change',
+        RAISE EXCEPTION 'the namespace % has another kind, other edges, another combination or rule, which stay',
             quote_literal(namespace) USING ERRCODE = 'LUL04';
     END IF;
 END $$;

@@ -186,11 +186,25 @@ END $$;
 CREATE OR REPLACE FUNCTION record_end(w work, n namespaces, how ending, at bigint) RETURNS void LANGUAGE sql VOLATILE
 RETURN record_end(n, w.key, w.run_from, w.run_to, how, w.run_id, w.fence, w.error, at);
 
--- Records the end of the failed run that a step from one row to another has replaced with a newer value.
+-- Records that the values of a run went back.
+CREATE OR REPLACE FUNCTION count_restart(n namespaces) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    INSERT INTO changes (namespace, period, pending, ready, running, retrying, due, replaced, restarted)
+    VALUES (n.id, 0, 0, 0, 0, 0, 0, 0, 1);
+END $$;
+
+-- Records the end of the failed run that a step from one row to another has replaced with a newer value, or that its
+-- values went back.
 CREATE OR REPLACE FUNCTION record_replaced(before work, after work, n namespaces, at bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-    IF before.run_id IS NOT NULL AND after.run_id IS NULL THEN PERFORM record_end(before, n, 'failed', at); END IF;
+    IF before.run_id IS NOT NULL AND after.run_id IS NULL THEN
+        IF after.taken < before.run_to THEN
+            PERFORM count_restart(n);
+        ELSE
+            PERFORM record_end(before, n, 'failed', at);
+        END IF;
+    END IF;
 END $$;
 
 -- `settle`, and the end of the run that it replaces.
@@ -228,6 +242,7 @@ BEGIN
         run_due = w.run_due, run_until = w.run_until, fence = w.fence, owner = w.owner, claimed_by = w.claimed_by,
         attempt = w.attempt, phase = w.phase, ready_edge = w.ready_edge, run_edge = w.run_edge,
         pending_slot = w.pending_slot, ready_slot = w.ready_slot, run_slot = w.run_slot, error = w.error,
+        run_mark = w.run_mark,
         v0 = w.v0, v1 = w.v1, v2 = w.v2
     WHERE namespace = w.namespace AND key = w.key;
 END $$;

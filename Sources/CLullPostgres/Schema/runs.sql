@@ -11,7 +11,7 @@ BEGIN
     IF w.run_id IS NOT NULL THEN
         w.fence := next_fence();
         w.attempt := w.attempt + 1;
-    ELSIF w.ready_to IS NOT NULL THEN
+    ELSIF coalesce(w.ready_since, w.ready_due) <= at THEN
         w.run_id := next_fence();
         w.run_from := w.ready_from; w.run_to := w.ready_to; w.run_count := w.ready_count;
         w.run_first := w.ready_first; w.run_due := w.ready_due; w.run_edge := w.ready_edge; w.run_slot := w.ready_slot;
@@ -53,6 +53,8 @@ END $$;
 CREATE OR REPLACE FUNCTION fail(w work, n namespaces, error text, retry bigint, at bigint) RETURNS work
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
+    IF goes_back(w) THEN RETURN put_back_interrupted(w, n, at); END IF;
+    w := exempted(w);
     w.error := fail.error;
     IF retry IS NULL THEN
         PERFORM bury(w, at);
@@ -63,11 +65,28 @@ END $$;
 
 CREATE OR REPLACE FUNCTION release(w work, n namespaces, at bigint) RETURNS work LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
+    IF goes_back(w) THEN RETURN put_back_interrupted(w, n, at); END IF;
+    w := exempted(w);
     w.attempt := w.attempt - 1;
     RETURN wait_for_attempt(w, n, 0, at);
 END $$;
 
 -- Transitions.
+
+-- The values of an interrupted run go back.
+CREATE OR REPLACE FUNCTION put_back_interrupted(w work, n namespaces, at bigint) RETURNS work
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    PERFORM count_restart(n);
+    RETURN put_back(w, n, at);
+END $$;
+
+-- A run that was interrupted and cannot go back, since what came after it was cancelled, goes on alone.
+CREATE OR REPLACE FUNCTION exempted(w work) RETURNS work LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    IF w.run_mark IS NOT NULL THEN w.run_mark := 9223372036854775807; END IF;
+    RETURN w;
+END $$;
 
 -- No worker holds the run any more. If it has failed, a newer value may replace it.
 CREATE OR REPLACE FUNCTION wait_for_attempt(w work, n namespaces, delay bigint, at bigint) RETURNS work

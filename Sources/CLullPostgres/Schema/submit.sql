@@ -75,6 +75,7 @@ DECLARE
     before work;
     step record;
     arrival bigint;
+    mark bigint;
     now bigint;
     is_plain boolean;
     is_busy boolean := false;
@@ -106,7 +107,7 @@ BEGIN
     -- First, all those in one statement that only join what is pending. Those of a key that are alike are one change.
     -- The query for each key is lateral: a plan that was made for an empty queue would otherwise pass all rows of the
     -- namespace for each.
-    is_plain := n.kind = 'debounce' AND n.combination <> 'collect'
+    is_plain := n.kind = 'debounce' AND n.combination <> 'collect' AND n.restart IS DISTINCT FROM 'submitted'
         AND (NOT waits_for_locks OR keys[1] = keys[size]);
     IF is_plain THEN
         -- A batch that waits is of one key that others had locked: it waits here.
@@ -196,6 +197,7 @@ BEGIN
             arrival := coalesce(at, present());
             r := taken_row(n, keys[i], waits_for_locks, plus(arrival, greatest(coalesce(waits[i], n.wait), 0)));
             is_busy := r.key IS NULL;
+            mark := r.run_mark;
             -- A new row wakes when its first value is due, unless time has passed in waiting for a lock.
             now := present(r, at);
             IF r.generation = r.born AND now < arrival + 1000 THEN now := arrival; END IF;
@@ -244,7 +246,7 @@ BEGIN
 
         -- The last submit of a key: write its row.
         IF i = size OR keys[i + 1] <> r.key THEN
-            wakes_up := wakes_up OR wake(r, n) < least(r.wake, plus(now, 1000000));
+            wakes_up := wakes_up OR wake(r, n) < least(r.wake, plus(now, 1000000)) OR mark IS NULL AND r.run_mark > 0;
             PERFORM write_row(r, n, false);
             r := NULL;
         END IF;
@@ -291,6 +293,7 @@ BEGIN
             SELECT * FROM joined(w, n, submit.value, delay, NULL::bigint, 1, NULL::bigint))
         FROM namespaces n
         WHERE n.name = submit.namespace AND n.kind = 'debounce' AND n.combination <> 'collect'
+            AND n.restart IS DISTINCT FROM 'submitted'
             AND w.namespace = n.id AND w.key = submit.key AND joins(w, n, delay, 1, NULL::bigint)
         RETURNING w.generation, due(w, n), w.wake = due(w, n) AND w.wake < plus(w.pending_last, 1000000), n.name
         INTO generation, due_at, wakes_up, n.name;

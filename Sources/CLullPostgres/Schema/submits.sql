@@ -49,7 +49,7 @@ BEGIN
     w := emptied(w, w.run_slot);
     w.run_id := NULL; w.run_from := NULL; w.run_to := NULL; w.run_count := NULL; w.run_first := NULL; w.run_due := NULL;
     w.run_edge := NULL; w.run_until := NULL; w.fence := NULL; w.owner := NULL; w.claimed_by := NULL; w.attempt := NULL;
-    w.error := NULL; w.run_slot := NULL;
+    w.error := NULL; w.run_slot := NULL; w.run_mark := NULL;
     RETURN w;
 END $$;
 
@@ -74,6 +74,7 @@ BEGIN
     CASE step.decision
         WHEN 'join' THEN
             w := join_pending(w, n, value, submitter, at);
+            IF n.restart = 'submitted' THEN w := interrupt(w, n, at); END IF;
             due := due(w, n);
         WHEN 'complete' THEN
             w := pending_fell_due(join_pending(w, n, value, submitter, at), n, at, 'maxCount');
@@ -90,13 +91,19 @@ BEGIN
     END CASE;
 END $$;
 
--- Makes what is pending or between two attempts ready now. Returns whether there was anything.
+-- Makes what is pending, held or between two attempts ready now. Returns whether there was anything.
 CREATE OR REPLACE FUNCTION flush(INOUT w work, n namespaces, at bigint, OUT had boolean)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
     w := settle(w, n, at);
     had := w.pending_count > 0;
     w := flush_pending(w, n, at);
+    IF is_held(w) THEN
+        -- The spacing counts from here, as from any other flush.
+        w.ready_due := at; w.ready_edge := 'flush'; w.latest := at;
+        w := rest(w, at);
+        had := true;
+    END IF;
     IF w.claimed_by IS NULL AND w.run_until > at THEN
         w.run_until := at;
         had := true;
@@ -190,6 +197,7 @@ BEGIN
         w.ready_since := NULL; w.ready_slot := slot;
     ELSE
         w.ready_count := w.ready_count + count;
+        w.ready_due := coalesce(w.ready_due, due);
         IF n.combination = 'latest' THEN
             w := emptied(w, w.ready_slot);
             w.ready_slot := slot;
@@ -198,7 +206,48 @@ BEGIN
         END IF;
     END IF;
     w.ready_to := w.generation; w.ready_edge := edge;
-    RETURN replace_failed_run(w, n);
+    RETURN replace_failed_run(interrupt(w, n, due), n);
+END $$;
+
+-- Restarting, as in DurableRow+Restarting.swift.
+
+-- Whether what is ready is held: it has no due instant, and joins the next value that falls due.
+CREATE OR REPLACE FUNCTION is_held(w work) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN w.ready_to IS NOT NULL AND w.ready_due IS NULL;
+
+-- Whether the values of a run that a worker has go back unless it completes.
+CREATE OR REPLACE FUNCTION goes_back(w work) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN coalesce(w.claimed_by IS NOT NULL AND w.run_mark < 9223372036854775807 AND w.run_to = w.taken, false);
+
+-- A newer value was submitted or has fallen due: it marks a run that a worker has, and one between two attempts goes
+-- back. A run behind which something has ended stays as it is.
+CREATE OR REPLACE FUNCTION interrupt(w work, n namespaces, at bigint) RETURNS work
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    IF n.restart IS NULL OR w.run_id IS NULL OR w.run_mark IS NOT NULL OR w.run_to <> w.taken THEN RETURN w; END IF;
+    IF w.claimed_by IS NULL THEN RETURN put_back(w, n, at); END IF;
+    IF n.kind = 'throttle' OR plus(w.run_first, w.span) > at THEN w.run_mark := at; END IF;
+    RETURN w;
+END $$;
+
+-- The values of a run go back: in front of what is ready or, if nothing is, as a held value.
+CREATE OR REPLACE FUNCTION put_back(w work, n namespaces, at bigint) RETURNS work
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    IF w.ready_to IS NULL THEN
+        w.ready_to := w.run_to; w.ready_count := w.run_count; w.ready_edge := w.run_edge; w.ready_slot := w.run_slot;
+    ELSE
+        w.ready_count := w.ready_count + w.run_count;
+        IF w.ready_since IS NOT NULL THEN w.ready_since := at; END IF;
+        IF n.combination = 'first' THEN
+            w := emptied(w, w.ready_slot);
+            w.ready_slot := w.run_slot;
+        ELSIF n.combination = 'latest' THEN
+            w := emptied(w, w.run_slot);
+        END IF;
+    END IF;
+    w.ready_from := w.run_from; w.ready_first := w.run_first; w.taken := w.run_from - 1; w.run_slot := NULL;
+    RETURN without_run(w);
 END $$;
 
 -- If only the latest value counts, one that is ready replaces a failed run that waits for another attempt.

@@ -116,8 +116,8 @@ RETURN (SELECT m.version FROM meta m);
 
 -- Rights.
 
--- Gives a role the rights of a producer (to submit, flush and cancel), of a worker (all that its work needs), or of a
--- reader (to look).
+-- Gives a role the rights of a producer (to submit, touch, flush and cancel), of a worker (all that its work needs), or
+-- of a reader (to look).
 CREATE OR REPLACE FUNCTION allow(role text, part text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT AS $$
 DECLARE
@@ -126,9 +126,11 @@ DECLARE
 BEGIN
     names := CASE part
         WHEN 'reader' THEN '{schema_version,state,status,list,ended,dead,workers,health}'
-        WHEN 'producer' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,health}'
-        WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,keys,change_keys,state,status,
-            list,ended,dead,health,claim,report_many,exchange,retry,discard,forget,forget_namespace,announce,workers}'
+        WHEN 'producer' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,touch,touch_key,keys,
+            change_keys,state,health}'
+        WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,touch,touch_key,keys,
+            change_keys,state,status,list,ended,dead,health,claim,report_many,exchange,interruptions,retry,discard,
+            forget,forget_namespace,announce,workers}'
     END::text[];
     IF names IS NULL THEN
         RAISE EXCEPTION 'a role can be a producer, a worker or a reader, not %', quote_literal(part);

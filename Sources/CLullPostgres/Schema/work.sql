@@ -23,7 +23,7 @@ BEGIN
     IF w.claimed_by IS NOT NULL THEN
         a.what := 'lost';
         RETURN NEXT a;
-        IF w.attempt >= max_attempts THEN
+        IF w.attempt >= max_attempts AND NOT goes_back(settle(w, n, present(w, at))) THEN
             a := claimed_run(w, n);
             a.what := 'dead'; a.vals := NULL;
             RETURN NEXT a;
@@ -90,7 +90,7 @@ BEGIN
                     w.ctid AS place, w.wake, w.born, present(w, now) AS seen,
                     CASE
                         WHEN w.run_id IS NOT NULL THEN w.run_until
-                        WHEN w.ready_to IS NOT NULL THEN coalesce(w.ready_since, w.ready_due)
+                        WHEN w.ready_due IS NOT NULL THEN coalesce(w.ready_since, w.ready_due)
                         WHEN w.pending_count > 0 THEN next_change(w, n)
                     END AS start,
                     w.run_id IS NULL AND coalesce(coalesce(w.ready_count, w.pending_count) <= n.max_batch, true)
@@ -247,10 +247,11 @@ BEGIN
 END $$;
 
 -- Records a worker's reports on its runs, each as a step of its own, and answers each: 0 recorded, 1 it had been
--- recorded before, 2 the lease was lost, 3 busy. Sort them by key.
+-- recorded before, 2 the lease was lost, 3 busy, 4 a recorded heartbeat of a run that a newer value has interrupted.
+-- Sort them by key.
 --
--- kinds: heartbeat, completed, failed or released. spans: the new lease of a heartbeat, or after how long a failed run
--- is tried again; NULL if it is not. See submit_many for `patience` and `notifies`.
+-- kinds: heartbeat, completed, failed, released or interrupted. spans: the new lease of a heartbeat, or after how long
+-- a failed run is tried again; NULL if it is not. See submit_many for `patience` and `notifies`.
 -- earliest: the first instant at which anything can happen to the rows.
 CREATE OR REPLACE FUNCTION report_many(
     namespace text, owner bigint, keys bytea[], runs bigint[], fences bigint[], kinds text[], spans bigint[],
@@ -305,28 +306,50 @@ BEGIN
         END IF;
         now := present(o, at);
         r := o;
-        IF kinds[i] <> 'heartbeat' AND next_change(o, n) <= now THEN r := settle(o, n, now); END IF;
+        IF (kinds[i] <> 'heartbeat' OR n.restart IS NOT NULL) AND next_change(o, n) <= now THEN
+            r := settle(o, n, now);
+        END IF;
         IF r.run_id IS DISTINCT FROM runs[i] OR r.fence <> fences[i] OR r.owner <> report_many.owner THEN
             -- Nothing is written: the next step settles the row.
             answers[i] := CASE
-                WHEN o.run_id = runs[i] AND r.run_id IS NULL OR has_ended(n, keys[i], runs[i]) THEN 1 ELSE 2 END;
+                WHEN o.run_id = runs[i] AND r.run_id IS NULL AND r.taken >= o.run_to
+                    OR has_ended(n, keys[i], runs[i])
+                THEN 1 ELSE 2 END;
             CONTINUE;
         END IF;
         IF r.claimed_by IS NULL THEN
-            answers[i] := CASE WHEN kinds[i] IN ('failed', 'released') THEN 1 ELSE 2 END;
+            answers[i] := CASE WHEN kinds[i] IN ('failed', 'released', 'interrupted') THEN 1 ELSE 2 END;
             CONTINUE;
         END IF;
         CASE kinds[i]
             WHEN 'heartbeat' THEN r := heartbeat(r, spans[i], now);
             WHEN 'completed' THEN r := complete(r, n, now);
             WHEN 'failed' THEN r := fail(r, n, errors[i], spans[i], now);
-            WHEN 'released' THEN r := release(r, n, now);
+            WHEN 'released', 'interrupted' THEN r := release(r, n, now);
         END CASE;
         PERFORM write_row(r, n, true);
         IF NOT is_at_rest(r) THEN earliest := least(earliest, wake(r, n)); END IF;
-        answers[i] := 0;
+        answers[i] := CASE WHEN kinds[i] = 'heartbeat' AND r.run_mark < 9223372036854775807 THEN 4 ELSE 0 END;
     END LOOP;
     IF notifies AND earliest < plus(coalesce(at, present()), 1000000) THEN PERFORM wake_up(n); END IF;
+END $$;
+
+-- The runs of a worker that newer values have interrupted, and the first instant at which another one may be if nothing
+-- is submitted. Nothing is written: the worker's report does that.
+CREATE OR REPLACE FUNCTION interruptions(
+    namespace text, owner bigint, at bigint DEFAULT NULL, OUT runs bigint[], OUT next bigint, OUT now bigint
+) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+BEGIN
+    now := coalesce(at, present());
+    SELECT
+        coalesce(array_agg(s.run_id) FILTER (WHERE s.run_mark < 9223372036854775807), '{}'),
+        min(due(s, n)) FILTER (WHERE s.run_mark IS NULL AND s.pending_count > 0)
+    INTO runs, next
+    FROM work w, LATERAL settle(w, n, present(w, at)) s
+    WHERE w.claimed_by = interruptions.owner AND w.namespace + 0 = n.id AND n.restart IS NOT NULL;
 END $$;
 
 -- Records reports as `report_many` does, then claims as `claim` does, in one step. The first row has the answers to the

@@ -101,6 +101,14 @@ function gate.join(r)
     return COMPLETE
 end
 
+-- Does to the gate what a submit would, without a value. Returns whether it is open.
+function gate.touch(r, wait)
+    if n.throttles or r.phase < OPEN then return false end
+    local quiet = plus(now, max(wait or n.wait, 0))
+    r.quiet = n.extends and max(r.quiet, quiet) or quiet
+    return true
+end
+
 -- What is pending falls due now, and the gate rests. Returns whether anything was pending.
 function gate.flush(r)
     if r.phase == IDLE then return false end

@@ -1,24 +1,25 @@
 -- Creates a shard of a namespace, or changes its durations and counts.
 --
 -- KEYS: the structures of the shard. ARGV: the number of the shard and of all shards; then kind, wait, max_wait,
--- leading, trailing, extends, max_count, combination, max_batch, spacing: durations in microseconds, '' for none, '1'
--- for true.
+-- leading, trailing, extends, max_count, combination, max_batch, spacing, restart: durations in microseconds, '' for
+-- none, '1' for true; restart is 'due' or 'submitted' if a newer value interrupts a run.
 --
--- Answers with the number of all shards, and with the rules that the shard has: other ones than given if kind, edges
--- or combination differ.
+-- Answers with the number of all shards, and with the rules that the shard has: other ones than given if kind, edges,
+-- combination or restart differ.
 local META = KEYS[1]
 local function number(text)
     return text ~= '' and tonumber(text)
 end
 local given = {
     ARGV[3] == 'throttle', number(ARGV[4]), number(ARGV[5]), ARGV[6] == '1', ARGV[7] == '1', ARGV[8] == '1',
-    number(ARGV[9]), ARGV[10], number(ARGV[11]), number(ARGV[12])
+    number(ARGV[9]), ARGV[10], number(ARGV[11]), number(ARGV[12]),
+    ARGV[13] ~= '' and ARGV[13] or nil
 }
 local packed, place, version = unpack(redis.call('HMGET', META, 'rules', 'place', 'version'))
 if packed then
     if version ~= VERSION then return redis.error_reply('VERSION ' .. version) end
     local rules = cmsgpack.unpack(packed)
-    for _, i in ipairs({ 1, 4, 5, 8 }) do
+    for _, i in ipairs({ 1, 4, 5, 8, 11 }) do
         if rules[i] ~= given[i] then return { cmsgpack.unpack(place)[2], packed } end
     end
 else

@@ -30,19 +30,25 @@ end
 -- those that are pending with nothing ready, `replaced` those that are pending beside a failed run. A row is counted
 -- as it is stored, in the period in which it wakes, for nothing is written when time passes.
 
+-- Whether what is ready is held: it has no due instant, and joins the next value that falls due.
+local function is_held(r)
+    return r.ready and r.ready.due == NEVER
+end
+
 -- What a row has, as a sum: 1 something pending, 2 ready, 4 a run, 8 one that waits for another attempt, 16 one that
--- has failed.
+-- has failed, 32 something held, which counts as pending.
 local function kinds(r)
     local run = r.run
-    return (r.pending and 1 or 0) + (r.ready and 2 or 0) + (run and (run.claimed and 4 or run.error and 16 or 8) or 0)
+    return (r.pending and 1 or 0) + (is_held(r) and 32 or r.ready and 2 or 0)
+        + (run and (run.claimed and 4 or run.error and 16 or 8) or 0)
 end
 
 local function names_of(kinds)
-    local is_pending, is_ready = kinds % 2 == 1, kinds % 4 >= 2
-    local is_failed = kinds >= 16
+    local is_pending, is_ready = kinds % 2 == 1 or kinds >= 32, kinds % 4 >= 2
+    local is_failed = kinds % 32 >= 16
     return {
-        pending = is_pending, ready = is_ready, running = kinds % 8 >= 4, retrying = kinds >= 8,
-        due = is_pending and not is_ready, replaced = is_pending and is_failed
+        pending = is_pending, ready = is_ready, running = kinds % 8 >= 4, retrying = kinds % 32 >= 8,
+        due = kinds % 2 == 1 and not is_ready, replaced = is_pending and is_failed
     }
 end
 
@@ -277,6 +283,6 @@ local function save(is_worker)
     change('ZREM', READY, unreadied)
     change('ZADD', READY, readied)
     change('HDEL', META, uncounted)
-    add(counted, 'numbers', pack({ base, fence, now, attempts, lost_leases }))
+    add(counted, 'numbers', pack({ base, fence, now, attempts, lost_leases, restarted }))
     change('HSET', META, counted)
 end

@@ -1,5 +1,22 @@
 -- What workers make of a row, as in DurableRow+Runs.swift. All but a claim concern a run that the worker holds.
 local fail, remove_run, divide
+-- Whether the values of a run that a worker has go back unless it completes.
+local function goes_back(r)
+    local run = r.run
+    return run.mark and run.mark < NEVER and run.to == r.taken
+end
+
+-- Puts the values of an interrupted run back. Returns whether they go back: what cannot, since what came after it was
+-- cancelled, goes on alone.
+local function put_back_interrupted(r)
+    if goes_back(r) then
+        put_back(r, now)
+        return true
+    end
+    if r.run.mark then r.run.mark = NEVER end
+    return false
+end
+
 local LEASE_EXPIRED = "the worker's lease expired"
 
 -- Hands the next run to a worker, if one may start. Returns whether one does; a run that has died instead is not.
@@ -9,11 +26,11 @@ local function claim(r, worker, lease, max_attempts)
     local run, ready = r.run, r.ready
     if run then
         run.fence, run.attempt = next_fence(), run.attempt + 1
-    elseif ready then
+    elseif ready and (ready.since or ready.due) <= now then
         local id = next_fence()
         run = {
             from = ready.from, to = ready.to, count = ready.count, first = ready.first, due = ready.due,
-            edge = ready.edge, index = ready.index, id = id, fence = id, attempt = 1, error = false
+            edge = ready.edge, index = ready.index, id = id, fence = id, attempt = 1, error = false, mark = false
         }
         r.ready = n.collect and n.max_batch and ready.count > n.max_batch and divide(r, run)
         r.run, r.taken = run, run.to
@@ -47,6 +64,7 @@ end
 
 -- With `start`, the run is tried again then; without, that was its last attempt.
 fail = function(r, error, start)
+    if put_back_interrupted(r) then return end
     r.run.error = error
     if start then
         r.run.claimed, r.run.start = false, start
@@ -58,6 +76,7 @@ fail = function(r, error, start)
 end
 
 local function release(r)
+    if put_back_interrupted(r) then return end
     local run = r.run
     run.attempt, run.claimed, run.start = run.attempt - 1, false, now
     replace_failed_run(r)
@@ -89,6 +108,8 @@ local function retry(key, dead)
     end
     if r and r.run then return 'busy' end
     dead.attempt, dead.error, dead.claimed, dead.start = 0, false, false, now
+    -- Its range is older than others, and cannot be merged with them.
+    dead.mark = n.restart and NEVER or false
     row(key).run = dead
     return 'accepted'
 end

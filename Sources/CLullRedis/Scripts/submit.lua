@@ -60,6 +60,6 @@ if client ~= '' then
     if not repeated then add(answered, digits(now), 'b' .. client) end
 end
 -- A hint to workers that wait: without the right to give it, they look by themselves, every second.
-if wakes then redis.pcall('PUBLISH', string.match(META, '{(.*):%d+}'), '') end
+if wakes or interrupts then redis.pcall('PUBLISH', string.match(META, '{(.*):%d+}'), '') end
 save(false)
 return answers

@@ -1,5 +1,7 @@
 -- What submits, flushes and cancellations make of a row, as in DurableRow+Submits.swift. Each begins with `settle`.
-local flush_pending, join, pending_fell_due, make_ready, replace_failed_run, absorb
+local flush_pending, join, pending_fell_due, make_ready, interrupt, put_back, replace_failed_run, absorb
+-- Whether a run of a worker was interrupted.
+local interrupts = false
 
 local function settle(r)
     local due, edge = gate.settle(r)
@@ -14,6 +16,7 @@ local function submit(r, value, wait, submitter)
     local decision = gate.submit(r, wait)
     if decision == JOIN then
         join(r, value, submitter)
+        if n.restart == 'submitted' then interrupt(r, now) end
         return gate.due(r)
     elseif decision == COMPLETE then
         join(r, value, submitter)
@@ -27,9 +30,20 @@ local function submit(r, value, wait, submitter)
     return false
 end
 
--- Makes what is pending or between two attempts ready now. Returns whether there was anything.
+-- Returns whether the gate was open.
+local function touch(r, wait)
+    settle(r)
+    return gate.touch(r, wait)
+end
+
+-- Makes what is pending, held or between two attempts ready now. Returns whether there was anything.
 local function flush(r)
     local had = flush_pending(r)
+    if is_held(r) then
+        -- The spacing counts from here, as from any other flush.
+        r.ready.due, r.ready.edge, r.latest, had = now, FLUSH, now, true
+        gate.rest(r)
+    end
     local run = r.run
     if run and not run.claimed and run.start > now then
         run.start, had = now, true
@@ -120,14 +134,48 @@ make_ready = function(r, index, count, first, due, edge)
         elseif n.first then
             drop(r, index, 1)
         end
-        ready.count, ready.to, ready.edge = ready.count + count, r.generation, edge
+        ready.count, ready.to, ready.edge, ready.due = ready.count + count, r.generation, edge, min(ready.due, due)
     else
         r.ready = {
             from = r.taken + 1, to = r.generation, count = count, first = first, due = due, since = false, edge = edge,
             index = index
         }
     end
+    interrupt(r, due)
     replace_failed_run(r)
+end
+
+-- Restarting, as in DurableRow+Restarting.swift.
+
+-- A newer value was submitted or has fallen due: it marks a run that a worker has, and one between two attempts goes
+-- back. A run behind which something has ended stays as it is.
+interrupt = function(r, at)
+    local run = r.run
+    if not n.restart or not run or run.mark or run.to ~= r.taken then return end
+    if not run.claimed then return put_back(r, at) end
+    if n.throttles or plus(run.first, r.span) > at then run.mark, interrupts = at, true end
+end
+
+-- The values of a run go back: in front of what is ready or, if nothing is, as a held value. Those of `collect` are
+-- next to each other.
+put_back = function(r, at)
+    local run, ready = r.run, r.ready
+    if not ready then
+        r.ready = {
+            from = run.from, to = run.to, count = run.count, first = run.first, due = NEVER, since = false,
+            edge = run.edge, index = run.index
+        }
+    else
+        if n.latest then
+            drop(r, run.index, 1)
+        else
+            if n.first then drop(r, ready.index, 1) end
+            ready.index = run.index
+        end
+        ready.from, ready.first, ready.count = run.from, run.first, ready.count + run.count
+        if ready.since then ready.since = at end
+    end
+    r.taken, r.run, restarted = run.from - 1, false, restarted + 1
 end
 
 -- If only the latest value counts, one that is ready replaces a failed run that waits for another attempt.

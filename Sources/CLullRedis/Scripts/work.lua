@@ -2,10 +2,11 @@
 --
 -- ARGV[2]: the worker. ARGV[3]: how many runs it takes at most, or '' if it claims none; ARGV[4]: its lease; ARGV[5]:
 -- how many attempts a run has; ARGV[6]: how many runs it has, and then their ids. Then six for each report: key, run,
--- fence, kind, span, error. kind: heartbeat, completed, failed or released; span: the new lease, or after how long a
--- failed run is tried again, '' if it is not.
+-- fence, kind, span, error. kind: heartbeat, completed, failed, released or interrupted; span: the new lease, or after
+-- how long a failed run is tried again, '' if it is not.
 --
--- Answers with a list of 0 (recorded), 1 (recorded before) or 2 (the lease was lost) for the reports; the runs; the
+-- Answers with a list of 0 (recorded), 1 (recorded before), 2 (the lease was lost) or 4 (a recorded heartbeat of a run
+-- that a newer value has interrupted) for the reports; the runs; the
 -- runs that died instead; the instant of the call; and the first instant at which there may be more to claim, or nil.
 local owner, limit = ARGV[2], tonumber(ARGV[3])
 local lease, max_attempts, held = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -18,9 +19,10 @@ local function report(key, id, fence, kind, span, error)
     if not run or run.id ~= id or run.fence ~= fence or run.owner ~= owner then
         return not (run and run.id == id) and has_ended(key, id) and 1 or 2
     end
-    if not run.claimed then return (kind == 'failed' or kind == 'released') and 1 or 2 end
+    if not run.claimed then return (kind == 'failed' or kind == 'released' or kind == 'interrupted') and 1 or 2 end
     if kind == 'heartbeat' then
         heartbeat(r, span)
+        if run.mark and run.mark < NEVER then return 4 end
     elseif kind == 'completed' then
         complete(r)
     elseif kind == 'failed' then
@@ -128,7 +130,7 @@ while room > 0 and not exhausted do
         else
             if r.run and r.run.claimed then
                 lost = lost + 1
-                if r.run.attempt >= max_attempts then add(dead, described(r.key, r.run)) end
+                if r.run.attempt >= max_attempts and not goes_back(r) then add(dead, described(r.key, r.run)) end
             end
             if claim(r, owner, lease, max_attempts) then
                 add(runs, { r.key, r.run })

@@ -39,6 +39,7 @@ extension Result<DurableReport.Answer, DurableError> {
         case 0: self = .success(.accepted)
         case 1: self = .success(.alreadyDone)
         case 2: self = .success(.leaseLost)
+        case 4: self = .success(.interrupted)
         default: self = .failure(.notUnderstood)
         }
     }

@@ -26,6 +26,16 @@ package protocol ServerStore: StoreForCommands {
         _ change: DurableChange, _ key: [UInt8]?, of submitter: Int64?, in namespace: String
     ) async throws(DurableError) -> ChangeSum
 
+    /// See ``DurableStore/touch(_:in:wait:)``.
+    func touchKey(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool
+
+    /// Looks for interrupted runs of a worker.
+    ///
+    /// - Returns: The runs, and when another one may be interrupted if nothing is submitted.
+    func lookAtRuns(
+        of worker: Int64, in namespace: String
+    ) async throws(DurableError) -> (interrupted: [Int64], next: Duration?)
+
     /// Makes the calls of one worker in one namespace.
     func exchange(
         _ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64, in namespace: String
@@ -70,7 +80,7 @@ package struct ServerState<Known: Sendable>: WakingState {
 
     /// Notes that others have submitted to a namespace; nil if to any.
     package mutating func noteHint(_ namespace: String?) {
-        if let namespace { wakeSignal.signal(.farPast, in: namespace) } else { wakeSignal.signalAll() }
+        if let namespace { wakeSignal.signalAll(in: namespace) } else { wakeSignal.signalAll() }
     }
 }
 
@@ -145,7 +155,10 @@ extension ServerStore {
         await forgetSome()
         for (submission, result) in zip(batch, results) {
             guard case .success(let receipt) = result, let due = receipt.due else { continue }
-            state.signal(CoreInstant(nanoseconds: due), in: submission.namespace)
+            state.changeAndWake { state in
+                state.wakeSignal.signal(CoreInstant(nanoseconds: due), in: submission.namespace)
+                state.wakeSignal.signalInterruption(in: submission.namespace)
+            }
         }
         return results
     }
@@ -153,7 +166,10 @@ extension ServerStore {
     /// See ``DurableStore/touch(_:in:wait:)``.
     @discardableResult
     public func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
-        throw .unusable("this store does not touch keys")
+        let wasOpen = try await touchKey(key, in: namespace, wait: wait)
+        // With a delay of its own, something may be due sooner.
+        if wait != nil { state.changeAndWake { $0.wakeSignal.signalAll(in: namespace) } }
+        return wasOpen
     }
 
     /// See ``DurableStore/flush(_:in:)``.
@@ -188,7 +204,7 @@ extension ServerStore {
         _ change: DurableChange, _ key: [UInt8]?, of submitter: Int64?, in namespace: String
     ) async throws(DurableError) -> ChangeSum {
         let sum = try await self.change(change, key, of: submitter, in: namespace)
-        if change == .flush { state.signal(.farPast, in: namespace) }
+        if change == .flush { state.changeAndWake { $0.wakeSignal.signalAll(in: namespace) } }
         return sum
     }
 }
@@ -243,7 +259,20 @@ extension ServerStore {
     public func interruptions(
         of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
     ) async throws(DurableError) -> [Int64] {
-        throw .unusable("this store does not restart runs")
+        let connections = connections
+        if connections.isClosed { throw .closed }
+        if options.listens { connections.listen(namespace) }
+        // The mark comes before the look, which takes a while.
+        let mark = state.changeAndWake { $0.wakeSignal.announceLook(in: namespace) }
+        let look = try await lookAtRuns(of: worker, in: namespace)
+        let found = look.interrupted.filter { !known.contains($0) }
+        if !found.isEmpty || time <= .zero { return found }
+        // Others may submit without a hint.
+        await state.wait(
+            for: .interruptions, in: namespace, after: mark, atMost: min(time, look.next ?? time, .seconds(1)),
+            by: options.clock
+        ) { _ in connections.isClosed }
+        return try await lookAtRuns(of: worker, in: namespace).interrupted.filter { !known.contains($0) }
     }
 
     /// See ``DurableStore/close()``.

@@ -78,6 +78,12 @@ package struct WakeSignal: Sendable {
         for namespace in written.interrupted { signalInterruption(in: namespace) }
     }
 
+    /// Wakes all workers of a namespace, whatever they wait for.
+    package mutating func signalAll(in namespace: String) {
+        signal(.farPast, in: namespace)
+        signalInterruption(in: namespace)
+    }
+
     /// Wakes all workers, whatever may have happened.
     package mutating func signalAll() {
         for place in channels.keys { signal(.farPast, at: place) }

@@ -62,7 +62,7 @@ extension DurableRow.Run {
             value: DurableRow.Ready(packed, .run), id: packed["id"].number ?? 0, fence: packed["fence"].number ?? 0,
             owner: packed["owner"].text.flatMap { Int64($0) } ?? 0, attempt: Int(packed["attempt"].number ?? 0),
             state: packed["claimed"].isTrue ? .claimed(until: start) : .backoff(until: start),
-            error: packed["error"].bytes)
+            error: packed["error"].bytes, mark: packed["mark"].number.map { CoreInstant(stored: $0) })
     }
 }
 
@@ -103,7 +103,7 @@ struct StoredEnd: Sendable {
 extension DurableRules {
     /// Reads the rules of a namespace.
     init(stored bytes: [UInt8]?) throws(DurableError) {
-        guard let packed = Packed(bytes), let list = packed.list, list.count == 10 else {
+        guard let packed = Packed(bytes), let list = packed.list, 10...11 ~= list.count else {
             throw .unusable("the namespace has rules that Lull did not write")
         }
         var edges: Edges = []
@@ -127,7 +127,9 @@ extension DurableRules {
                         delayRule: packed[5].isTrue ? .extend : .restart, maxCount: maxCount,
                         spacing: duration(9).flatMap { $0 > .zero ? $0 : nil })
                 }
-            try self.init(policy, combination: combination, maxBatch: packed[8].number.map { Int($0) })
+            try self.init(
+                policy, combination: combination, maxBatch: packed[8].number.map { Int($0) },
+                whileRunning: DurableWhileRunning(name: packed[10].text) ?? .queue)
         } catch {
             throw .unusable("the namespace has a policy that is none: \(error)")
         }
@@ -141,7 +143,7 @@ extension DurableRules {
             policy.kind == .throttle ? "throttle" : "debounce", "\(policy.wait.stored)",
             policy.maxWait.map { "\($0.stored)" } ?? "", flag(policy.edges.contains(.leading)),
             flag(policy.edges.contains(.trailing)), flag(policy.delayRule == .extend), number(policy.maxCount),
-            combination.name, number(maxBatch), "\(policy.spacing.stored)",
+            combination.name, number(maxBatch), "\(policy.spacing.stored)", whileRunning.name ?? "",
         ]
     }
 }

@@ -8,6 +8,7 @@ struct MemoryConformanceTests {
     @Test(
         "a store in memory conforms",
         arguments: ConformanceCase.all + ConformanceCase.ownTime + ConformanceCase.restarting + ConformanceCase.touching
+            + ConformanceCase.interruptionHints
     )
     func conforms(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: MemoryMaker())

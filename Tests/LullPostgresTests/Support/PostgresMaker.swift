@@ -16,7 +16,6 @@ final class PostgresMaker: StoreMaker {
 
     private static let state = Guarded(State())
 
-    var canRestart: Bool { false }
     var isShared: Bool { true }
 
     func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any DurableStore {
@@ -56,12 +55,13 @@ final class PostgresMaker: StoreMaker {
         FROM (
             SELECT * FROM tallies UNION ALL SELECT * FROM changes
             UNION ALL
-            SELECT namespace, wake >> 22, -(pending_count > 0)::int, -(ready_to IS NOT NULL)::int, -(claimed_by IS NOT NULL)::int,
-                -(run_id IS NOT NULL AND claimed_by IS NULL)::int, -(pending_count > 0 AND ready_to IS NULL)::int,
-                -(pending_count > 0 AND run_id IS NOT NULL AND claimed_by IS NULL AND error IS NOT NULL)::int, 0
+            SELECT namespace, wake >> 22, -(pending_count > 0 OR ready_to IS NOT NULL AND ready_due IS NULL)::int,
+                -(ready_due IS NOT NULL)::int, -(claimed_by IS NOT NULL)::int,
+                -(run_id IS NOT NULL AND claimed_by IS NULL)::int, -(pending_count > 0 AND ready_due IS NULL)::int,
+                -(pending_count > 0 AND run_id IS NOT NULL AND claimed_by IS NULL AND error IS NOT NULL)::int, 0, 0
             FROM work
             UNION ALL
-            SELECT namespace, 0, 0, 0, 0, 0, 0, 0, -1 FROM dead
+            SELECT namespace, 0, 0, 0, 0, 0, 0, 0, -1, 0 FROM dead
         ) c
         GROUP BY c.namespace, c.period
         HAVING sum(c.pending) <> 0 OR sum(c.ready) <> 0 OR sum(c.running) <> 0 OR sum(c.retrying) <> 0 OR sum(c.due) <> 0

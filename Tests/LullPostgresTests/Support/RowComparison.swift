@@ -30,7 +30,8 @@ struct RowComparison {
             SELECT open('\(namespace)', '\(policy.kind == .debounce ? "debounce" : "throttle")', \(Self.text(policy.wait)),
                 \(Self.text(policy.maxWait)), \(policy.edges.contains(.leading)), \(policy.edges.contains(.trailing)),
                 \(policy.delayRule == .extend), \(Self.text(policy.maxCount)), \(Self.text(policy.spacing)),
-                '\(rules.combination.name)', \(Self.text(rules.maxBatch)))
+                '\(rules.combination.name)', \(Self.text(rules.maxBatch)),
+                \(rules.whileRunning.name.map { "'\($0)'" } ?? "NULL"))
             """)
     }
 
@@ -148,6 +149,9 @@ struct RowComparison {
             var settling: [DurableEnding] = []
             settled.settle(at: now, by: rules, &settling)
             starts[key] = settled.startable
+            if let run = settled.run, !run.isInBackoff, run.state.end <= now {
+                settled.interrupted(at: now, by: rules, &settling)
+            }
             var rest: Int64?
             if let ready = settled.ready, let limit = rules.maxBatch, rules.splits(ready),
                 case .bytes(_, let generation) = ready.batch.values[limit]
@@ -178,16 +182,33 @@ struct RowComparison {
                 '\(namespace)', 7, ARRAY['\(key)']::bytea[], ARRAY[\(run.id)]::bigint[], ARRAY[\(run.fence)]::bigint[],
                 ARRAY['\(kind)'], ARRAY[\(Self.text(span))]::bigint[], ARRAY['no']::text[], NULL, false, \(Self.text(now)))
             """)
-        if answer != "0" { fail("the report \(kind) on \(key) is answered with \(answer ?? "nothing")") }
+        var settled = row
+        var settling: [DurableEnding] = []
+        settled.settle(at: now, by: rules, &settling)
+        let expected = kind == "heartbeat" && settled.run?.isInterrupted == true ? "4" : "0"
+        if answer != expected { fail("the report \(kind) on \(key) is answered with \(answer ?? "nothing")") }
         var endings: [DurableEnding] = []
         switch kind {
-        case "heartbeat": row.heartbeat(lease: span ?? .zero, at: now)
+        case "heartbeat":
+            if rules.whileRunning != .queue { row = settled }
+            row.heartbeat(lease: span ?? .zero, at: now)
         case "completed": row.complete(at: now, by: rules, &endings)
         case "failed": row.fail(Array("no".utf8), retry: span, at: now, by: rules, &endings)
         default: row.release(at: now, by: rules, &endings)
         }
         rows[key] = row
         try compare(key, endings, workedAt: now)
+    }
+
+    /// A touch of a key.
+    mutating func touch(_ key: String, wait: CoreDuration?, at now: CoreInstant) throws {
+        latestCall = "touch \(key) for \(wait as Any) at \(now)"
+        let answer = try sql.value(
+            "SELECT touch_key('\(namespace)', '\(key)', \(Self.text(wait)), NULL, false, \(Self.text(now)))")
+        var endings: [DurableEnding] = []
+        let isOpen = rows[key]?.touch(at: now, wait: wait, by: rules, &endings) ?? false
+        if answer != (isOpen ? "t" : "f") { fail("touch says \(answer ?? "nothing"), not \(isOpen)") }
+        try compare(key, endings)
     }
 
     // MARK: - Comparing
@@ -197,7 +218,7 @@ struct RowComparison {
         let columns = """
             born, generation, taken, phase, quiet, latest, span, spacing, pending_count, pending_first, pending_last, pending_by,
             ready_from, ready_to, ready_count, ready_first, ready_due, ready_since, ready_edge, run_id, run_from, run_to, run_count,
-            run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error
+            run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error, run_mark
             """
         let slots = ["pending", "ready", "run"].map { slot in
             "encode(CASE \(slot)_slot WHEN 0 THEN v0 WHEN 1 THEN v1 WHEN 2 THEN v2 END, 'escape')"
@@ -308,7 +329,10 @@ struct RowComparison {
         columns += [number(gate.count), isPending ? instant(gate.first) : nil, instant(row.pending?.last)]
         columns += [number(row.pending?.submitter.number)]
         columns += [number(ready?.submits.lowerBound), number(ready?.submits.upperBound), number(ready?.count)]
-        columns += [instant(ready?.first), instant(ready?.due), instant(ready?.since), ready.map { "\($0.edge.name)" }]
+        columns += [
+            instant(ready?.first), ready?.isHeld == true ? nil : instant(ready?.due), instant(ready?.since),
+            ready.map { "\($0.edge.name)" },
+        ]
         columns += [number(run?.id), number(run?.value.submits.lowerBound), number(run?.value.submits.upperBound)]
         columns += [number(run?.value.count), instant(run?.value.first), instant(run?.value.due)]
         columns += [
@@ -316,6 +340,7 @@ struct RowComparison {
         ]
         columns += [run?.isInBackoff == false ? number(run?.owner) : nil, number(run?.attempt)]
         columns += [run?.error.map { String(decoding: $0, as: UTF8.self) }]
+        columns += [run?.mark == .farFuture ? "\(Int64.max)" : instant(run?.mark)]
         columns += [values(row.pending?.batch), values(ready?.batch), values(run?.value.batch), "0"]
         return columns
     }

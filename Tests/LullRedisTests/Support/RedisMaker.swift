@@ -20,7 +20,6 @@ final class RedisMaker: StoreMaker {
     init(shards: Int? = nil) { self.shards = shards }
 
     private static let state = Guarded(State())
-    var canRestart: Bool { false }
     var isShared: Bool { true }
     var countsByTime: Bool { true }
 

@@ -118,6 +118,9 @@ struct RowComparison {
             var settled = row
             var settling: [DurableEnding] = []
             settled.settle(at: now, by: rules, &settling)
+            if let run = settled.run, !run.isInBackoff, run.state.end <= now {
+                settled.interrupted(at: now, by: rules, &settling)
+            }
             var rest: Int64?
             if let ready = settled.ready, let limit = rules.maxBatch, rules.splits(ready),
                 case .bytes(_, let generation) = ready.batch.values[limit]
@@ -144,7 +147,11 @@ struct RowComparison {
                 "\(Self.text(now))", "7", "", "", "", "0", key, "\(run.id)", "\(run.fence)", kind, Self.text(span),
                 "no",
             ]))
-        if answer[0][0].number != 0 { fail("the report \(kind) on \(key) is answered with \(answer)") }
+        var settled = row
+        var settling: [DurableEnding] = []
+        settled.settle(at: now, by: rules, &settling)
+        let expected: Int64 = kind == "heartbeat" && settled.run?.isInterrupted == true ? 4 : 0
+        if answer[0][0].number != expected { fail("the report \(kind) on \(key) is answered with \(answer)") }
         var endings: [DurableEnding] = []
         row.settle(at: now, by: rules, &endings)
         switch kind {
@@ -155,6 +162,17 @@ struct RowComparison {
         }
         rows[key] = row
         try compare(key, endings, workedAt: now)
+    }
+
+    /// A touch of a key.
+    mutating func touch(_ key: String, wait: CoreDuration?, at now: CoreInstant) throws {
+        latestCall = "touch \(key) for \(wait as Any) at \(now)"
+        let answer = try session.run(
+            .change, in: namespace, Command(["\(Self.text(now))", "touch", Self.text(wait), key]))
+        var endings: [DurableEnding] = []
+        let isOpen = rows[key]?.touch(at: now, wait: wait, by: rules, &endings) ?? false
+        if answer[0].number != (isOpen ? 1 : 0) { fail("touch says \(answer), not \(isOpen)") }
+        try compare(key, endings)
     }
 
     // MARK: - Comparing

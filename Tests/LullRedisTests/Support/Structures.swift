@@ -105,7 +105,7 @@ private struct Structures {
             for name in Tally.names where kept[name] > 0 {
                 counted["\(wake / 4_194_304):\(name)", default: 0] += Int64(kept[name])
             }
-            waiting[key] = row.ready.map { $0.due.nanoseconds / 1000 }
+            waiting[key] = row.ready.map { min($0.due.nanoseconds / 1000, .never) }
             if due[key] != wake { broken.append("\(text(key)): wakes at \(due[key] ?? -1), not at \(wake)") }
             let latest = min(row.wake(by: rules).nanoseconds / 1000, .never)
             if wake > latest { broken.append("\(text(key)): wakes at \(wake), later than at \(latest)") }

@@ -5,7 +5,7 @@ internal import LullSQLite
 
 /// A process that uses a store until it is killed, for tests of what is left.
 ///
-/// `DurableChild submit|work|hold STORE LOG NAME` writes what it knows to the log, each line with one write, so that the lines survive
+/// `DurableChild submit|work|restart|hold STORE LOG NAME` writes what it knows to the log, each line with one write, so that the lines survive
 /// the process.
 @main
 enum DurableChild {
@@ -17,6 +17,7 @@ enum DurableChild {
             switch arguments[1] {
             case "submit": try await submit(to: store, log, arguments[4])
             case "work": try await work(on: store, log, arguments[4])
+            case "restart": try await restart(on: store, log, arguments[4])
             case "hold": try await hold(store, at: arguments[2], log, arguments[4])
             default: exit(64)
             }
@@ -54,7 +55,24 @@ enum DurableChild {
         }
     }
 
-    /// Claims one run for a short time, and reports it as completed when a file of the given name appears.
+    /// Works without end with handlers that take a while, and a while longer when they are interrupted. Writes a line for each start,
+    /// interruption and end.
+    private static func restart(on store: SQLiteStore, _ log: Log, _ name: String) async throws {
+        let debouncer = try await DurableDebouncer<String, String>(namespace: "kill", in: store)
+        try await debouncer.run(lease: .seconds(2), grace: .milliseconds(500)) { run in
+            let text = "\(name) \(run.runID) \(run.key) \(run.submits.lowerBound) \(run.submits.upperBound) "
+            log.write("start " + text + run.values.joined(separator: ","))
+            do { try await Task.sleep(for: .milliseconds(20)) } catch {
+                log.write("interrupted " + text)
+                await Task { try? await Task.sleep(for: .milliseconds(30)) }.value
+                throw error
+            }
+            log.write("end " + text)
+        }
+    }
+
+    /// Claims one run for a short time. When a file of the given name appears, sends the reports that it names: heartbeat, interrupted,
+    /// or completed, which an empty file stands for.
     private static func hold(
         _ store: SQLiteStore, at path: String, _ log: Log, _ name: String
     ) async throws {
@@ -71,9 +89,19 @@ enum DurableChild {
         await store.close()
         log.write("claimed \(run.id) \(run.fence)")
         while !FileManager.default.fileExists(atPath: name) { try await Task.sleep(for: .milliseconds(2)) }
-        let report = DurableReport(
-            namespace: "kill", key: run.key, run: run.id, fence: run.fence, owner: terms.owner, .completed)
-        log.write("answer \(try await SQLiteStore(path: path).report(report))")
+        let names = try String(contentsOfFile: name, encoding: .utf8).split(separator: " ")
+        let again = try await SQLiteStore(path: path)
+        for kind in names.isEmpty ? ["completed"] : names {
+            let kind: DurableReport.Kind =
+                switch kind {
+                case "heartbeat": .heartbeat(lease: .seconds(60))
+                case "interrupted": .interrupted
+                default: .completed
+                }
+            let report = DurableReport(
+                namespace: "kill", key: run.key, run: run.id, fence: run.fence, owner: terms.owner, kind)
+            log.write("answer \(try await again.report(report))")
+        }
     }
 }
 

@@ -4,7 +4,7 @@ internal import Testing
 
 extension ConformanceCase {
     /// Runs that newer values interrupt.
-    package static let restarting: [ConformanceCase] = [
+    static let restarting: [ConformanceCase] = [
         ConformanceCase("the rule for running runs is kept, and another one is refused") { fixture in
             let rules = try DurableRules.restarting(10, .whenSubmitted)
             try await fixture.open(rules)
@@ -268,7 +268,7 @@ extension ConformanceCase {
     ]
 
     /// Touches.
-    package static let touching: [ConformanceCase] = [
+    static let touching: [ConformanceCase] = [
         ConformanceCase("a touch moves the due instant of what is pending, and changes nothing else") { fixture in
             try await fixture.open(.debounce(10, maxWait: 30))
             #expect(try await fixture.touch() == false)

@@ -16,9 +16,6 @@ package protocol StoreMaker: Sendable {
     /// unique in a namespace only.
     var countsByTime: Bool { get }
 
-    /// Whether the store restarts runs and touches keys.
-    var canRestart: Bool { get }
-
     /// The rules of the store's own data that do not hold, as far as it can tell.
     ///
     /// - Parameter isComplete: Whether no end can have been forgotten or discarded.
@@ -31,9 +28,6 @@ package protocol StoreMaker: Sendable {
 extension StoreMaker {
     /// False: a submit is numbered one higher than the one before.
     package var countsByTime: Bool { false }
-
-    /// True.
-    package var canRestart: Bool { true }
 
     /// No rules, for a store that cannot check any.
     package func brokenRules(of store: any DurableStore, isComplete: Bool) -> [String] { [] }

@@ -71,6 +71,31 @@ struct RestartTests {
         try await worker.value
     }
 
+    @Test("without hints, a handler is cancelled with the next heartbeat")
+    func withoutHints() async throws {
+        fixture.store.isDeaf.change { $0 = true }
+        let debouncer = try await debouncer(.whenSubmitted)
+        let cancelled = Record<Double>()
+        let worker = fixture.work(debouncer, lease: .seconds(30)) { execution in
+            do { try await fixture.clock.sleep(for: .seconds(100)) } catch {
+                cancelled.add(fixture.seconds)
+                throw error
+            }
+        }
+        try await debouncer.submit(1, for: "a")
+        await fixture.advance(5)
+        try await debouncer.submit(2, for: "a")
+        await fixture.advance(6.9)
+        #expect(cancelled.all.isEmpty)
+        // The handler began at 2, and a heartbeat comes at each third of the lease.
+        await fixture.advance(0.2)
+        #expect(cancelled.all == [12])
+        #expect(try await debouncer.status().running == 1)
+        worker.cancel()
+        await fixture.advance(60)
+        try await worker.value
+    }
+
     @Test("a handler that returns although it was cancelled has handled its values")
     func returns() async throws {
         let debouncer = try await debouncer()

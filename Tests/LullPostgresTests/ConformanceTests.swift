@@ -8,7 +8,7 @@ import Testing
 struct PostgresConformanceTests {
     @Test(
         "a store in PostgreSQL does what every store does",
-        arguments: ConformanceCase.short + ConformanceCase.restarting + ConformanceCase.touching)
+        arguments: ConformanceCase.short)
     func conforms(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: PostgresMaker())
     }

@@ -8,7 +8,7 @@ import Testing
 struct RedisConformanceTests {
     @Test(
         "a store in Redis does what every store does",
-        arguments: ConformanceCase.short + ConformanceCase.restarting + ConformanceCase.touching)
+        arguments: ConformanceCase.short)
     func conforms(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: RedisMaker())
     }
@@ -27,7 +27,7 @@ struct RedisConformanceTests {
 
     @Test(
         "a store in Redis does it in several shards",
-        arguments: (ConformanceCase.short + ConformanceCase.restarting).filter { !ofOneShard.contains($0.name) })
+        arguments: ConformanceCase.short.filter { !ofOneShard.contains($0.name) })
     func conformsInShards(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: RedisMaker(shards: 3))
     }

@@ -26,8 +26,7 @@ struct SQLiteConformanceTests {
 
     @Test(
         "a store in a file does what every store does",
-        arguments: ConformanceCase.short + ConformanceCase.ownTime + ConformanceCase.restarting
-            + ConformanceCase.touching
+        arguments: ConformanceCase.short + ConformanceCase.ownTime
             + ConformanceCase.interruptionHints)
     func conforms(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: Maker(directory: try Place()))

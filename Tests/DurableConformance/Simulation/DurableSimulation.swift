@@ -22,7 +22,7 @@ package struct DurableSimulation: Sendable {
     /// - Returns: The counts, and the first failure of the store, from as few steps as lead to it.
     package func run(seed: UInt64, length: Int) async throws -> (figures: SimulationFigures, finding: String?) {
         var random = SplitMix(seed: seed)
-        let trial = SimulationTrial(length: length, canRestart: maker.canRestart, using: &random)
+        let trial = SimulationTrial(length: length, using: &random)
         let outcome = try await run(trial)
         guard outcome.finding != nil else { return (outcome.figures, nil) }
         return (outcome.figures, try await shrink(trial))

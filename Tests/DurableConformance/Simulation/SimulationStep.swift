@@ -60,7 +60,7 @@ struct SimulationTrial: Sendable {
     static let forEver = 100_000_000_000
 
     /// Few keys and small whole times, so that ties are the rule.
-    init(length: Int, canRestart: Bool, using random: inout SplitMix) {
+    init(length: Int, using random: inout SplitMix) {
         let wait = Int.random(in: 0...6, using: &random)
         let edges = random.pick([(true, false), (false, true), (true, true), (false, true)])
         var policy = ReferencePolicy(
@@ -70,14 +70,13 @@ struct SimulationTrial: Sendable {
         if policy.trailing, random.oneIn(3) { policy.maxCount = random.pick([1, 2, 3, 5]) }
         policy.spacing = Self.spacing(of: policy, using: &random)
         setup = ReferenceSetup(policy, combination: random.pick(ReferenceSetup.Combination.allCases))
-        if canRestart { interrupting = random.pick([nil, .whenDue, .whenSubmitted]) }
+        interrupting = random.pick([nil, .whenDue, .whenSubmitted])
         maxBatch = Self.maxBatch(of: setup.combination, using: &random)
         retention = random.oneIn(4) ? Int.random(in: 2...30, using: &random) : SimulationTrial.forEver
         tokenLifetime = random.oneIn(4) ? Int.random(in: 2...30, using: &random) : SimulationTrial.forEver
         steps = []
         let maker = StepMaker(
-            policy: policy, combination: setup.combination, isRestarting: interrupting != nil,
-            canRestart: canRestart, using: &random)
+            policy: policy, combination: setup.combination, isRestarting: interrupting != nil, using: &random)
         for _ in 0..<length { steps.append(maker.step(using: &random)) }
     }
 
@@ -97,7 +96,6 @@ private struct StepMaker {
     private let policy: ReferencePolicy
     private let combination: ReferenceSetup.Combination
     private let isRestarting: Bool
-    private let canRestart: Bool
     private let keys: [String]
     private let loss: Int
     private let anonymity: Int
@@ -108,11 +106,10 @@ private struct StepMaker {
 
     init(
         policy: ReferencePolicy, combination: ReferenceSetup.Combination, isRestarting: Bool,
-        canRestart: Bool, using random: inout SplitMix
+        using random: inout SplitMix
     ) {
         self.policy = policy
         self.isRestarting = isRestarting
-        self.canRestart = canRestart
         self.combination = combination
         keys = Array(["a", "b", "c", "d", "e"].prefix(Int.random(in: 1...5, using: &random)))
         loss = random.pick([2, 4, 10, 1000])
@@ -165,7 +162,7 @@ private struct StepMaker {
     }
 
     private func accident(using random: inout SplitMix) -> SimulationStep {
-        switch Int.random(in: 0..<(canRestart ? 31 : 28), using: &random) {
+        switch Int.random(in: 0..<31, using: &random) {
         case 0...1: .setWall(by: random.pick([-3_600_000, -40, -3, 2, 50, 3_600_000]))
         case 2: .reboot(after: random.pick([0, 1, 4, 15]))
         case 3: .restore(from: random.pick([1, 5, 400]))

@@ -7,7 +7,7 @@ import Testing
 struct MemoryConformanceTests {
     @Test(
         "a store in memory conforms",
-        arguments: ConformanceCase.all + ConformanceCase.ownTime + ConformanceCase.restarting + ConformanceCase.touching
+        arguments: ConformanceCase.all + ConformanceCase.ownTime
             + ConformanceCase.interruptionHints
     )
     func conforms(_ conformance: ConformanceCase) async throws {

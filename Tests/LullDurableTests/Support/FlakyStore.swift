@@ -18,6 +18,8 @@ struct FlakyStore: DurableStore {
     }
 
     let base: any DurableStore
+    /// Whether workers learn of interruptions by their heartbeats alone.
+    let isDeaf = Guarded(false)
     /// The failure of a call, if any.
     let fault: Guarded<@Sendable (Call) -> Fault?>
 
@@ -67,7 +69,8 @@ struct FlakyStore: DurableStore {
     func interruptions(
         of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
     ) async throws(DurableError) -> [Int64] {
-        try await base.interruptions(of: worker, besides: known, in: namespace, atMost: time)
+        if isDeaf.value { return try await base.interruptions(of: -1, besides: [], in: namespace, atMost: time) }
+        return try await base.interruptions(of: worker, besides: known, in: namespace, atMost: time)
     }
     func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try await base.flush(key, in: namespace)

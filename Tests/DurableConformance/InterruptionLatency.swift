@@ -1,0 +1,62 @@
+internal import LullCore
+package import LullDurable
+internal import Lull
+internal import LullReference
+
+/// How soon an interruption reaches the handler of a worker whose store is not the producer's: as between processes.
+package enum InterruptionLatency {
+    private struct Interruption {
+        var started: ContinuousClock.Instant?
+        var cancelled: ContinuousClock.Instant?
+    }
+
+    /// Interrupts runs, one after the other, and measures how long that takes, from the return of the submit on.
+    ///
+    /// - Returns: The times, the shortest first.
+    package static func measure(
+        worker: any DurableStore, producer: any DurableStore, count: Int
+    ) async throws -> [Duration] {
+        let make = { (store: any DurableStore) async throws in
+            try await DurableDebouncer<String, Int>(
+                for: .milliseconds(20), combining: .collect, whileRunning: .restart(interrupting: .whenSubmitted),
+                namespace: "latency", in: store)
+        }
+        let (submitting, working) = (try await make(producer), try await make(worker))
+        let seen = Guarded<[String: Interruption]>([:])
+        // With a lease as long as this no heartbeat helps.
+        let work = Task {
+            try await working.run(lease: .seconds(600), grace: .seconds(1)) { execution in
+                guard execution.values.count == 1 else { return }
+                seen.change { $0[execution.key, default: Interruption()].started = .now }
+                do { try await Task.sleep(for: .seconds(60)) } catch {
+                    seen.change { $0[execution.key]?.cancelled = .now }
+                    throw error
+                }
+            }
+        }
+        defer { work.cancel() }
+        var random = SplitMix(seed: 1)
+        var times: [Duration] = []
+        for number in 0..<count {
+            let key = "\(number)"
+            try await submitting.submit(1, for: key)
+            while seen.value[key]?.started == nil { try await Task.sleep(for: .milliseconds(2)) }
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...100, using: &random)))
+            let receipt = try await submitting.submit(2, for: key)
+            let start = ContinuousClock.now
+            var end: ContinuousClock.Instant?
+            while end == nil {
+                try await Task.sleep(for: .milliseconds(1))
+                end = seen.value[key]?.cancelled
+            }
+            times.append(max(.zero, (end ?? start) - start))
+            _ = try await submitting.wait(for: receipt, atMost: .seconds(30))
+        }
+        return times.sorted()
+    }
+
+    /// The median and the 99th percentile, as text.
+    package static func text(_ times: [Duration]) -> String {
+        "\(times.count) interruptions: p50 \(times[times.count / 2]), p99 \(times[times.count * 99 / 100])"
+    }
+}

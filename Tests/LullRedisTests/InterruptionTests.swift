@@ -1,0 +1,28 @@
+import DurableConformance
+import LullDurable
+import LullReference
+import LullRedis
+import TestSupport
+import Testing
+
+/// Interruptions that come from another process.
+///
+/// `LULL_INTERRUPTIONS` sets their number, `LULL_LATENCY` the milliseconds that 99 of 100 take at most: 100 on a machine that does nothing
+/// else.
+@Suite("Interruptions through Redis", .onRedis, .ownThreads)
+struct RedisInterruptionTests {
+    private let count = environment("LULL_INTERRUPTIONS", default: 20)
+    private let most = environment("LULL_LATENCY", default: 1000)
+
+    @Test("an interruption reaches the handler of another process by a hint, long before a heartbeat")
+    func latency() async throws {
+        let url = try TestRedis.shared.get().url(998)
+        let worker = try await RedisStore(url: url)
+        let producer = try await RedisStore(url: url)
+        let times = try await InterruptionLatency.measure(worker: worker, producer: producer, count: count)
+        print(InterruptionLatency.text(times))
+        #expect(times[count * 99 / 100] < .milliseconds(most))
+        await worker.close()
+        await producer.close()
+    }
+}

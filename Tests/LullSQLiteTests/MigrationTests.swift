@@ -49,6 +49,23 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
+    @Test func aFileOfTheFirstVersionGetsTheRuleForRunningRuns() throws {
+        try make()
+        let raw = try RawConnection(place.path)
+        for column in [
+            "namespaces DROP COLUMN restart", "namespaces DROP COLUMN restarted", "work DROP COLUMN run_mark",
+        ] {
+            try raw.execute("ALTER TABLE \(column)")
+        }
+        try raw.execute("ALTER TABLE dead DROP COLUMN run_mark; PRAGMA user_version = 1")
+        let file = try SQLiteFile(place.path, options())
+        #expect(try place.number("PRAGMA user_version") == Self.version)
+        #expect(try file.status()?.pending == 30 && file.status()?.rules.whileRunning == .queue)
+        #expect(try file.status()?.restarted == 0)
+        #expect(try file.submit(submission("key 1", "value")).generation == 2)
+        #expect(try file.audit(isComplete: true) == [])
+    }
+
     @Test func aNewFileGoesThroughAllVersions() throws {
         let file = try SQLiteFile(place.path, options(Self.next))
         try file.open(try debounce(2))

@@ -300,7 +300,12 @@ extension SimulationRun {
         for _ in 0..<10_000 where finding == nil {
             try await claim(0, terms, forgets: false, lost: false)
             while !workers[0].held.isEmpty, finding == nil { try await report(0, 0, .completed, lost: false) }
-            guard let next = model.nextStart(at: now) else { return }
+            guard let next = model.nextStart(at: now) else {
+                if model.count(.held, at: now) == 0 { return }
+                // What is held alone has no due instant.
+                try await end(nil, flushing: true)
+                continue
+            }
             pass(max(0, next - now))
             try await check(next)
         }

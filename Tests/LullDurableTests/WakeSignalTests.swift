@@ -8,11 +8,13 @@ struct WakeSignalTests {
     private func at(_ seconds: Int64) -> CoreInstant { CoreInstant.origin.advanced(by: .seconds(seconds)) }
 
     /// Returns whether a worker that waits after a mark would have to wait.
-    private func waits(_ signal: WakeSignal, after mark: Int64) async -> Bool {
+    private func waits(
+        _ signal: WakeSignal, for subject: WakeSignal.Subject = .work, after mark: Int64
+    ) async -> Bool {
         var waits = false
         await withCheckedContinuation { waiter in
             var signal = signal
-            waits = signal.add(waiter, id: 1, in: "n", after: mark)
+            waits = signal.add(waiter, id: 1, for: subject, in: "n", after: mark)
             waiter.resume()
         }
         return waits
@@ -39,6 +41,25 @@ struct WakeSignalTests {
         let later = signal.announce(at(60), in: "n")
         #expect(await waits(signal, after: busy))
         #expect(later == busy)
+    }
+
+    @Test("of an interruption is for those that look for one, and only theirs")
+    func interruptions() async {
+        var signal = WakeSignal()
+        let idle = signal.announce(at(5), in: "n")
+        let looking = signal.announceLook(in: "n")
+        signal.signal(at(1), in: "n")
+        signal.signalInterruption(in: "other")
+        #expect(await !waits(signal, after: idle))
+        #expect(await waits(signal, for: .interruptions, after: looking))
+        signal.signalInterruption(in: "n")
+        #expect(await !waits(signal, for: .interruptions, after: looking))
+        // Another one before anybody has looked again changes nothing; one after that does.
+        signal.signalInterruption(in: "n")
+        let again = signal.announceLook(in: "n")
+        #expect(await waits(signal, for: .interruptions, after: again))
+        signal.signalAll()
+        #expect(await !waits(signal, for: .interruptions, after: again))
     }
 
     @Test("makes all look again, once, when it is given to all")

@@ -51,6 +51,10 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     @inlinable
     public var waitingCount: Int { core.waitingSubmits }
 
+    /// How many due values have joined or replaced one that waited to start.
+    @inlinable
+    public var joinedCount: Int { core.joinedCount }
+
     /// The number of keys with an open gate or a waiting value; a gate that is idle by now is included until the next
     /// wake-up.
     @inlinable

@@ -66,7 +66,7 @@ extension SlotEngine {
     /// Lets a due value replace, or join, the one that waits: counts are added, and `first` is the earlier's.
     private mutating func join(_ slotIndex: UInt32, _ size: Int, _ due: Gate.Due, to index: UInt32) {
         let executions = keyExecutions[index]
-        endHolding(executions)
+        if executions.pointee.isHeld { endHolding(executions) } else { joinedCount += 1 }
         switch setup.combination {
         case .first:
             dropPending(slotIndex, due.count, .absorbed)

@@ -105,6 +105,8 @@ struct SlotEngine: ~Copyable {
     var heldRule = HeldRule.hold
     /// Whether ``startWaiting()`` is running.
     var isStartingWaiting = false
+    /// The number of due values that have joined or replaced one that waited to start.
+    @usableFromInline var joinedCount = 0
     /// The number of values that have fallen due.
     var dueCount: UInt64 = 0
     /// How many executions each caller still waits for.

@@ -186,7 +186,7 @@ struct UsageTests {
         ("tune --max-batch 3 -", "lull tune has no option --max-batch; lull filter has one"),
         (
             "run --wait 1s --combine collect --while-running cancel -- true",
-            "--while-running cancel would lose values of --combine collect: use --while-running queue, or --combine latest"
+            "--while-running cancel would lose values of --combine collect: use --while-running restart, or --combine latest"
         ),
         ("filter --wait 1s --format json", "--format must be lines or jsonl"),
         ("filter --wait 1s --at-end never", "--at-end must be"),
@@ -210,7 +210,7 @@ struct UsageTests {
         ("filter --wait 1s file", "unexpected argument file"),
         ("run --wait 1s", "COMMAND is missing"), ("run --wait 1s --", "COMMAND is missing"),
         ("run --wait 1s --jobs 0 -- true", "--jobs"),
-        ("run --wait 1s --while-running wait -- true", "--while-running must be queue, cancel, concurrent or skip"),
+        ("run --wait 1s --while-running wait -- true", "--while-running must be queue, cancel, restart, concurrent or skip"),
         ("run --wait 1s --format jsonl -- true", "lull run has no option --format"),
         ("run --kill-after 5 -- true", "--kill-after"),
         ("simulate --wait 1s", "TRACE is missing"), ("simulate --wait 1s a b", "unexpected argument b"),

@@ -59,6 +59,9 @@ struct CommandOptions {
     var showsStatistics = false
 
     var whileRunning: WhileRunning?
+    var interrupting: Interrupting?
+    /// How long each execution of a simulation takes; nil if that takes no time.
+    var runTime: CoreDuration?
     var killAfter: CoreDuration?
     var jobs: Int?
     var failsFast = false
@@ -124,20 +127,36 @@ struct CommandOptions {
         return field.map { .field($0, delimiter: delimiter) }
     }
 
+    /// Returns the rule for values that fall due while an execution of their key is running; nil for the usual one.
+    private func runningRule(for subcommand: Subcommand) throws(Failure) -> WhileRunning? {
+        switch (whileRunning, interrupting) {
+        case (.cancelRunning, let interrupting?): return .cancelRunning(interrupting: interrupting)
+        case (.restart, let interrupting?): return .restart(interrupting: interrupting)
+        case (_, _?): throw .usage("--interrupt needs --while-running cancel or restart", subcommand)
+        case (let rule, nil): return rule
+        }
+    }
+
     /// Returns the engine's setup for a subcommand; throws if options contradict each other.
     func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
         if policy.combination == .collect, whileRunning == .cancelRunning {
             throw .usage(
-                "--while-running cancel would lose values of --combine collect: use --while-running queue, "
+                "--while-running cancel would lose values of --combine collect: use --while-running restart, "
                     + "or --combine latest", subcommand)
+        }
+        if subcommand == .simulate, runTime == nil,
+            let option = whileRunning != nil ? "while-running" : jobs.map({ _ in "jobs" })
+        {
+            throw .usage("--\(option) needs --run-time", subcommand)
         }
         let runs = subcommand == .run
         // Executions that take no time never overlap, but the parts of a batch come one after the other.
-        let usual: WhileRunning = runs || policy.maxBatch != nil ? .queue : .concurrent
+        let usual: WhileRunning = runs || runTime != nil || policy.maxBatch != nil ? .queue : .concurrent
         do {
             return try Setup(
                 policy.policy(for: subcommand), combination: policy.combination ?? .latest,
-                whileRunning: whileRunning ?? usual, maxConcurrent: runs ? jobs ?? CommandOptions.cores : nil,
+                whileRunning: runningRule(for: subcommand) ?? usual,
+                maxConcurrent: runs ? jobs ?? CommandOptions.cores : jobs,
                 capacity: maxKeys, maxBatch: policy.maxBatch)
         } catch let failure as Failure {
             throw failure

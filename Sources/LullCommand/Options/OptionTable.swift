@@ -89,22 +89,37 @@ extension Option {
 
     private static let commands = [
         Option(
-            "while-running", .commands, of: [.run],
+            "run-time", .commands, of: [.simulate], .duration, \.runTime,
+            "each execution takes D. jsonl then has started, ended and outcome"),
+        Option(
+            "while-running", .commands, of: [.run, .simulate],
             .choice(
                 "RULE",
                 [
-                    ("queue", WhileRunning.queue), ("cancel", .cancelRunning), ("concurrent", .concurrent),
-                    ("skip", .skip),
+                    ("queue", WhileRunning.queue), ("cancel", .cancelRunning), ("restart", .restart),
+                    ("concurrent", .concurrent), ("skip", .skip),
                 ]), \.whileRunning,
             "what happens to a value that falls due while a command of its key runs: queue (default) lets the value "
-                + "wait, cancel stops the command, concurrent starts another one, and skip drops the value"),
+                + "wait, cancel stops the command, restart stops it and begins again with its values and the new one, "
+                + "concurrent starts another one, and skip drops the value",
+            but: [
+                .simulate: "what happens to a value that falls due while an execution of its key runs: queue (default) "
+                    + "lets it wait, cancel ends the execution, restart ends it and begins again with its values and "
+                    + "the new one, concurrent starts another one, and skip drops the value"
+            ]),
+        Option(
+            "interrupt", .commands, of: [.run, .simulate],
+            .choice("WHEN", [("due", Interrupting.whenDue), ("submit", .whenSubmitted)]), \.interrupting,
+            "with --while-running cancel or restart: when the new value is due (default), or at its submit",
+            .needs(["while-running"])),
         Option(
             "kill-after", .commands, of: [.run, .work], .duration, \.killAfter,
             "how long after SIGTERM a cancelled command gets SIGKILL (default 5s)",
             but: [.work: "how long after SIGTERM a command that is stopped gets SIGKILL (default 5s)"]),
         Option(
-            "jobs", .commands, of: [.run, .work], .number, \.jobs,
-            "run at most N commands at once (default: one per core)"),
+            "jobs", .commands, of: [.run, .work, .simulate], .number, \.jobs,
+            "run at most N commands at once (default: one per core)",
+            but: [.simulate: "at most N executions run at once (default: no limit)"]),
         Option(
             "fail-fast", .commands, of: [.run, .work], \.failsFast, "start no more commands after one has failed",
             but: [.work: "end when a command has failed"]),

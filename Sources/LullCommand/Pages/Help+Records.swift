@@ -77,15 +77,18 @@ extension Help {
             .literal([#"{"at":12.5,"key":"lamp","value":7}"#]),
             """
             "at" is a number of seconds, or an RFC 3339 time. "key" and "value" are any JSON. Two more members are \
-            optional: "op" is "submit" (default), "flush" or "cancel", and the last two are for all keys if there is \
-            no "key"; "wait", such as "500ms", is the delay of this submit alone.
+            optional: "op" is "submit" (default), "touch" ("still busy", without a value), "flush" or "cancel", and the \
+            last two are for all keys if there is no "key"; "wait", such as "500ms", is the delay of this submit or \
+            touch alone.
             """,
             policy,
+            .options("Executions", [.commands]),
             .options("Output", [.output]),
             .examples([
                 "lull simulate --wait 300ms trace.jsonl",
                 "lull simulate --throttle 1s --format jsonl trace.jsonl | head",
                 "zcat trace.jsonl.gz | lull simulate --wait 2s --max-wait 10s -",
+                "lull simulate --wait 2s --run-time 9s --while-running restart trace.jsonl",
             ]),
         ])
 

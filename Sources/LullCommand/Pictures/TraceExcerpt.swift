@@ -91,6 +91,7 @@ struct TraceExcerpt {
             switch call.operation {
             case .flush: add(gate.flush(at: call.at, by: policy))
             case .cancel: gate.close(at: call.at, by: policy)
+            case .touch: gate.touch(at: call.at, wait: call.wait, by: policy)
             case .submit:
                 switch gate.submit(at: call.at, wait: call.wait, by: policy) {
                 case .lead: marks.append(Mark(at: call.at, first: call.at))

@@ -13,7 +13,14 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
 
     private var isReading = true
     /// The executions that have started and not ended.
-    private var running: [Int64: RunID] = [:]
+    private var running: [Int64: Running] = [:]
+
+    /// An execution that is running.
+    private struct Running {
+        let run: RunID
+        /// Its records, if they may go back.
+        let batch: Batch<Record>?
+    }
 
     init(_ options: CommandOptions, _ setup: Setup, _ handler: Handler) throws(Failure) {
         loop = try EventLoop(options, handler)
@@ -56,7 +63,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         case .ended(let ended):
             for (id, end) in ended {
                 guard let run = running.removeValue(forKey: id) else { continue }
-                perform(self.end(run, end.ending, at: now), at: now)
+                perform(self.end(run.run, end.ending, returning: run.batch, at: now), at: now)
             }
         case .woke: advance(to: now)
         case .records: takeRecords(at: loop.clock.now)
@@ -141,19 +148,27 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             return .threw
         }
         let ending = loop.handler.start(WorkItem(execution, isCollecting: isCollecting), &loop.streams)?.ending
-        if ending == nil { running[Int64(execution.run.serial)] = execution.run }
+        if ending == nil {
+            var batch: Batch<Record>?
+            if case .restart = engine.setup.whileRunning { batch = execution.batch }
+            running[Int64(execution.run.serial)] = Running(run: execution.run, batch: batch)
+        }
         return ending
     }
 
     /// Reports the end of an execution to the engine.
-    private mutating func end(_ run: RunID, _ ending: Ending, at now: CoreInstant) -> [Action<Key, Record>] {
+    ///
+    /// - Parameter batch: Its records, if they may go back.
+    private mutating func end(
+        _ run: RunID, _ ending: Ending, returning batch: Batch<Record>? = nil, at now: CoreInstant
+    ) -> [Action<Key, Record>] {
         if ending == .threw, !engine.isCancelling(run) {
             loop.hasFailed = true
             // Drop before the end of this execution makes room for the next one.
             if loop.options.failsFast { drop(at: now) }
         }
-        let (_, actions) = engine.ended(run, ending)
-        return actions.more
+        guard let batch else { return engine.ended(run, ending).1.more }
+        return engine.ended(run, ending, returning: batch).1.more
     }
 
     private mutating func reportStatistics() {
@@ -166,5 +181,6 @@ extension Counters {
     var line: String {
         "submitted \(submitted), executed \(executed), superseded \(superseded), absorbed \(absorbed), "
             + "cancelled \(cancelled), rejected \(rejected), failed \(failed), pending \(pending), running \(running)"
+            + (restarted > 0 ? ", restarted \(restarted)" : "")
     }
 }

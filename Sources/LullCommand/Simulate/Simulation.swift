@@ -2,7 +2,7 @@ internal import CLullCommand
 internal import LullCharts
 internal import LullCore
 
-/// `lull simulate`: runs a trace through the engine in virtual time, where executions take no time.
+/// `lull simulate`: runs a trace through the engine in virtual time, where executions take no time, or the time that is given.
 struct Simulation: ~Copyable {
     private let format: CommandOptions.Format
     private let atEnd: CommandOptions.AtEnd
@@ -12,6 +12,8 @@ struct Simulation: ~Copyable {
     private var sampler: Sampler?
     private var trace: TraceReader
     private var engine: Engine<KeyNumber, ValueNumber>
+    /// The executions that are running, if they take time.
+    private var running: RunTimes<KeyNumber, ValueNumber>?
     private var values = ValueTable()
     private var summary = Summary()
     private var output = OutputBuffer(STDOUT_FILENO)
@@ -31,6 +33,8 @@ struct Simulation: ~Copyable {
         atEnd = options.atEnd ?? .wait
         isCollecting = options.policy.combination == .collect
         engine = Engine(setup)
+        running = options.runTime.map { RunTimes($0) }
+        summary.hasRunTime = running != nil
     }
 
     private mutating func run() throws(Failure) {
@@ -65,19 +69,40 @@ struct Simulation: ~Copyable {
 
     private mutating func take(_ call: TraceCall) {
         let now = call.line.at
-        // Execute first what was due by now, so that executions come in order of their instants.
-        while engine.alarm <= now { perform(engine.advance(to: now, limit: 1024).more) }
+        advance(to: now)
         switch (call.line.operation, call.key) {
         case (.submit, let key?): submit(call.line, key)
         case (.submit, nil): preconditionFailure("a submit has a key, if only null")
-        case (.flush, let key?): perform(engine.flush(key, at: now).more)
-        case (.flush, nil): perform(engine.flush(at: now).more)
+        case (.touch, let key?): perform(engine.touch(key, at: now, wait: call.line.wait).more, at: now)
+        case (.touch, nil): break
+        case (.flush, let key?): perform(engine.flush(key, at: now).more, at: now)
+        case (.flush, nil): perform(engine.flush(at: now).more, at: now)
         case (.cancel, let key?):
-            perform(engine.cancel(key, at: now).more)
+            perform(engine.cancel(key, at: now).more, at: now)
             trace.keys.setPending(key, false)
         case (.cancel, nil):
-            perform(engine.cancel(at: now).more)
+            perform(engine.cancel(at: now).more, at: now)
             trace.keys.clearPending()
+        }
+    }
+
+    /// Does what happens by now, before a call: executes what is due, and ends executions, in order of instants. At one instant
+    /// what is due comes first.
+    private mutating func advance(to now: CoreInstant) {
+        guard running != nil else {
+            while engine.alarm <= now { perform(engine.advance(to: now, limit: 1024).more, at: now) }
+            return
+        }
+        while true {
+            let end = running?.next ?? .farFuture
+            if engine.alarm < .farFuture, engine.alarm <= min(end, now) {
+                let next = engine.alarm
+                perform(engine.advance(to: next, limit: 1024).more, at: next)
+            } else if end <= now, let run = running?.removeFirst() {
+                perform(self.end(run, .returned, at: end), at: end)
+            } else {
+                return
+            }
         }
     }
 
@@ -91,7 +116,7 @@ struct Simulation: ~Copyable {
             summary.longestBacklog = max(summary.longestBacklog, trace.keys.pendingCount)
         }
         if let displaced = actions.displaced { remove(displaced) }
-        if !actions.more.isEmpty { perform(actions.more) }
+        if !actions.more.isEmpty { perform(actions.more, at: line.at) }
     }
 
     /// Stores a value if the output format shows it.
@@ -107,37 +132,74 @@ struct Simulation: ~Copyable {
         if format == .jsonl { values.remove(value) }
     }
 
-    private mutating func perform(_ actions: consuming [Action<KeyNumber, ValueNumber>]) {
+    private mutating func perform(_ actions: consuming [Action<KeyNumber, ValueNumber>], at now: CoreInstant) {
         // Popped from the end, which moves the actions out; iterating would copy and release each.
         actions.reverse()
         while let action = actions.popLast() {
             switch consume action {
             case .start(let execution):
                 // Executions that the end of this one starts, such as the next part of a batch, come before actions for other keys.
-                actions += start(execution).reversed()
-            case .settle(_, let batch, _):
+                actions += start(execution, at: now).reversed()
+            case .settle(_, let batch, let fate):
+                if case .skip = engine.setup.whileRunning, fate == .absorbed { summary.skipped += 1 }
                 for value in batch.values { remove(value) }
-            case .cancel, .resume, .release:
+            case .cancel(let run):
+                // It ends at once: what follows from its end comes after what the same call has asked for.
+                if let run = running?.remove(run) {
+                    actions.insert(contentsOf: end(run, .threw, at: now).reversed(), at: 0)
+                }
+            case .resume, .release:
                 break
             }
         }
     }
 
-    /// - Returns: The actions that follow from its end.
+    /// - Returns: The actions that follow from its end, if it has ended.
     private mutating func start(
-        _ execution: consuming Execution<KeyNumber, ValueNumber>
+        _ execution: consuming Execution<KeyNumber, ValueNumber>, at now: CoreInstant
     ) -> [Action<KeyNumber, ValueNumber>] {
         if execution.edge != .leading { trace.keys.setPending(execution.key, false) }
-        show(execution)
+        if running != nil {
+            summary.delayToStart.add(execution.at.duration(to: now).nanoseconds)
+            running?.start(execution, at: now, latest: trace.keys[execution.key].latest)
+            return []
+        }
+        show(execution, last: trace.keys[execution.key].latest)
         for value in execution.batch.earlier { remove(value) }
         remove(execution.batch.value)
         return engine.ended(execution.run, .returned).1.more
     }
 
-    private mutating func show(_ execution: Execution<KeyNumber, ValueNumber>) {
-        guard format == .jsonl else { return summary.add(execution, last: trace.keys[execution.key].latest) }
+    /// - Returns: The actions that follow.
+    private mutating func end(
+        _ run: RunTimes<KeyNumber, ValueNumber>.Run, _ ending: Ending, at now: CoreInstant
+    ) -> [Action<KeyNumber, ValueNumber>] {
+        let execution = run.execution
+        let (verdict, actions) = engine.ended(execution.run, ending, returning: execution.batch)
+        let outcome: StaticString
+        switch verdict {
+        case .executed, .failed: outcome = "executed"
+        case .superseded, .cancelled:
+            outcome = "cancelled"
+            summary.cancelled += 1
+        case .interrupted:
+            outcome = "interrupted"
+            summary.interrupted += 1
+        }
+        if format == .jsonl || verdict == .executed {
+            show(execution, last: run.last, .init(started: run.started, ended: now, outcome: outcome))
+        }
+        // The values of an interrupted execution go on.
+        if verdict != .interrupted { for value in execution.batch.values { remove(value) } }
+        return actions.more
+    }
+
+    private mutating func show(
+        _ execution: Execution<KeyNumber, ValueNumber>, last: CoreInstant?, _ timing: ExecutionLine.Timing? = nil
+    ) {
+        guard format == .jsonl else { return summary.add(execution, last: last) }
         trace.keys.withText(of: execution.key) { key in
-            ExecutionLine(execution).append(
+            ExecutionLine(execution, timing).append(
                 key: key, earlier: execution.batch.earlier.map { values[$0] }, value: values[execution.batch.value],
                 isCollecting: isCollecting, to: &output.bytes)
         }
@@ -149,10 +211,16 @@ struct Simulation: ~Copyable {
         switch atEnd {
         // `keep` is refused without a store.
         case .wait, .keep:
-            while engine.counters.pending > 0 { perform(engine.advance(to: .farFuture, limit: 1024).more) }
-        case .flush: perform(engine.flush(at: last).more)
-        case .drop: perform(engine.cancel(at: last).more)
+            if running != nil { advance(to: .farFuture) }
+            while engine.counters.pending > 0 {
+                perform(engine.advance(to: .farFuture, limit: 1024).more, at: .farFuture)
+            }
+        case .flush: perform(engine.flush(at: last).more, at: last)
+        case .drop: perform(engine.cancel(at: last).more, at: last)
         }
+        // What is still running ends.
+        while running?.isEmpty == false { advance(to: .farFuture) }
+        summary.joined = engine.joinedCount
         summary.submits = engine.counters.submitted
         summary.keys = trace.keys.entries.count
         switch format {

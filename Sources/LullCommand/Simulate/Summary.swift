@@ -8,6 +8,15 @@ struct Summary {
     var longestBacklog = 0
     /// The instants of the first and last line of the trace.
     var span: (first: CoreInstant, last: CoreInstant)?
+    /// Whether executions take time, so that the following have a meaning.
+    var hasRunTime = false
+    var interrupted = 0
+    var cancelled = 0
+    var skipped = 0
+    /// The number of due values that have joined or replaced one that waited to start.
+    var joined = 0
+    /// From the due instants of executions to their starts.
+    var delayToStart = Distribution()
     private var byEdge = [0, 0, 0, 0, 0]
     private var delayFromLast = Distribution()
     private var delayFromFirst = Distribution()
@@ -16,10 +25,10 @@ struct Summary {
 
     /// Counts an execution.
     ///
-    /// - Parameter last: The instant of the last submit behind it.
-    mutating func add<Key, Value>(_ execution: Execution<Key, Value>, last: CoreInstant) {
+    /// - Parameter last: The instant of the last submit behind it; nil if later ones have come before it could start.
+    mutating func add<Key, Value>(_ execution: Execution<Key, Value>, last: CoreInstant?) {
         executions += 1
-        delayFromLast.add(last.duration(to: execution.at).nanoseconds)
+        if let last { delayFromLast.add(last.duration(to: execution.at).nanoseconds) }
         delayFromFirst.add(execution.first.duration(to: execution.at).nanoseconds)
         switch execution.edge {
         case .leading: byEdge[0] += 1
@@ -46,12 +55,19 @@ struct Summary {
         func json(_ distribution: Distribution) -> JSONValue {
             Self.delays(distribution).map { .object($0.map { ($0.name, .seconds($0.length)) }) } ?? .null
         }
-        return [
+        let whole: JSONValue = [
             "submits": .number(submits), "executions": .number(executions), "saved": .share(saved),
             "delayFromLast": json(delayFromLast), "delayFromFirst": json(delayFromFirst),
             "edges": .object(zip(Self.edges, byEdge).map { ("\($0.name)", .number($1)) }),
             "keys": .number(keys), "longestBacklog": .number(longestBacklog), "span": .seconds(length),
         ]
+        guard hasRunTime, case .object(let members) = whole else { return whole }
+        return .object(
+            members + [
+                ("interrupted", .number(interrupted)), ("cancelled", .number(cancelled)),
+                ("skipped", .number(skipped)), ("joinedWhileWaiting", .number(joined)),
+                ("delayToStart", json(delayToStart)),
+            ])
     }
 
     // MARK: - For reading
@@ -60,7 +76,7 @@ struct Summary {
     func appendTable(to text: inout [UInt8]) {
         let share = "\(Percent.shown(saved)) saved"
         let edges = zip(Self.edges, byEdge).filter { $1 > 0 }.map { "\($1) \($0.name)" }.joined(separator: ", ")
-        let rows = [
+        var rows = [
             ("submits", "\(submits)"), ("executions", "\(executions) (\(share))"),
             ("by edge", edges.isEmpty ? "none" : edges), ("keys", "\(keys)"),
             ("longest backlog", "\(longestBacklog) \(longestBacklog == 1 ? "key" : "keys")"),
@@ -68,6 +84,10 @@ struct Summary {
             ("delay from the last submit", Self.shown(delayFromLast)),
             ("delay from the first submit", Self.shown(delayFromFirst)),
         ]
+        if hasRunTime {
+            rows.append(("while running", whileRunning))
+            rows.append(("delay from due to the start", Self.shown(delayToStart)))
+        }
         let width = Terminal.width
         // On a narrow terminal, values are on lines of their own below the names.
         let indent = width < 60 ? 2 : 29
@@ -81,6 +101,15 @@ struct Summary {
             }
             for line in lines { text.append(string: line + "\n") }
         }
+    }
+
+    private var whileRunning: String {
+        let counts = [
+            (interrupted, "interrupted"), (cancelled, "cancelled"), (skipped, "skipped"),
+            (joined, "joined while waiting"),
+        ]
+        let shown = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return shown.isEmpty ? "nothing interrupted, cancelled, skipped or joined" : shown
     }
 
     private static func shown(_ distribution: Distribution) -> String {

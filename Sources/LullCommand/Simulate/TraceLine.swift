@@ -7,6 +7,7 @@ struct TraceLine {
         case submit
         case flush
         case cancel
+        case touch
     }
 
     /// The reason why a line is no call.
@@ -105,6 +106,7 @@ struct TraceLine {
         case "submit": return .submit
         case "flush": return .flush
         case "cancel": return .cancel
+        case "touch": return .touch
         default: throw .wrongOperation(shown(text))
         }
     }
@@ -139,7 +141,7 @@ extension TraceLine.Fault: CustomStringConvertible {
         case .noTime: "\"at\" is missing"
         case .wrongTime(let text): "\"at\" must be a number of seconds or an RFC 3339 time, not \(text)"
         case .timeOutOfRange(let text): "\"at\" is more than 292 years away from its origin: \(text)"
-        case .wrongOperation(let text): "\"op\" must be \"submit\", \"flush\" or \"cancel\", not \(text)"
+        case .wrongOperation(let text): "\"op\" must be \"submit\", \"touch\", \"flush\" or \"cancel\", not \(text)"
         case .wrongWait(let text, nil): "\"wait\" must be a string such as \"500ms\", not \(text)"
         case .wrongWait(let text, let fault?): "\"wait\": \"\(text)\" \(fault.explanation(of: text))"
         }

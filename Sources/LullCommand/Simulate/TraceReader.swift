@@ -86,13 +86,14 @@ struct TraceReader: ~Copyable {
         return !lines.isEmpty
     }
 
-    /// Looks up the keys of the lines. A flush or cancel of a key that nothing was submitted to is ignored.
+    /// Looks up the keys of the lines. Another call on a key that nothing was submitted to is ignored. No key is `null` for a
+    /// submit and a touch, and stands for all keys otherwise.
     private mutating func numberKeys() {
         calls.removeAll(keepingCapacity: true)
         for (line, key) in lines {
             if line.operation == .submit {
                 calls.append(TraceCall(line: line, key: keys.number(of: key)))
-            } else if line.key == nil {
+            } else if line.key == nil, line.operation != .touch {
                 calls.append(TraceCall(line: line, key: nil))
             } else if let number = keys.existing(key) {
                 calls.append(TraceCall(line: line, key: number))

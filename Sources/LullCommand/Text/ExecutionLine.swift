@@ -7,9 +7,19 @@ struct ExecutionLine {
     private let first: CoreInstant
     private let count: Int
     private let edge: Edge
+    /// For a simulation in which executions take time.
+    private var timing: Timing?
+
+    /// When an execution has started and ended, and how.
+    struct Timing {
+        let started: CoreInstant
+        let ended: CoreInstant
+        let outcome: StaticString
+    }
 
     /// Creates the line of an execution in a simulation.
-    init<Key, Value>(_ execution: Execution<Key, Value>) {
+    init<Key, Value>(_ execution: Execution<Key, Value>, _ timing: Timing? = nil) {
+        self.timing = timing
         at = execution.at
         first = execution.first
         count = execution.count
@@ -36,8 +46,17 @@ struct ExecutionLine {
     ) {
         // Written from its end in one piece. Appending the six members one by one takes twice as long ("lull simulate as JSONL").
         let length = earlier.reduce(key.count + value.count) { $0 + $1.count + 1 }
-        text.append(upTo: length + 128) { text in
+        text.append(upTo: length + 256) { text in
             text.put("}\n")
+            if let timing {
+                text.put("\"")
+                text.put(timing.outcome)
+                text.put(",\"outcome\":\"")
+                text.put(seconds: timing.ended.nanoseconds)
+                text.put(",\"ended\":")
+                text.put(seconds: timing.started.nanoseconds)
+                text.put(",\"started\":")
+            }
             text.put(seconds: first.nanoseconds)
             text.put("\",\"first\":")
             text.put(edge.name)

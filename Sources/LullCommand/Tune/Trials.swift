@@ -56,6 +56,11 @@ struct Trials {
         }
     }
 
+    /// Handles a touch of a key.
+    mutating func touch(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
+        visit(key) { cell, candidate, last in cell.touch(at: now, wait: wait, last: last, &candidate) }
+    }
+
     /// Executes everything that is pending, when it is due.
     mutating func finish() {
         for key in latest.indices {
@@ -127,6 +132,11 @@ private struct Cell {
     mutating func cancel(at now: CoreInstant, last: CoreInstant, _ candidate: inout Candidate) {
         settle(at: now, last: last, &candidate)
         gate.close(at: now, by: candidate.policy)
+    }
+
+    mutating func touch(at now: CoreInstant, wait: CoreDuration?, last: CoreInstant, _ candidate: inout Candidate) {
+        settle(at: now, last: last, &candidate)
+        gate.touch(at: now, wait: wait, by: candidate.policy)
     }
 
     private mutating func execute(_ due: Gate.Due, last: CoreInstant, _ candidate: inout Candidate) {

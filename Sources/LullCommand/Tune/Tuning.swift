@@ -80,6 +80,8 @@ struct Tuning: ~Copyable {
         case (.submit, nil): preconditionFailure("a submit has a key, if only null")
         case (.flush, _): trials.flush(key, at: line.at)
         case (.cancel, _): trials.cancel(key, at: line.at)
+        case (.touch, let key?): trials.touch(key, at: line.at, wait: line.wait)
+        case (.touch, nil): break
         }
     }
 

@@ -210,7 +210,10 @@ struct UsageTests {
         ("filter --wait 1s file", "unexpected argument file"),
         ("run --wait 1s", "COMMAND is missing"), ("run --wait 1s --", "COMMAND is missing"),
         ("run --wait 1s --jobs 0 -- true", "--jobs"),
-        ("run --wait 1s --while-running wait -- true", "--while-running must be queue, cancel, restart, concurrent or skip"),
+        (
+            "run --wait 1s --while-running wait -- true",
+            "--while-running must be queue, cancel, restart, concurrent or skip"
+        ),
         ("run --wait 1s --format jsonl -- true", "lull run has no option --format"),
         ("run --kill-after 5 -- true", "--kill-after"),
         ("simulate --wait 1s", "TRACE is missing"), ("simulate --wait 1s a b", "unexpected argument b"),

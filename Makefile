@@ -11,7 +11,7 @@ BINARY ?=
 PORT ?= 8000
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE ADDRESS REPOSITORY
 
-.PHONY: help run install uninstall dist test test-servers modes bench check check-apple format lint embedded firmware test-firmware playground test-playground docs docs-serve api ci clean
+.PHONY: help run install uninstall dist test test-servers modes bench check check-apple format lint embedded firmware test-firmware playground test-playground docs docs-serve test-site api ci clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -79,6 +79,9 @@ docs: ## Build the documentation as a site, and check its links; ADDRESS=https:/
 	@scripts/docs
 	@scripts/site
 	@echo "docs: make docs-serve shows it in a browser"
+
+test-site: docs ## Build the site, and test its search and its pages in a headless browser, which is installed if missing.
+	@scripts/test-site
 
 docs-serve: docs ## Build the site, and serve it on this machine; PORT=8000.
 	@echo "docs: http://localhost:$(PORT)/ (Ctrl-C ends it)"

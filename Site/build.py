@@ -1,9 +1,10 @@
-"""Builds the site around the archive of the documentation: the start page, which is the README, the pages of docs/, and the playground.
+"""Builds the site: the start page, which is the README, the pages of docs/, those of the documentation, and the playground.
 
-build.py ARCHIVE OUT: ARCHIVE is what `docc convert` has made for the same base path. ADDRESS is where the site will be, REPOSITORY
-where its sources are; without them, the pages name neither.
+build.py ARCHIVE OUT: ARCHIVE is what `docc convert` has made. ADDRESS is where the site will be, REPOSITORY where its sources are;
+without them, the pages name neither.
 """
 
+import glob
 import html
 import json
 import os
@@ -11,33 +12,59 @@ import re
 import shutil
 import subprocess
 import sys
+from urllib.parse import quote, urlsplit
+
+from documentation import Documentation, table
+from highlight import colour
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), ".."))
 ADDRESS = os.environ.get("ADDRESS", "").rstrip("/")
 REPOSITORY = os.environ.get("REPOSITORY", "").rstrip("/")
 
-# The pages of docs/ in the order of the footer, and what they are called there.
-PAGES = {
-    "docs/semantics.md": "Semantics", "docs/command.md": "The command", "docs/choosing-a-wait.md": "Choosing a wait",
-    "docs/stores.md": "Stores", "docs/operating.md": "Operating", "docs/firmware.md": "Firmware", "docs/guarantees.md": "Guarantees",
-    "docs/faults.md": "Faults", "docs/architecture.md": "Architecture", "docs/decisions.md": "Decisions", "CHANGELOG.md": "Changes",
-}
-
+# Pages of docs/ with which to begin; any others follow in the order of their titles.
+FIRST = ["how-it-works", "choosing-a-wait", "command", "stores", "operating", "troubleshooting"]
+# For those who change Lull, and not on this site. A link to them becomes its words.
+NOT_HERE = ("docs/architecture.md", "docs/decisions", "docs/releasing.md")
 # What folders are called that pages link to.
 TITLES = {"docs/api": "The public declarations of each module"}
+# The languages of files, by the ends of their names.
+LANGUAGES = {"swift": "swift", "py": "python", "js": "javascript", "sql": "sql", "lua": "lua", "sh": "sh", "json": "json", "c": "c",
+             "h": "c", "yml": "yaml", "jsonl": "json", "": "sh"}
+COPIED = re.compile(r"\.(svg|png|gif|webp|txt)$")
+
+
+def is_here(path):
+    return not path.startswith(NOT_HERE)
+
+
+def words(markup):
+    """Returns the text of some HTML."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
 
 
 class Site:
     def __init__(self, archive, out):
         self.out = out
         shutil.rmtree(out, ignore_errors=True)
-        shutil.copytree(archive, out)
         with open(os.path.join(ROOT, "Site/page.html"), encoding="utf-8") as file:
             self.template = file.read()
-        self.pages = {page: name for page, name in PAGES.items() if os.path.exists(os.path.join(ROOT, page))}
+        self.documentation = Documentation(archive)
+        self.guides = self.find_guides()
         # What links have led to, and must be there too: sources and folders.
         self.todo = []
         self.done = set()
+        # What can be found: title, where it belongs, place, description, and further words.
+        self.index = []
+
+    def find_guides(self):
+        """Returns the pages of docs/ with their titles, in the order of the sidebar."""
+        paths = [os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, "docs/*.md"))]
+        titles = {}
+        for path in filter(is_here, paths):
+            with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+                titles[path] = re.sub(r"[`*]", "", re.search(r"^# (.*)", file.read(), re.M)[1])
+        order = {f"docs/{name}.md": index for index, name in enumerate(FIRST)}
+        return dict(sorted(titles.items(), key=lambda one: (order.get(one[0], len(order)), one[1])))
 
     # MARK: - Addresses
 
@@ -46,9 +73,9 @@ class Site:
         article = re.fullmatch(r"Sources/(\w+)/\w+\.docc/(?:.*/)?(\w+)\.md", path)
         if article:
             module, name = (part.lower() for part in article.groups())
-            for place in (f"documentation/lull/{name}", f"documentation/{module}/{name}", f"documentation/{name}"):
-                if os.path.exists(os.path.join(self.out, place, "index.html")):
-                    return place + "/"
+            for place in (f"documentation/lull/{name}/", f"documentation/{module}/{name}/", f"documentation/{name}/"):
+                if place in self.documentation.pages:
+                    return place
             raise SystemExit(f"site: the documentation has no page for {path}")
         if path == "README.md":
             return ""
@@ -56,137 +83,235 @@ class Site:
             return "playground/"
         if path.endswith(".md"):
             return path[:-3] + ".html"
-        if re.search(r"\.(svg|png|txt)$", path):
+        if COPIED.search(path):
             return path
         return path.rstrip("/") + "/" if os.path.isdir(os.path.join(ROOT, path)) else path + ".html"
 
     def link(self, target, page):
-        """Returns a link of a Markdown page as a link of the site."""
+        """Returns a link of a Markdown page as a link of the site; None for what is not on it."""
         if re.match(r"\w+:", target) or target.startswith("#"):
             return target
         path, _, anchor = target.partition("#")
         path = os.path.normpath(os.path.join(os.path.dirname(page), path))
         if not os.path.exists(os.path.join(ROOT, path)):
             raise SystemExit(f"site: {page} links to {path}, which is not there")
+        if not is_here(path):
+            return None
         place = self.place(path)
-        if place.startswith("documentation/") and anchor:
-            anchor = self.anchor(place, anchor)
+        if place in self.documentation.pages and anchor:
+            anchor = self.documentation.anchor(place, anchor)
+            if not anchor:
+                raise SystemExit(f"site: {page} links to a section of {place} that is not there: {target}")
         self.todo.append(path)
         relative = os.path.relpath(place or ".", os.path.dirname(self.place(page)) or ".")
         if place == "" or place.endswith("/"):
             relative += "/"
         return relative + ("#" + anchor if anchor else "")
 
-    def anchor(self, place, anchor):
-        """Returns an anchor as the documentation spells it."""
-        with open(os.path.join(self.out, "data", place.rstrip("/") + ".json"), encoding="utf-8") as file:
-            for found in re.findall(r'"anchor":"([^"]*)"', file.read()):
-                if found.lower() == anchor.lower():
-                    return found
-        raise SystemExit(f"site: {place} has no section {anchor}")
-
-    # MARK: - Pages
+    # MARK: - What all pages have
 
     def write(self, place, content):
-        path = os.path.join(self.out, place, "index.html" if place == "" or place.endswith("/") else "")
-        path = path.rstrip("/")
+        path = os.path.join(self.out, place, "index.html" if place == "" or place.endswith("/") else "").rstrip("/")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(content)
 
-    def page(self, place, title, content, description=""):
-        root = "../" * place.count("/") or "./"
-        pages = "\n        ".join(f'<a href="{root}{self.place(page)}">{name}</a>' for page, name in self.pages.items())
-        repository = f'<a href="{html.escape(REPOSITORY)}">Repository</a>' if REPOSITORY else ""
+    def page(self, place, title, content, description, root=None, headings=()):
+        if root is None:
+            root = "../" * place.count("/") or "./"
         self.write(place, self.template.format(
-            title=html.escape(title), description=html.escape(description or title), root=root, content=content, pages=pages,
-            repository=repository, address=self.address(place, title, description)))
+            title=html.escape(title if title == "Lull" else f"{title} · Lull"), description=html.escape(description), root=root,
+            content=content, top=self.top(root), side=self.side(place, root, headings),
+            address=self.address(place, title, description)))
+
+    def top(self, root):
+        """Returns the links at the top of each page."""
+        links = {"": "Lull", "documentation/lull/gettingstarted/": "Getting started", "docs/": "Guides",
+                 "documentation/": "Modules", "playground/": "Playground"}
+        items = [f'<a href="{root}{place}">{name}</a>' for place, name in links.items()]
+        if REPOSITORY:
+            items.append(f'<a href="{html.escape(REPOSITORY)}">Sources</a>')
+        return "\n        ".join(items)
+
+    def side(self, place, root, headings):
+        """Returns the sidebar: every guide and module, and what is in the module of this page."""
+        docs = self.documentation
+
+        def item(target, name, inner=""):
+            current = ' aria-current="page"' if target == place else ""
+            return f'<li><a href="{root}{quote(target)}"{current}>{html.escape(name)}</a>{inner}</li>'
+
+        def sections(target):
+            if target != place or not headings:
+                return ""
+            return "<ul>" + "".join(f'<li><a href="#{html.escape(anchor)}">{html.escape(name)}</a></li>' for anchor, name in headings) + "</ul>"
+
+        above = [place, *docs.ancestors(place)] if place in docs.pages else []
+
+        def tree(module):
+            parts = []
+            for title, pages in docs.topics(module):
+                parts.append(f'<li class="group">{html.escape(title)}</li>')
+                for target, name in pages:
+                    inner = sections(target)
+                    # Collections of articles, such as the cookbook, show them.
+                    if target in above and docs.pages[target]["metadata"].get("role") == "collectionGroup":
+                        inner += "<ul>" + "".join(item(*one, sections(one[0])) for _, group in docs.topics(target) for one in group) + "</ul>"
+                    parts.append(item(target, name, inner))
+            return f"<ul>{''.join(parts)}</ul>"
+
+        guides = [item(self.place(path), name, sections(self.place(path))) for path, name in self.guides.items()]
+        modules = [item(one, name, tree(one) if one in above else "") for one, name in docs.modules.items()]
+        more = [item(self.place("CHANGELOG.md"), "Changes"), item("playground/", "Playground")]
+        groups = {"Guides": ("docs/", guides), "Modules": ("documentation/", modules), "More": ("", more)}
+        return "\n".join(f"<p>{name}</p><ul>{''.join(items)}</ul>" for name, (_, items) in groups.items())
 
     def address(self, place, title, description):
         """Returns what only a page with an address can say of itself."""
         if not ADDRESS:
             return ""
-        there = html.escape(f"{ADDRESS}/{place}")
-        tags = {"og:url": there, "og:title": html.escape(title), "og:description": html.escape(description or title),
+        there = html.escape(f"{ADDRESS}/{quote(place)}")
+        tags = {"og:url": there, "og:title": html.escape(title), "og:description": html.escape(description),
                 "og:image": html.escape(f"{ADDRESS}/docs/pictures/preview.png")}
         return "\n".join([f'<link rel="canonical" href="{there}">', '<meta name="twitter:card" content="summary_large_image">',
                           *(f'<meta property="{name}" content="{value}">' for name, value in tags.items())])
 
+    # MARK: - Pages
+
     def markdown(self, page):
         """Makes a page of a Markdown file."""
         body = subprocess.run(
-            ["cmark-gfm", "--unsafe", "-e", "table", "-e", "autolink", os.path.join(ROOT, page)],
+            ["cmark-gfm", "--unsafe", "-e", "table", "-e", "strikethrough", "-e", "autolink", os.path.join(ROOT, page)],
             check=True, capture_output=True, text=True).stdout
-        body = re.sub(r'(href|src)="([^"]*)"', lambda match: f'{match[1]}="{self.link(html.unescape(match[2]), page)}"', body)
-        body = body.replace("<table>", '<div class="table" tabindex="0" role="region" aria-label="Table"><table>').replace(
-            "</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
+
+        def linked(match):
+            target = self.link(html.unescape(match[2]), page)
+            return f'<a {match[1]}href="{html.escape(target)}"{match[3]}>{match[4]}</a>' if target else match[4]
+
+        body = re.sub(r'<a ([^>]*?)href="([^"]*)"([^>]*)>(.*?)</a>', linked, body, flags=re.DOTALL)
+        body = re.sub(r'(src|srcset)="([^"]*)"', lambda match: f'{match[1]}="{self.link(html.unescape(match[2]), page)}"', body)
+        body = re.sub(r"<table>.*?</table>", lambda match: table(match[0]), body, flags=re.DOTALL)
+        body = re.sub(
+            r'<pre><code(?: class="language-([\w-]+)")?>(.*?)</code></pre>', lambda match:
+            f'<pre tabindex="0"><code>{colour(html.unescape(match[2]), match[1])}</code></pre>', body, flags=re.DOTALL)
         seen = {}
 
         def heading(match):
-            words = html.unescape(re.sub(r"<[^>]*>", "", match[2])).lower()
-            name = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+            name = re.sub(r"[^\w\- ]", "", html.unescape(re.sub(r"<[^>]*>", "", match[2])).lower()).replace(" ", "-")
             seen[name] = seen.get(name, -1) + 1
             name += f"-{seen[name]}" if seen[name] else ""
             return f'<h{match[1]} id="{name}">{match[2]}</h{match[1]}>'
 
         body = re.sub(r"<h(\d)>(.*?)</h\d>", heading, body, flags=re.DOTALL)
-        text = re.search(r"<p>(.*?)</p>", body, flags=re.DOTALL)
-        description = html.unescape(re.sub(r"<[^>]*>|\n", " ", text[1])).strip() if text else ""
+        paragraphs = [words(text) for text in re.findall(r"<p>(.*?)</p>", body, flags=re.DOTALL)]
         title = re.search(r"<h1[^>]*>(.*?)</h1>", body)
-        title = html.unescape(re.sub(r"<[^>]*>", "", title[1])) if title else page
-        self.page(self.place(page), title if title == "Lull" else f"{title} · Lull", body, " ".join(description.split())[:200])
+        title = words(title[1]) if title else page
+        description = sentence(next(filter(None, paragraphs), title))
+        # A page is found by each of its sections.
+        top, *sections = re.split(r'<h2 id="([^"]*)">(.*?)</h2>', body, flags=re.DOTALL)
+        place = self.place(page)
+        self.found(title, "Guide", place, description, words(top))
+        for anchor, name, text in zip(sections[0::3], sections[1::3], sections[2::3]):
+            self.found(words(name), title, f"{place}#{anchor}", sentence(words(text)), words(text))
+        headings = [(anchor, words(name)) for anchor, name in zip(sections[0::3], sections[1::3])]
+        self.page(place, title, body, description, headings=headings if page != "CHANGELOG.md" else ())
+
+    def found(self, title, group, place, description, more=""):
+        # Every word of the page once.
+        more = " ".join(dict.fromkeys(re.findall(r"[\w.]*\w", more.lower())))
+        self.index.append([title, group, place, description, more])
 
     def source(self, path):
         """Makes a page of a source file."""
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            text = html.escape(file.read())
-        self.page(self.place(path), f"{path} · Lull", f'<h1>{html.escape(path)}</h1>\n<pre tabindex="0"><code>{text}</code></pre>')
+            text = colour(file.read(), LANGUAGES.get(os.path.splitext(path)[1][1:], "text"))
+        content = f'<h1 class="path">{html.escape(path)}</h1>\n<pre tabindex="0"><code>{text}</code></pre>'
+        self.page(self.place(path), path, content, f"A source file of Lull: {path}.")
 
     def folder(self, path):
         """Makes a page of what a folder has."""
         names = sorted(os.listdir(os.path.join(ROOT, path)))
-        paths = [os.path.join(path, name) for name in names if not name.startswith((".", "__"))]
-        items = "".join(f'<li><a href="{html.escape(self.link("/".join(["."] * 1 + [os.path.basename(one)]), path + "/x"))}">'
-                        f"{html.escape(os.path.basename(one))}</a></li>\n" for one in paths if not one.endswith(".docc"))
+        paths = [os.path.join(path, name) for name in names if not name.startswith((".", "__")) and not name.endswith(".docc")]
+        links = {os.path.basename(one): self.link(f"./{os.path.basename(one)}", path + "/x") for one in filter(is_here, paths)}
+        items = "".join(f'<li><a href="{html.escape(link)}">{html.escape(name)}</a></li>\n' for name, link in links.items())
         title = TITLES.get(path, path)
-        self.page(self.place(path), f"{title} · Lull", f"<h1>{html.escape(title)}</h1>\n<ul>\n{items}</ul>")
+        self.page(self.place(path), title, f"<h1>{html.escape(title)}</h1>\n<ul>\n{items}</ul>", f"A folder of Lull's sources: {path}.")
 
     def follow(self):
         """Makes what the pages link to, and what that links to."""
         while self.todo:
             path = self.todo.pop()
             place = self.place(path)
-            if path in self.done or place.startswith(("documentation/", "playground/")):
+            if path in self.done or place.startswith(("documentation/", "playground/")) or path == "docs":
                 continue
             self.done.add(path)
             if path.endswith(".md"):
                 self.markdown(path)
             elif os.path.isdir(os.path.join(ROOT, path)):
                 self.folder(path)
-            elif re.search(r"\.(svg|png|txt)$", path):
+            elif COPIED.search(path):
                 os.makedirs(os.path.dirname(os.path.join(self.out, path)), exist_ok=True)
                 shutil.copy(os.path.join(ROOT, path), os.path.join(self.out, path))
             else:
                 self.source(path)
 
+    def documented(self):
+        """Makes the pages of the documentation, and the one that lists the modules."""
+        docs = self.documentation
+        for place, page in docs.pages.items():
+            root = "../" * place.count("/")
+            is_article = page["kind"] == "article" or place in docs.modules
+            title = docs.title(place)
+            above = docs.title(docs.ancestors(place)[-1])
+            long = title if is_article or above == title else f"{title} · {above}"
+            self.page(place, long, docs.content(place, root), sentence(docs.description(place)), root, docs.headings(place) if is_article else ())
+            self.found(title, "Module" if place in docs.modules else above, place, docs.description(place), docs.words(place))
+        items = "".join(f'<dt><a href="../{place}">{name}</a></dt><dd>{html.escape(docs.description(place))}</dd>'
+                        for place, name in docs.modules.items())
+        self.page("documentation/", "Modules", f'<h1>Modules</h1>\n<dl class="topics">{items}</dl>',
+                  "The modules of Lull, each with its articles and declarations.")
+
+    def listed(self):
+        """Makes the page that lists the guides."""
+        items = "".join(f'<dt><a href="../{self.place(page)}">{html.escape(name)}</a></dt><dd>{html.escape(description)}</dd>\n'
+                        for page, name in self.guides.items() for _, group, place, description, _ in self.index
+                        if place == self.place(page) and group == "Guide")
+        self.page("docs/", "Guides", f'<h1>Guides</h1>\n<dl class="topics">{items}</dl>', "The guides to Lull, its command and its stores.")
+
     def playground(self):
         with open(os.path.join(ROOT, "docs/playground/index.html"), encoding="utf-8") as file:
             page = file.read()
-        page = page.replace("<!-- address -->", self.address(
-            "playground/", "Lull: work in the lull after a burst", "Try debouncing and throttling in the browser."))
-        page = page.replace("<!-- repository -->", f'<a href="{html.escape(REPOSITORY)}">Repository</a>' if REPOSITORY else "")
+        description = "Try debouncing and throttling in the browser."
+        page = page.replace("<!-- address -->", self.address("playground/", "Lull: work in the lull after a burst", description))
+        modules = "\n".join(f'<a href="../{place}">{name}</a>' for place, name in self.documentation.modules.items())
+        for name, links in {"navigation": self.top("../"), "modules": modules}.items():
+            if f"<!-- {name} -->" not in page:
+                raise SystemExit(f"site: the playground has no place for its {name}")
+            page = page.replace(f"<!-- {name} -->", links)
+        self.found("Playground", "Page", "playground/", description)
         self.write("playground/", page)
 
+    def missing(self):
+        """Makes the page that a host shows in place of one that is not there, at any path."""
+        base = urlsplit(ADDRESS).path.rstrip("/") + "/"
+        self.page("404.html", "No such page", "<h1>No such page</h1>\n<p>It may have moved: search for it above, or take one of the "
+                  f'pages beside. <a href="{base}">Lull</a> has the start.</p>', "This page is not there.", root=base)
+
     def build(self):
-        self.todo = ["README.md", "docs/pictures/preview.png", *self.pages]
+        self.todo = ["README.md", "docs/pictures/preview.png", "CHANGELOG.md", *self.guides]
         self.follow()
+        self.documented()
         self.playground()
-        items = "".join(f'<li><a href="../{self.place(page)}">{name}</a></li>\n' for page, name in self.pages.items())
-        self.page("docs/", "Guides · Lull", f"<h1>Guides</h1>\n<ul>\n{items}</ul>")
-        # The documentation's pages ask for it.
-        self.write("theme-settings.json", "{}\n")
-        for name in ("site.css", "icon.svg"):
+        self.listed()
+        self.missing()
+        self.write("index.js", "lullIndex(" + json.dumps(self.index, ensure_ascii=False, separators=(",", ":")) + ")\n")
+        for name in ("site.css", "icon.svg", "search.js"):
             shutil.copy(os.path.join(ROOT, "Site", name), self.out)
+
+
+def sentence(text, limit=200):
+    """Returns the beginning of a text, as far as whole words fit."""
+    return text if len(text) <= limit else text[:limit].rsplit(" ", 1)[0].rstrip(",;:") + " …"
 
 
 if __name__ == "__main__":

@@ -50,6 +50,8 @@ extension Verdict {
         case .failed: 1
         case .superseded: 2
         case .cancelled: 3
+        // Only under `WhileRunning.restart`, which the page does not offer.
+        case .interrupted: 4
         }
     }
 }

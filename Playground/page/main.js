@@ -73,8 +73,8 @@ function busiest(gaps, length) {
 function begin() {
     readTheme();
     isDark.addEventListener("change", readTheme);
-    // Opened from disk, the page stands alone.
-    element("way-out").hidden = location.protocol === "file:";
+    // Apart from the site, the page stands alone.
+    for (const name of ["way-out", "modules"]) element(name).hidden = !element(name).querySelector("a");
     const timeline = new Timeline(element("timeline"), stage);
     drawLegend(element("timeline-help"));
     keepInSight(document.querySelector(".seen"));

@@ -85,11 +85,12 @@ class Browser:
 
     # MARK: - Actions of a test
 
-    def open(self, path, fragment=""):
-        """Opens a page from disk, and waits until it is ready."""
+    def open(self, path, fragment="", ready="document.body.dataset.ready === 'yes'"):
+        """Opens a page from disk, or of a server, and waits until it is ready."""
         self._post("/url", {"url": "about:blank"})
-        self._post("/url", {"url": "file://" + os.path.abspath(path) + fragment})
-        self.wait("return document.body.dataset.ready === 'yes'")
+        address = path if "://" in path else "file://" + urllib.request.pathname2url(os.path.abspath(path))
+        self._post("/url", {"url": address + fragment})
+        self.wait("return " + ready)
 
     def run(self, script, *arguments):
         """Returns the value of a JavaScript function body; awaits a promise."""

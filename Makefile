@@ -11,7 +11,7 @@ BINARY ?=
 PORT ?= 8000
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE ADDRESS REPOSITORY
 
-.PHONY: help run install uninstall dist test test-servers modes bench check check-apple format lint embedded firmware test-firmware playground test-playground docs docs-serve test-site api ci clean
+.PHONY: help run install uninstall dist test test-servers modes bench check check-apple format lint embedded firmware test-firmware playground test-playground examples docs docs-serve test-site api ci clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -74,6 +74,9 @@ playground: ## Build the page for trying Lull in a browser: docs/playground/inde
 test-playground: ## Test that page in a headless browser, which is installed if missing.
 	@scripts/test-playground
 
+examples: ## Build the examples, and try them: a chat bot, and a server with PostgreSQL, which is installed if missing.
+	@scripts/examples
+
 docs: ## Build the documentation as a site, and check its links; ADDRESS=https://… is where it will be, REPOSITORY=https://… its sources.
 	@swift build --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/docs
@@ -97,4 +100,4 @@ ci: ## Run everything that must pass before a change is merged.
 clean: ## Remove everything that was built.
 	@rm -rf $(SCRATCH) Benchmarks/.build
 
-SOURCES = Package.swift Sources Tests Playground/Engine Playground/tests Firmware/Controls Firmware/Programs Benchmarks/Package.swift Benchmarks/Sources
+SOURCES = Package.swift Sources Tests Playground/Engine Playground/tests Firmware/Controls Firmware/Programs Benchmarks/Package.swift Benchmarks/Sources Examples

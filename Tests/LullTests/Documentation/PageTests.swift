@@ -32,4 +32,16 @@ struct PageTests {
         #expect(comments.samples.count >= count)
         #expect(try comments.missing(from: "Tests/LullTests/Documentation/CommentSamples.swift") == [])
     }
+
+    @Test("that is missing is named, and so is where it belongs")
+    func message() throws {
+        let article = try ArticleCode("Sources/Lull/Lull.docc/GettingStarted.md")
+        let elsewhere = "Tests/LullTests/Documentation/WaitSamples.swift"
+        let messages = try article.missing(from: elsewhere)
+        #expect(messages.count >= 5)
+        let line = try #require(article.samples.first?.split(separator: "\n").first)
+        let first = try #require(messages.first)
+        #expect(first.hasPrefix("Sources/Lull/Lull.docc/GettingStarted.md:"))
+        #expect(first.contains(elsewhere) && first.hasSuffix("line 1 on: \(line)"))
+    }
 }

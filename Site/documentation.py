@@ -62,7 +62,9 @@ class Documentation:
     def headings(self, place):
         sections = self.pages[place].get("primaryContentSections", [])
         blocks = [block for section in sections if section["kind"] == "content" for block in section["content"]]
-        return [(block["anchor"], block["text"]) for block in blocks if block["type"] == "heading" and block["level"] == 2]
+        # docc itself puts the heading "Overview" where an article begins.
+        headings = [(block["anchor"], block["text"]) for block in blocks if block["type"] == "heading" and block["level"] == 2]
+        return [one for one in headings if one[1] != "Overview"]
 
     def words(self, place):
         """Returns the text of an article, to be searched; of a declaration its abstract says enough."""
@@ -94,7 +96,7 @@ class Documentation:
         page = self.pages[place]
         metadata, text = page["metadata"], Text(page["references"], root)
         above = self.ancestors(place) if self.ancestors(place) != [place] else []
-        role = metadata.get("roleHeading", "").replace("Framework", "Module")
+        role = metadata.get("roleHeading", "Collection").replace("Framework", "Module")
         crumbs = "".join(f'<a href="{root}{quote(one)}">{html.escape(self.title(one))}</a> ' for one in above)
         title = html.escape(metadata["title"])
         is_code = page["kind"] == "symbol" and metadata.get("symbolKind") != "module" and metadata.get("role") != "collectionGroup"
@@ -201,8 +203,11 @@ class Text:
         if "url" not in target:
             return f"<dt>{self.reference(identifier)}</dt>"
         name = html.escape(target["title"], quote=False)
-        if target.get("fragments"):
-            name = f"<code>{self.tokens(target['fragments'], has_links=False)}</code>"
+        fragments = target.get("fragments", [])
+        if fragments:
+            # A long declaration is easier to find by its name.
+            is_short = sum(len(token["text"]) for token in fragments) <= 90
+            name = f"<code>{self.tokens(fragments, has_links=False) if is_short else wrap(name)}</code>"
         return f'<dt><a href="{self.address(target["url"])}">{name}</a></dt><dd>{abstract}</dd>'
 
     # MARK: - Declarations

@@ -11,7 +11,7 @@
     window.lullIndex = (index) => {
         entries = index.map(([title, group, place, description, more]) => ({
             title, group, place, description,
-            name: title.toLowerCase().replace(/\(.*/, ""), lower: title.toLowerCase(), all: ` ${group} ${description} `.toLowerCase(),
+            name: title.toLowerCase().replace(/\(.*/, ""), labels: title.toLowerCase(), all: ` ${group} ${description} `.toLowerCase(),
             more: ` ${more} `,
         }));
         show();
@@ -30,8 +30,10 @@
     function fit(entry, word) {
         if (entry.name === word) return 100;
         if (entry.name.startsWith(word)) return 60;
-        if (entry.lower.includes(" " + word)) return 40;
-        if (entry.lower.includes(word)) return 25;
+        if (entry.name.includes(" " + word)) return 40;
+        if (entry.name.includes(word)) return 25;
+        // Labels of arguments are in the names of many declarations.
+        if (entry.labels.includes(word)) return 5;
         if (entry.all.includes(" " + word)) return 8;
         if (entry.more.includes(` ${word} `)) return 4;
         return entry.all.includes(word) || entry.more.includes(word) ? 1 : 0;
@@ -42,7 +44,8 @@
         if (!entries || words.length === 0) return [];
         const found = [];
         for (const entry of entries) {
-            let score = entry.lower.includes(text.toLowerCase().trim()) ? 20 : 0;
+            // Pages with text come before declarations that fit as well.
+            let score = (entry.name.includes(text.toLowerCase().trim()) ? 20 : 0) + (entry.more.trim() ? 15 : 0);
             for (const word of words) {
                 const value = fit(entry, word);
                 if (value === 0) { score = -1; break; }

@@ -84,7 +84,7 @@ class SiteTest(unittest.TestCase):
     def test_finds_modules_types_members_articles_and_guides_first(self):
         self.open("")
         for text, title in {"LullRedis": "LullRedis", "debouncer": "Debouncer", "flushandwait": "flushAndWait()",
-                            "getting": "Getting started", "keyedthrottler": "KeyedThrottler", "operating": "Operating a store"}.items():
+                            "getting": "Getting started", "keyedthrottler": "KeyedThrottler", "operating": "Operating a store", "changing wait": "Changing the wait"}.items():
             with self.subTest(text):
                 self.assertEqual(self.search(text)[0], title)
 

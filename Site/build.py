@@ -144,7 +144,8 @@ class Site:
         def sections(target):
             if target != place or not headings:
                 return ""
-            return "<ul>" + "".join(f'<li><a href="#{html.escape(anchor)}">{html.escape(name)}</a></li>' for anchor, name in headings) + "</ul>"
+            items = (f'<li><a href="#{html.escape(anchor)}">{html.escape(name)}</a></li>' for anchor, name in headings)
+            return f"<ul>{''.join(items)}</ul>"
 
         above = [place, *docs.ancestors(place)] if place in docs.pages else []
 
@@ -156,15 +157,16 @@ class Site:
                     inner = sections(target)
                     # Collections of articles, such as the cookbook, show them.
                     if target in above and docs.pages[target]["metadata"].get("role") == "collectionGroup":
-                        inner += "<ul>" + "".join(item(*one, sections(one[0])) for _, group in docs.topics(target) for one in group) + "</ul>"
+                        articles = (item(*one, sections(one[0])) for _, group in docs.topics(target) for one in group)
+                        inner += f"<ul>{''.join(articles)}</ul>"
                     parts.append(item(target, name, inner))
             return f"<ul>{''.join(parts)}</ul>"
 
         guides = [item(self.place(path), name, sections(self.place(path))) for path, name in self.guides.items()]
         modules = [item(one, name, tree(one) if one in above else "") for one, name in docs.modules.items()]
         more = [item(self.place("CHANGELOG.md"), "Changes"), item("playground/", "Playground")]
-        groups = {"Guides": ("docs/", guides), "Modules": ("documentation/", modules), "More": ("", more)}
-        return "\n".join(f"<p>{name}</p><ul>{''.join(items)}</ul>" for name, (_, items) in groups.items())
+        groups = {"Guides": guides, "Modules": modules, "More": more}
+        return "\n".join(f"<p>{name}</p><ul>{''.join(items)}</ul>" for name, items in groups.items())
 
     def address(self, place, title, description):
         """Returns what only a page with an address can say of itself."""
@@ -264,8 +266,10 @@ class Site:
             title = docs.title(place)
             above = docs.title(docs.ancestors(place)[-1])
             long = title if is_article or above == title else f"{title} · {above}"
-            self.page(place, long, docs.content(place, root), sentence(docs.description(place)), root, docs.headings(place) if is_article else ())
-            self.found(title, "Module" if place in docs.modules else above, place, docs.description(place), docs.words(place))
+            description = docs.description(place)
+            headings = docs.headings(place) if is_article else ()
+            self.page(place, long, docs.content(place, root), sentence(description), root, headings)
+            self.found(title, "Module" if place in docs.modules else above, place, description, docs.words(place))
         items = "".join(f'<dt><a href="../{place}">{name}</a></dt><dd>{html.escape(docs.description(place))}</dd>'
                         for place, name in docs.modules.items())
         self.page("documentation/", "Modules", f'<h1>Modules</h1>\n<dl class="topics">{items}</dl>',

@@ -83,8 +83,10 @@ class SiteTest(unittest.TestCase):
 
     def test_finds_modules_types_members_articles_and_guides_first(self):
         self.open("")
-        for text, title in {"LullRedis": "LullRedis", "debouncer": "Debouncer", "flushandwait": "flushAndWait()",
-                            "getting": "Getting started", "keyedthrottler": "KeyedThrottler", "operating": "Operating a store", "changing wait": "Changing the wait"}.items():
+        first = {"LullRedis": "LullRedis", "debouncer": "Debouncer", "flushandwait": "flushAndWait()",
+                 "getting": "Getting started", "keyedthrottler": "KeyedThrottler", "operating": "Operating a store",
+                 "changing wait": "Changing the wait"}
+        for text, title in first.items():
             with self.subTest(text):
                 self.assertEqual(self.search(text)[0], title)
 

@@ -49,7 +49,7 @@ enum Tool {
         case .tune: return try Tuning.run(invocation.trace(), options)
         case .submit: return try SubmitCommand.run(invocation.operands, options)
         case .list: return try ListCommand.run(invocation.operands, options)
-        case .flush, .cancel: return try KeysCommand.run(subcommand, invocation.operands, options)
+        case .touch, .flush, .cancel: return try KeysCommand.run(subcommand, invocation.operands, options)
         case .status: return try StatusCommand.run(options)
         case .dead: return try DeadCommand.run(invocation.operands, options)
         case .workers: return try WorkersCommand.run(options)

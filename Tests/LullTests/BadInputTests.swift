@@ -73,7 +73,7 @@ struct BadInputTests {
             let lost = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = Debouncer(for: .seconds(2), combining: .merge(+=), whileRunning: .cancelRunning) { (_: Int) in }
             }
-            #expect(message(lost).contains("collect or merge with queue, or keep the latest value"))
+            #expect(message(lost).contains("use restart, or keep the latest value"))
             let tolerance = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = Debouncer(for: .seconds(2), options: .init(tolerance: .seconds(-1))) { (_: Int) in }
             }

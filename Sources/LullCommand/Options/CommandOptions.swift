@@ -32,7 +32,7 @@ struct CommandOptions {
             case .tune: [.summary, .json]
             // Its other formats are the table and --json.
             case .status: [.openmetrics]
-            case .submit, .work, .list, .flush, .cancel, .dead, .workers, .forget, .compact, .schema, .adopt: []
+            case .submit, .work, .list, .touch, .flush, .cancel, .dead, .workers, .forget, .compact, .schema, .adopt: []
             }
         }
     }

@@ -233,7 +233,7 @@ extension Option {
 
     /// What only few commands have.
     private static let own = [
-        Option("after", .own, of: [.submit], .duration, \.after, "the delay of this call alone"),
+        Option("after", .own, of: [.submit, .touch], .duration, \.after, "the delay of this call alone"),
         Option("token", .own, of: [.submit], .name("TOKEN"), \.token, "submits with the same token count once"),
         Option("ended", .own, of: [.list], \.listsEnds, "list what has ended: the newest 100, or --limit"),
         Option("limit", .own, of: [.list], .number, \.limit, "list the first N only"),
@@ -246,7 +246,8 @@ extension Option {
             ]),
         Option("all", .own, of: [.dead], \.takesAll, "retry or discard all dead runs of the namespace"),
         Option(
-            "json", .own, of: [.submit, .status, .list, .flush, .cancel, .dead, .workers], \.printsObjects,
+            "json", .own, of: [.submit, .status, .list, .touch, .flush, .cancel, .dead, .workers],
+            \.printsObjects,
             "print a JSON object for each, one a line",
             but: [
                 .submit: "print the receipt: the key, the generation (which grows with each submit of the key) and "
@@ -254,7 +255,8 @@ extension Option {
                 .status: "print a JSON object for each namespace, one a line",
                 .list: "print a JSON object for each, one a line; for an end with the generations that have ended, as "
                     + "in the receipts of lull submit",
-                .flush: "print the number in a JSON object", .cancel: "print the number in a JSON object",
+                .touch: "print the number in a JSON object", .flush: "print the number in a JSON object",
+                .cancel: "print the number in a JSON object",
                 .dead: "with list: print a JSON object for each, with its values",
             ]),
         Option(

@@ -8,6 +8,7 @@ enum Subcommand: String, CaseIterable {
     case work
     case status
     case list
+    case touch
     case flush
     case cancel
     case dead
@@ -55,5 +56,5 @@ extension Subcommand {
     var takesOperands: Bool { operands != .none || takesKey }
 
     /// Whether an operand may be a key, which may begin with a dash.
-    var takesKey: Bool { [.submit, .list, .flush, .cancel].contains(self) }
+    var takesKey: Bool { [.submit, .list, .touch, .flush, .cancel].contains(self) }
 }

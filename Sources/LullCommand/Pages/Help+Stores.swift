@@ -91,6 +91,18 @@ extension Help {
             """, options, "The exit status is 1 if there is nothing to list of a KEY.",
         ])
 
+    static let touch = Page(
+        "touch", "--store URL KEY…", "postpones pending values: still busy",
+        usage: ["lull touch --store URL [OPTION…] KEY…"],
+        [
+            """
+            Says "still busy" for the given keys, without a value: what is pending waits as long as after a submit, \
+            but no longer than --max-wait. Nothing else changes; with --throttle nothing does. Prints how many keys \
+            were touched.
+            """, options,
+            "The exit status is 1 if a KEY had no burst under way. The others are still touched.",
+        ])
+
     static let flush = Page(
         "flush", "--store URL [KEY…]", "makes pending values due now",
         usage: ["lull flush --store URL [OPTION…] [KEY…]"],

@@ -4,7 +4,8 @@ enum Help {
 
     /// The pages of all commands, in the order of lists.
     static let all = [
-        filter, run, simulate, tune, submit, work, status, list, flush, cancel, dead, workers, forget, compact, schema,
+        filter, run, simulate, tune, submit, work, status, list, touch, flush, cancel, dead, workers, forget, compact,
+        schema,
         adopt, completions, manual, versions,
         Page("help", "[COMMAND]", "explains a command", []),
     ]

@@ -191,6 +191,15 @@ final class CommandStore {
         }
     }
 
+    /// Postpones what is pending under keys, and returns 1 for each that had a burst under way, otherwise 0.
+    func touch(_ keys: [[UInt8]], wait: CoreDuration?, in namespace: String) throws(DurableError) -> [Int] {
+        try ask { store throws(DurableError) in
+            var counts: [Int] = []
+            for key in keys { counts.append(try await store.touch(key, in: namespace, wait: wait) ? 1 : 0) }
+            return counts
+        }
+    }
+
     /// Flushes what only one submitter has submitted.
     func flush(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> OwnFlush {
         try ask { store throws(DurableError) in

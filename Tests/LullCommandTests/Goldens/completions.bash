@@ -36,7 +36,7 @@ run | work) ;;
         return
     fi
     if [[ -z $command ]]; then
-        COMPREPLY=($(compgen -W 'filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man version help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version help --help --version' -- "$word"))
         return
     fi
     if [[ $current == --*=* ]]; then
@@ -162,6 +162,10 @@ run | work) ;;
         list:--namespace) kind=text ;;
         list:--patience) kind=text ;;
         list:--limit) kind=text ;;
+        touch:--store) kind=store ;;
+        touch:--namespace) kind=text ;;
+        touch:--patience) kind=text ;;
+        touch:--after) kind=text ;;
         flush:--store) kind=store ;;
         flush:--namespace) kind=text ;;
         flush:--patience) kind=text ;;
@@ -194,6 +198,7 @@ run | work) ;;
         work) options='--help --wait --throttle --max-wait --max-count --spacing --edges --delay-rule --combine --max-batch --null --kill-after --jobs --fail-fast --store --namespace --patience --change-policy --lease --max-attempts' ;;
         status) options='--help --format --color --store --namespace --patience --watch --json --fail-if' ;;
         list) options='--help --color --store --namespace --patience --ended --limit --watch --json' ;;
+        touch) options='--help --store --namespace --patience --after --json' ;;
         flush) options='--help --store --namespace --patience --json' ;;
         cancel) options='--help --store --namespace --patience --json' ;;
         dead) options='--help --color --store --namespace --patience --all --json' ;;
@@ -203,7 +208,7 @@ run | work) ;;
         schema) options='--help --store --apply' ;;
         adopt) options='--help --store' ;;
         completions) words='bash zsh fish' ;;
-        man | help) words='filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man version' ;;
+        man | help) words='filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version' ;;
         esac
         if [[ $current == -* ]]; then
             words=$options

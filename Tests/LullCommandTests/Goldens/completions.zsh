@@ -186,6 +186,15 @@ _lull() {
             '--watch[print the first keys every second]' \
             '--json[print a JSON object for each, one a line]'
         ;;
+    touch)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--namespace=[which of its namespaces (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--after=[the delay of this call alone]:value: ' \
+            '--json[print the number in a JSON object]'
+        ;;
     flush)
         _arguments -S \
             '--help[explain this command]' \
@@ -247,7 +256,7 @@ _lull() {
             '--store=[postgres\://USER@HOST/DATABASE]:store:_lull_stores'
         ;;
     completions) _arguments '1:shell:(bash zsh fish)' ;;
-    man|help) _arguments '1:command:(filter run simulate tune submit work status list flush cancel dead workers forget compact schema adopt completions man version)' ;;
+    man|help) _arguments '1:command:(filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version)' ;;
     esac
 }
 _lull_commands() {
@@ -261,6 +270,7 @@ _lull_commands() {
         'work:runs COMMAND for values that are due'
         'status:counts the work in a store'
         'list:lists keys, or what has ended'
+        'touch:postpones pending values\: still busy'
         'flush:makes pending values due now'
         'cancel:drops values not yet claimed'
         'dead:handles runs that failed for good'

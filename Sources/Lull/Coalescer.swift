@@ -28,14 +28,12 @@ public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendab
     }
 }
 
-// Calls for all keys are inlined into the user's module, as what they call is: see `Runtime+AllKeys.swift`.
 extension Coalescer {
     /// Executes now what is pending under any key, in the order in which the bursts began (<doc:Semantics>, section 5).
     ///
     /// Returns at once; the handlers run where they always do. All gates become idle: with a leading edge, the next
     /// submit is executed at once. The cost grows with the number of open keys. Submits of other threads meanwhile wait
     /// no longer than usual, and count as made after the flush.
-    @inlinable
     public func flush() {
         runtime.sweep(.flush)
     }
@@ -47,7 +45,6 @@ extension Coalescer {
     ///
     /// Inside a handler of the same debouncer, and inside those, it does not wait. If the awaiting task is cancelled, it
     /// returns at once, and the work goes on.
-    @inlinable
     public nonisolated(nonsending) func flushAndWait() async {
         await runtime.sweepAndWait(.flush)
     }
@@ -58,7 +55,6 @@ extension Coalescer {
     ///   execution whose handler then throws ends as ``Outcome/cancelled``. One whose handler has not been called yet,
     ///   because its actor or queue was busy, ends so, too, and its handler is not called. Synchronous handlers are not
     ///   interrupted.
-    @inlinable
     public func cancel(includingRunning: Bool = false) {
         runtime.sweep(.cancel(running: includingRunning))
     }
@@ -69,7 +65,6 @@ extension Coalescer {
     /// a second one that discards also drops what the first one left waiting.
     ///
     /// - Parameter discardingPending: Whether what is pending or has not started is dropped instead of executed.
-    @inlinable
     public func shutDown(discardingPending: Bool = false) {
         runtime.sweep(discardingPending ? .cancel(running: false) : .flush, closing: true)
     }
@@ -79,7 +74,6 @@ extension Coalescer {
     ///
     /// Inside a handler of the same debouncer, a completion or `onFailure` it does not wait. If the awaiting task is
     /// cancelled, it returns at once, and the work goes on.
-    @inlinable
     public nonisolated(nonsending) func shutDownAndWait(discardingPending: Bool = false) async {
         await runtime.sweepAndWait(discardingPending ? .cancel(running: false) : .flush, closing: true)
     }
@@ -88,39 +82,34 @@ extension Coalescer {
     ///
     /// A value that has just fallen due counts as ``LullCore/Counters/pending`` until the timer, or another call, has
     /// handled it. Reading the counters costs a lock; counting costs nothing more.
-    @inlinable
     public var counters: Counters {
-        runtime.lock.withLock { runtime.engine.counters }
+        runtime.lock.withLock { runtime.engine.tally }
     }
 
     /// Whether nothing is pending, waiting to start or running under any key, and all outcomes have been told. Costs a lock.
-    @inlinable
     public var isIdle: Bool {
         runtime.lock.withLock { runtime.engine.isIdle }
     }
 
     /// Whether a handler is running, for any key: for a spinner. Costs a lock.
-    @inlinable
     public var isRunning: Bool {
-        runtime.lock.withLock { runtime.engine.runningExecutions > 0 }
+        runtime.lock.withLock { runtime.engine.runningCount > 0 }
     }
 
     /// Whether a value is pending under any key: submitted, and not yet due; or held, after its execution was interrupted.
     ///
     /// A value that is due and waits to start, since its key or all slots are busy, is not pending in this sense,
     /// although ``LullCore/Counters/pending`` counts it.
-    @inlinable
     public var isPending: Bool {
-        timeUntilDue != nil || runtime.lock.withLock { runtime.engine.isHolding }
+        timeUntilDue != nil || runtime.lock.withLock { runtime.engine.heldCount > 0 }
     }
 
     /// The time until the first pending value falls due, or nil if nothing is pending. With many keys, this starts what
     /// is due by now, as the timer would.
     ///
     /// For a value that is due in the far future this is some 292 years.
-    @inlinable
     public var timeUntilDue: Duration? {
-        let now = runtime.clock.now()
+        let now = runtime.now
         return runtime.nextDue(at: now).map { Duration(now.duration(to: $0)) }
     }
 }

@@ -23,7 +23,6 @@ public final class Debouncer<Value: Sendable, Output: Sendable>:
     ///   - value: The value.
     ///   - delay: The quiet period from now on; a negative one counts as zero. If it exceeds `maxWait`, `maxWait`
     ///     rules.
-    @inlinable
     public func submit(_ value: Value, after delay: Duration) {
         runtime.submit(value, for: NoKey(), wait: CoreDuration(delay), promise: nil)
     }
@@ -51,7 +50,6 @@ public final class Debouncer<Value: Sendable, Output: Sendable>:
     /// Submits a value with a delay for this call, and returns its outcome.
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
-    @inlinable
     public nonisolated(nonsending) func outcome(
         of value: Value, after delay: Duration
     ) async throws(CancellationError) -> Outcome<Output> {

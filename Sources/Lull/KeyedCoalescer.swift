@@ -1,4 +1,4 @@
-public import LullCore
+internal import LullCore
 
 /// The common part of ``KeyedDebouncer`` and ``KeyedThrottler``, which coalesce values of the same key.
 public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
@@ -34,21 +34,17 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
     /// if the task has been cancelled already. A handler that awaits an outcome of its own key never returns.
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
-    @inlinable
     public nonisolated(nonsending) func outcome(
         of value: Value, for key: Key
     ) async throws(CancellationError) -> Outcome<Output> {
         try await runtime.outcome(of: value, for: key)
     }
 
-    // These calls are inlined into the user's module, so that the engine is specialised for its keys (`make bench ROWS=keyed`).
-
     /// Executes now what is pending under a key (<doc:Semantics>, section 5).
     ///
     /// Returns at once. If nothing is pending under the key, this costs a look-up.
-    @inlinable
     public func flush(_ key: Key) {
-        runtime.handle { engine, now in engine.flush(key, at: now) }
+        runtime.call(.flush, key)
     }
 
     /// Executes now what is pending under a key, and waits until this and any running execution of the key have ended.
@@ -57,9 +53,8 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
     ///
     /// Inside a handler of the same debouncer, and inside those, it does not wait. If the awaiting task is cancelled, it
     /// returns at once, and the work goes on.
-    @inlinable
     public nonisolated(nonsending) func flushAndWait(_ key: Key) async {
-        await runtime.handleAndWait(for: key) { engine, now in engine.flush(key, at: now) }
+        await runtime.flushAndWait(key)
     }
 
     /// Drops what is pending under a key, or is due and has not started (<doc:Semantics>, section 5).
@@ -67,48 +62,40 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
     /// - Parameters:
     ///   - key: The key.
     ///   - includingRunning: Whether a running execution of the key is cancelled as well, by cancelling its task.
-    @inlinable
     public func cancel(_ key: Key, includingRunning: Bool = false) {
-        runtime.handle { engine, now in engine.cancel(key, running: includingRunning, at: now) }
+        runtime.call(.cancel(running: includingRunning), key)
     }
 
     /// Whether nothing is pending under a key, waiting to start, or running, and the outcomes of its executions have been
     /// told.
-    @inlinable
     public func isIdle(_ key: Key) -> Bool {
-        runtime.lock.withLock { runtime.engine.isIdle(key) }
+        runtime.isIdle(key)
     }
 
     /// Whether a value is pending under a key: submitted, and not yet due; or held, after its execution was interrupted. One
     /// that is due and waits to start is not.
-    @inlinable
     public func isPending(_ key: Key) -> Bool {
-        let now = runtime.clock.now()
-        return runtime.lock.withLock { runtime.engine.isPending(key, at: now) }
+        runtime.isPending(key)
     }
 
     /// The time until what is pending under a key falls due, or nil if nothing is pending.
-    @inlinable
     public func timeUntilDue(_ key: Key) -> Duration? {
-        let now = runtime.clock.now()
-        return runtime.lock.withLock { runtime.engine.nextDue(key, at: now) }.map { Duration(now.duration(to: $0)) }
+        runtime.timeUntilDue(key)
     }
 
     /// The number of keys with an open gate or a value that waits to start. Together with ``restingKeyCount``, `capacity`
     /// bounds it. Costs a lock.
     ///
     /// Like ``Coalescer/counters``, it reflects what has been handled so far.
-    @inlinable
     public var openKeyCount: Int {
-        runtime.lock.withLock { runtime.engine.openKeyCount }
+        runtime.lock.withLock { runtime.engine.openCount }
     }
 
     /// The number of other keys that are remembered for their spacing alone (<doc:Semantics>, section 3). Costs a lock.
     ///
     /// They are forgotten with the next wake-up or, a few at a time, by later submits: none is made to forget them.
-    @inlinable
     public var restingKeyCount: Int {
-        runtime.lock.withLock { runtime.engine.restingKeyCount }
+        runtime.lock.withLock { runtime.engine.restingCount }
     }
 }
 
@@ -134,7 +121,6 @@ extension KeyedCoalescer where Value == Void {
     /// Requests an execution under a key, waits for the outcome of the request, and returns that (<doc:Outcomes>).
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
-    @inlinable
     public nonisolated(nonsending) func outcome(for key: Key) async throws(CancellationError) -> Outcome<Output> {
         try await runtime.outcome(of: (), for: key)
     }

@@ -34,7 +34,6 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Out
     ///   - key: The key.
     ///   - delay: The quiet period from now on; a negative one counts as zero. If it exceeds `maxWait`, `maxWait`
     ///     rules.
-    @inlinable
     public func submit(_ value: Value, for key: Key, after delay: Duration) {
         runtime.submit(value, for: key, wait: CoreDuration(delay), promise: nil)
     }
@@ -57,7 +56,6 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Out
     /// Submits a value under a key with a delay for this call, and returns its outcome.
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
-    @inlinable
     public nonisolated(nonsending) func outcome(
         of value: Value, for key: Key, after delay: Duration
     ) async throws(CancellationError) -> Outcome<Output> {

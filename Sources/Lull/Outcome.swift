@@ -38,7 +38,6 @@ public enum Outcome<Output: Sendable>: Sendable {
         }
     }
 
-    @usableFromInline
     init(_ fate: Fate) {
         switch fate {
         case .superseded: self = .superseded

@@ -47,7 +47,6 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
     /// if the task has been cancelled already. A handler that awaits an outcome of its own key never returns.
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
-    @inlinable
     public nonisolated(nonsending) func outcome(of value: Value) async throws(CancellationError) -> Outcome<Output> {
         try await runtime.outcome(of: value, for: NoKey())
     }
@@ -78,7 +77,6 @@ extension UnkeyedCoalescer where Value == Void {
     /// Requests an execution, waits for the outcome of the request, and returns that (<doc:Outcomes>).
     ///
     /// - Throws: `CancellationError` at once when the awaiting task is cancelled. The submit stays in force.
-    @inlinable
     public nonisolated(nonsending) func outcome() async throws(CancellationError) -> Outcome<Output> {
         try await runtime.outcome(of: (), for: NoKey())
     }

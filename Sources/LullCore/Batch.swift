@@ -21,22 +21,25 @@ public struct Batch<Value> {
     public var earlier: [Value]
 
     /// Creates a batch of one value.
-    @inlinable
     public init(_ value: Value) {
         self.value = value
         earlier = []
     }
 
+    /// Creates a batch of values, of which there must be one.
+    init(_ values: [Value]) {
+        var earlier = values
+        value = earlier.removeLast()
+        self.earlier = earlier
+    }
+
     /// The number of values.
-    @inlinable
     public var size: Int { earlier.count + 1 }
 
     /// All values, in the order in which they were submitted.
-    @inlinable
     public var values: [Value] { earlier.isEmpty ? [value] : earlier + [value] }
 
     /// Adds a value, and returns the one that it displaces, if any.
-    @inlinable
     @inline(__always)
     package mutating func add(_ other: consuming Value, by combination: Combination) -> Value? {
         switch combination {
@@ -53,7 +56,6 @@ public struct Batch<Value> {
     }
 
     /// Adds a value behind the others.
-    @inlinable
     @inline(__always)
     mutating func append(_ other: consuming Value) {
         earlier.append(value)
@@ -61,7 +63,6 @@ public struct Batch<Value> {
     }
 
     /// Adds the values of a later batch behind the others.
-    @usableFromInline
     mutating func append(_ later: Batch) {
         earlier.append(value)
         earlier.append(contentsOf: later.earlier)
@@ -69,7 +70,6 @@ public struct Batch<Value> {
     }
 
     /// Adds the values of a later execution, and returns those that are displaced, if any.
-    @usableFromInline
     package mutating func add(_ later: Batch, by combination: Combination) -> Batch? {
         switch combination {
         case .latest:

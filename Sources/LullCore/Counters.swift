@@ -30,7 +30,6 @@ public struct Counters: Hashable, Sendable {
     public var restarted = 0
 
     /// Creates counters that are all zero.
-    @inlinable
     public init() {}
 
     /// Whether ``submitted`` is the sum of the others: true at every instant, for tests to assert.
@@ -38,7 +37,6 @@ public struct Counters: Hashable, Sendable {
         submitted == executed + superseded + absorbed + cancelled + rejected + failed + pending + running
     }
 
-    @inlinable
     mutating func add(_ count: Int, _ fate: Fate) {
         switch fate {
         case .superseded: superseded += count

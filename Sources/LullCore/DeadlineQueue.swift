@@ -11,7 +11,6 @@
 ///
 /// The unsafe memory, chunks and buckets, pays in the rows `due` and `growth`: arrays checked at each move of an entry
 /// whether they were shared.
-@usableFromInline
 struct DeadlineQueue: ~Copyable {
     struct Bucket {
         /// Entries in any order. Only the first chunk has room. Nil if there are no entries.
@@ -30,7 +29,7 @@ struct DeadlineQueue: ~Copyable {
     /// The last instant popped. Nothing earlier is ever added.
     var last = Int64.min
     /// The entries at `last` itself, unless some of them are still to be redistributed.
-    @usableFromInline var ties = TieQueue()
+    var ties = TieQueue()
     /// A chain that is being redistributed, since `last` has come to it.
     var redistributing: Chunk?
     /// A chain whose entries the caller checks one by one, and pushes again if they are current.
@@ -54,12 +53,7 @@ struct DeadlineQueue: ~Copyable {
 
     init() {}
 
-    // Inlinable, or the compiler (6.3) crashes in Embedded Swift where it inlines the deinit into generic code.
-    @inlinable
-    deinit { deallocate() }
-
-    @usableFromInline
-    func deallocate() {
+    deinit {
         Chunk.deallocate(chain: redistributing)
         Chunk.deallocate(chain: detached)
         Chunk.deallocate(chain: spares)

@@ -5,27 +5,23 @@
 /// that never takes them leaves at most 16 of them behind.
 @frozen
 public struct Discarded: ~Copyable {
-    @usableFromInline var first: UnsafeMutableRawPointer?
-    @usableFromInline var count: Int
+    var first: UnsafeMutableRawPointer?
+    var count: Int
 
     static let limit = 16
 
-    @inlinable
-    init() {
+    package init() {
         count = 0
     }
 
-    @inlinable
     deinit {
         if first != nil { Self.free(first) }
     }
 
     /// Frees the memory; call it without holding a lock.
-    @inlinable
     public consuming func free() {}
 
     /// Adds a block of at least a word, aligned to it.
-    @usableFromInline
     mutating func add(_ block: UnsafeMutableRawPointer) {
         if count == Self.limit { self = Discarded() }
         block.storeBytes(of: first, as: UnsafeMutableRawPointer?.self)
@@ -34,14 +30,12 @@ public struct Discarded: ~Copyable {
     }
 
     /// Hands all blocks to the caller.
-    @inlinable
-    mutating func take() -> Discarded {
+    package mutating func take() -> Discarded {
         let all = self
         self = Discarded()
         return all
     }
 
-    @usableFromInline
     @inline(never)
     static func free(_ blocks: UnsafeMutableRawPointer?) {
         var next = blocks

@@ -16,7 +16,6 @@ public struct Execution<Key, Value> {
     /// The instant of the oldest submit behind it.
     public var first: CoreInstant
 
-    @inlinable
     init(run: RunID, key: Key, batch: Batch<Value>, due: Gate.Due) {
         self.run = run
         self.key = key
@@ -34,12 +33,11 @@ extension Execution: Sendable where Key: Sendable, Value: Sendable {}
 @frozen
 public struct RunID: Hashable, Sendable {
     /// The slot of its key.
-    @usableFromInline let slot: UInt32
+    package let slot: UInt32
     /// The number of the execution, counted by the engine.
     public let serial: UInt64
 
-    @inlinable
-    init(slot: UInt32, serial: UInt64) {
+    package init(slot: UInt32, serial: UInt64) {
         self.slot = slot
         self.serial = serial
     }
@@ -60,11 +58,9 @@ public enum RunState: Hashable, Sendable {
     case ended
 
     /// Whether it is to be cancelled.
-    @inlinable
     public var isCancelling: Bool { self == .cancelling || self == .interrupting }
 
     /// Whether the handler has not ended.
-    @inlinable
     public var isRunning: Bool { self == .running || isCancelling }
 }
 

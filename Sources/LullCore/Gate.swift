@@ -49,7 +49,6 @@ public struct Gate: Hashable, Sendable {
     }
 
     /// Creates an idle gate.
-    @inlinable
     public init() {
         quiet = .origin
         first = .origin
@@ -90,7 +89,6 @@ public struct Gate: Hashable, Sendable {
         public var first: CoreInstant
 
         /// Creates a batch from its parts; for engines that keep values elsewhere.
-        @inlinable
         public init(at: CoreInstant, edge: Edge, count: Int, first: CoreInstant) {
             self.at = at
             self.edge = edge
@@ -100,7 +98,6 @@ public struct Gate: Hashable, Sendable {
     }
 
     /// When what is pending falls due, or nil if nothing is.
-    @inlinable
     public func due(by policy: Policy) -> CoreInstant? {
         count == 0 ? nil : pendingDue(by: policy)
     }
@@ -109,7 +106,6 @@ public struct Gate: Hashable, Sendable {
     // slower, by a sixth (row `hot`).
 
     /// When what is pending falls due. Something must be pending.
-    @inlinable
     #if hasFeature(Embedded)
         @inline(__always)
     #endif
@@ -129,7 +125,6 @@ public struct Gate: Hashable, Sendable {
     }
 
     /// When the gate changes by itself: it executes what is pending, stops being open, or stops resting. It must not be idle.
-    @inlinable
     #if hasFeature(Embedded)
         @inline(__always)
     #endif
@@ -139,11 +134,9 @@ public struct Gate: Hashable, Sendable {
     }
 
     /// Whether the gate is open, and does not change by itself at `now` or before.
-    @inlinable
     func isOpen(beyond now: CoreInstant, by policy: Policy) -> Bool { isOpen && nextChange(by: policy) > now }
 
     /// Does what was due at `now` or before: at most one execution, recorded at its due instant.
-    @inlinable
     public mutating func settle(at now: CoreInstant, by policy: Policy) -> Due? {
         guard phase != .idle, nextChange(by: policy) <= now else { return nil }
         guard count > 0 else {
@@ -160,7 +153,7 @@ public struct Gate: Hashable, Sendable {
     }
 
     /// Begins what follows an execution: nothing is pending any more.
-    @inlinable
+    @usableFromInline
     mutating func fallDue(at instant: CoreInstant) {
         count = 0
         latest = instant
@@ -168,7 +161,7 @@ public struct Gate: Hashable, Sendable {
     }
 
     /// Ends being open: the gate becomes idle, or resting until the spacing has passed. Nothing must be pending.
-    @inlinable
+    @usableFromInline
     mutating func rest(at now: CoreInstant, by policy: Policy) {
         if next(by: policy) > now {
             phase = .resting
@@ -251,7 +244,6 @@ public struct Gate: Hashable, Sendable {
     }
 
     /// Executes what is pending on the edge `flush`, after ``settle(at:by:)``; the gate stops being open.
-    @inlinable
     public mutating func flush(at now: CoreInstant, by policy: Policy) -> Due? {
         guard phase != .idle else { return nil }
         let due = count == 0 ? nil : Due(at: now, edge: .flush, count: count, first: first)
@@ -268,14 +260,12 @@ public struct Gate: Hashable, Sendable {
 
     /// Postpones what is pending, or the end of the burst, as a submit would, after ``settle(at:by:)``: "still busy"
     /// (<doc:Semantics>, section 5). An idle gate and a throttle ignore it.
-    @inlinable
     public mutating func touch(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) {
         guard policy.kind == .debounce, isOpen else { return }
         postpone(at: now, wait: wait, by: policy)
     }
 
     /// Drops what is pending; the gate stops being open.
-    @inlinable
     public mutating func close(at now: CoreInstant, by policy: Policy) {
         count = 0
         rest(at: now, by: policy)
@@ -284,6 +274,6 @@ public struct Gate: Hashable, Sendable {
 
 extension Policy {
     /// Whether a gate stops being open with an execution: there is no leading edge for which it would have to stay so.
-    @inlinable
+    @usableFromInline
     var endsWithExecution: Bool { kind == .debounce && !edges.contains(.leading) }
 }

@@ -1,5 +1,4 @@
 /// What a ``Heap`` orders.
-@usableFromInline
 protocol HeapElement: BitwiseCopyable {
     /// Whether this element comes out before the other.
     func precedes(_ other: Self) -> Bool
@@ -11,7 +10,6 @@ protocol HeapElement: BitwiseCopyable {
 /// memory: copying millions of elements to a larger place would take longer than a lock may be held (row `holds`).
 ///
 /// - Complexity: O(log n) to insert or remove an element, O(1) to read the first one.
-@usableFromInline
 struct Heap<Element: HeapElement>: ~Copyable {
     private(set) var pages: [UnsafeMutablePointer<Element>] = []
     /// The number of elements that an only page has memory for; with further pages, all are full ones.
@@ -22,12 +20,7 @@ struct Heap<Element: HeapElement>: ~Copyable {
 
     init() {}
 
-    // Inlinable, or the compiler (6.3) crashes where it inlines the deinit into other code.
-    @inlinable
-    deinit { deallocate() }
-
-    @usableFromInline
-    func deallocate() {
+    deinit {
         for page in pages { page.deallocate() }
     }
 

@@ -3,7 +3,7 @@
 /// A key has this only while it has one or the other. An execution that has started runs, and then stays until the driver has
 /// told its outcome. The values that wait lie in the cell behind it (``Slab``).
 @usableFromInline
-struct KeyExecutions {
+package struct KeyExecutions {
     /// An execution that has started, until its outcome has been told.
     struct Run {
         let serial: UInt64
@@ -14,8 +14,8 @@ struct KeyExecutions {
         /// The instant of the oldest of these.
         let first: CoreInstant
         var phase: Phase
-        /// A number that the driver has attached; `UInt32.max` for none.
-        var attachment: UInt32
+        /// A number that the driver has attached; `UInt.max` for none.
+        var attachment: UInt
         /// The callers that wait for its end.
         var waiters: [WaiterID]
 
@@ -98,7 +98,9 @@ struct KeyExecutions {
     var others: [Run]
     var waiting: Waiting?
     /// Whether the values that wait are in the cell: not yet, if the owner has still to move them.
-    @usableFromInline var hasValues = false
+    var hasValues = false
+    /// What goes with the values that wait: the owner's business.
+    var companion: Companion?
 
     init(slot: UInt32) {
         self.slot = slot

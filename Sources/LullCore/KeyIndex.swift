@@ -12,7 +12,7 @@
 ///
 /// The segments are unsafe memory, and ``find(_:matches:)`` is inlined, for the sake of the rows `keyed` and `growth`.
 @usableFromInline
-struct KeyIndex: ~Copyable {
+package struct KeyIndex: ~Copyable {
     /// A handle on the memory of a segment, with what a search in it needs to know.
     @usableFromInline
     struct Segment {
@@ -106,12 +106,7 @@ struct KeyIndex: ~Copyable {
     /// Creates an index without keys and without memory.
     init() {}
 
-    // Inlinable, or the compiler (6.3) crashes in Embedded Swift where it inlines the deinit into generic code.
-    @inlinable
-    deinit { deallocate() }
-
-    @usableFromInline
-    func deallocate() {
+    deinit {
         guard let directory else { return }
         // From the end: a segment is deallocated with its lowest number, when its depth has been read for the last time.
         for number in (0..<directoryCount).reversed() where number & ~(-1 << Int(directory[number].depth)) == number {
@@ -123,13 +118,12 @@ struct KeyIndex: ~Copyable {
 
     @inlinable
     @inline(__always)
-    static func hash<Key: Hashable>(_ key: Key) -> UInt {
+    package static func hash<Key: Hashable>(_ key: Key) -> UInt {
         UInt(bitPattern: key.hashValue)
     }
 
     /// Stops the program unless the hash of a key is still the one under which it was stored.
-    @usableFromInline
-    static func check(_ isSame: Bool) {
+    package static func check(_ isSame: Bool) {
         // Only this prints its message in an optimised build.
         if !isSame { fatalError("Lull: a key's hash has changed while it was in use") }
     }
@@ -142,16 +136,15 @@ struct KeyIndex: ~Copyable {
 
     /// The bits of a hash that choose from the directory: the upper half. With an `Int` of 32 bits an entry of a segment
     /// has them as well, which tells fewer keys apart and does no harm.
-    @inlinable
     static func bits(_ hash: UInt) -> Int { Int(truncatingIfNeeded: hash >> UInt(UInt.bitWidth / 2)) }
 
     /// The number of a hash in the directory.
     @inlinable
-    func number(_ hash: UInt) -> Int { Self.bits(hash) & ~(-1 &<< Int(depth)) }
+    func number(_ hash: UInt) -> Int { Int(truncatingIfNeeded: hash >> UInt(UInt.bitWidth / 2)) & ~(-1 &<< Int(depth)) }
 
     /// Returns the slot that was stored under a hash and that `matches` confirms.
     @inlinable
-    func find(_ hash: UInt, matches: (UInt32) -> Bool) -> UInt32? {
+    package func find(_ hash: UInt, matches: (UInt32) -> Bool) -> UInt32? {
         guard let directory else { return nil }
         let segment = directory[number(hash)]
         let hash = UInt32(truncatingIfNeeded: hash)

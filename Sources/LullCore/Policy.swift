@@ -33,11 +33,9 @@ public struct Policy: Hashable, Sendable {
     @usableFromInline let largestCount: Int
 
     /// The longest time that a value of a debounce waits; nil if there is no limit.
-    @inlinable
     public var maxWait: CoreDuration? { longestWait == .infinite ? nil : longestWait }
 
     /// The number of pending submits that executes them without further waiting; nil if there is no limit.
-    @inlinable
     public var maxCount: Int? { largestCount == .max ? nil : largestCount }
 
     private init(

@@ -62,11 +62,9 @@ public enum WhileRunning: Hashable, Sendable {
     case skip
 
     /// The same, when the newer value falls due.
-    @inlinable
     public static var cancelRunning: WhileRunning { .cancelRunning(interrupting: .whenDue) }
 
     /// The same, when the newer value falls due.
-    @inlinable
     public static var restart: WhileRunning { .restart(interrupting: .whenDue) }
 
     /// Whether a submit that is accepted interrupts what is running.

@@ -2,7 +2,6 @@
 //
 // None of it is inlined: it runs once for 64 elements or fewer.
 extension Slab {
-    @usableFromInline
     @inline(never)
     mutating func addSegment() {
         precondition(segmentCount < (1 << 15) - 1, "more than two billion keys")
@@ -25,7 +24,6 @@ extension Slab {
     }
 
     /// Takes one more block of a segment into use.
-    @usableFromInline
     @inline(never)
     mutating func addBlock(to segment: UnsafeMutablePointer<Segment>) {
         if segment.pointee.blockCount == segment.pointee.capacity {
@@ -53,7 +51,6 @@ extension Slab {
     }
 
     /// Gives a block memory for more elements: the first block a few at a time, all others at once.
-    @usableFromInline
     @inline(never)
     mutating func grow(_ block: UnsafeMutablePointer<Block>, isFirst: Bool) {
         let capacity = isFirst ? max(1, min(block.pointee.capacity * 4, 64)) : 64
@@ -71,7 +68,6 @@ extension Slab {
         block.pointee.capacity = capacity
     }
 
-    @usableFromInline
     @inline(never)
     mutating func allocateFirst() {
         if segmentCount == 0 { addSegment() }
@@ -82,7 +78,6 @@ extension Slab {
     }
 
     /// Gives back the memory of an empty block.
-    @usableFromInline
     @inline(never)
     mutating func giveBack(_ block: UnsafeMutablePointer<Block>) {
         if let memory = block.pointee.memory { discarded.add(memory) }
@@ -91,7 +86,6 @@ extension Slab {
     }
 
     /// Gives back the blocks of a segment without elements: none of them has memory any more.
-    @usableFromInline
     @inline(never)
     mutating func giveBack(_ segment: UnsafeMutablePointer<Segment>) {
         if let blocks = segment.pointee.blocks { discarded.add(blocks) }
@@ -102,7 +96,6 @@ extension Slab {
     }
 
     /// Gives back, with no element left, all blocks but the first.
-    @usableFromInline
     @inline(never)
     mutating func trim() {
         segmentCount = 1

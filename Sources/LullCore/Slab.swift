@@ -17,54 +17,50 @@ package struct Slab<Element>: ~Copyable {
     struct Block {
         @usableFromInline var memory: UnsafeMutableRawPointer?
         /// A bit for every index that is taken.
-        @usableFromInline var occupancy: UInt64 = 0
+        var occupancy: UInt64 = 0
         /// The number of elements that there is memory for.
-        @usableFromInline var capacity: UInt32 = 0
+        var capacity: UInt32 = 0
         /// The next block of the segment that has a free index, if this one has; `UInt32.max` for none.
-        @usableFromInline var nextVacant: UInt32
+        var nextVacant: UInt32
     }
 
     @usableFromInline
     struct Segment {
         @usableFromInline var blocks: UnsafeMutablePointer<Block>?
         /// The number of elements.
-        @usableFromInline var count: UInt32 = 0
+        var count: UInt32 = 0
         /// The number of blocks in use, from the first one on.
-        @usableFromInline var blockCount: UInt32 = 0
+        var blockCount: UInt32 = 0
         /// The number of blocks that there is memory for.
-        @usableFromInline var capacity: UInt32 = 0
+        var capacity: UInt32 = 0
         /// A block in use that has a free index; `UInt32.max` for none.
-        @usableFromInline var firstVacant = UInt32.max
+        var firstVacant = UInt32.max
         /// The next segment that has a free index, if this one has; `UInt32.max` for none.
-        @usableFromInline var nextVacant: UInt32
+        var nextVacant: UInt32
     }
 
     @usableFromInline var segments: UnsafeMutablePointer<Segment>?
-    @usableFromInline var segmentCount: Int
+    var segmentCount: Int
     /// The number of segments that there is memory for.
-    @usableFromInline var segmentCapacity: Int
+    var segmentCapacity: Int
     /// A segment that has a free index; `UInt32.max` for none.
-    @usableFromInline var firstVacant: UInt32
-    @usableFromInline var elementCount: Int
+    var firstVacant: UInt32
+    var elementCount: Int
     /// The bytes from one element to the next.
     @usableFromInline let stride: Int
-    @usableFromInline let alignment: Int
+    let alignment: Int
     /// Moves what is in an element's cell to that of another one, which has been moved there already.
-    @usableFromInline let moveCell: CellMove?
+    let moveCell: CellMove?
     /// The memory of blocks that are empty.
-    @usableFromInline var discarded: Discarded
+    package var discarded: Discarded
 
-    @usableFromInline
     package typealias CellMove = (_ from: UnsafeMutablePointer<Element>, _ to: UnsafeMutablePointer<Element>) -> Void
 
     /// The number of elements.
-    @inlinable
     package var count: Int { elementCount }
 
-    @inlinable
     static var blocksPerSegment: Int { 1024 }
 
-    @inlinable
     static var elementsPerSegment: Int { 1 << 16 }
 
     /// Creates a slab without elements and without memory.
@@ -73,7 +69,6 @@ package struct Slab<Element>: ~Copyable {
     ///   - stride: The bytes of an element and its cell; a multiple of both alignments.
     ///   - alignment: The greater alignment.
     ///   - moveCell: Moves what is in a cell; nil if there are none.
-    @inlinable
     package init(
         stride: Int = MemoryLayout<Element>.stride, alignment: Int = MemoryLayout<Element>.alignment,
         moveCell: CellMove? = nil
@@ -88,7 +83,6 @@ package struct Slab<Element>: ~Copyable {
         discarded = Discarded()
     }
 
-    @inlinable
     deinit {
         forEach { _, element in element.deinitialize(count: 1) }
         deallocate()
@@ -114,25 +108,24 @@ package struct Slab<Element>: ~Copyable {
     package subscript(index: UInt32) -> UnsafeMutablePointer<Element> {
         assert(contains(index), "no element at index \(index)")
         // Proof: an index that is taken lies in a block that has memory.
-        return element(Int(index & 63), in: block(of: index).pointee.memory.unsafelyUnwrapped)
+        let block = segments.unsafelyUnwrapped[Int(index >> 16)].blocks.unsafelyUnwrapped[Int(index >> 6 & 1023)]
+        return (block.memory.unsafelyUnwrapped + Int(index & 63) &* stride).assumingMemoryBound(to: Element.self)
     }
 
     /// The element with a number in the memory of a block.
-    @inlinable
     @inline(__always)
     func element(_ number: Int, in memory: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Element> {
         (memory + number &* stride).assumingMemoryBound(to: Element.self)
     }
 
     /// The block of an index. There must be one.
-    @inlinable
     func block(of index: UInt32) -> UnsafeMutablePointer<Block> {
         // Proof: the precondition.
         segments.unsafelyUnwrapped[Int(index >> 16)].blocks.unsafelyUnwrapped + Int(index >> 6 & 1023)
     }
 
     /// Whether an index is taken.
-    @inlinable
+    @usableFromInline
     package func contains(_ index: UInt32) -> Bool {
         let (number, block) = (Int(index >> 16), Int(index >> 6 & 1023))
         guard number < segmentCount, let segments, block < Int(segments[number].blockCount),
@@ -142,7 +135,6 @@ package struct Slab<Element>: ~Copyable {
     }
 
     /// Adds an element, and returns its index.
-    @inlinable
     package mutating func insert(_ element: consuming Element) -> UInt32 {
         if firstVacant == .max { addSegment() }
         let number = firstVacant
@@ -163,13 +155,11 @@ package struct Slab<Element>: ~Copyable {
     }
 
     /// Allocates the memory for a first element, so that inserting it takes no longer than it must.
-    @inlinable
     package mutating func prepare() {
         if blockCount == 0 || block(of: 0).pointee.capacity == 0 { allocateFirst() }
     }
 
     /// Removes and returns an element.
-    @inlinable
     package mutating func remove(_ index: UInt32) -> Element {
         let element = self[index].move()
         free(index)
@@ -177,21 +167,18 @@ package struct Slab<Element>: ~Copyable {
     }
 
     /// Moves an element to uninitialised memory.
-    @inlinable
     package mutating func move(_ index: UInt32, to destination: UnsafeMutablePointer<Element>) {
         destination.moveInitialize(from: self[index], count: 1)
         free(index)
     }
 
     /// Removes an element.
-    @inlinable
     package mutating func discard(_ index: UInt32) {
         self[index].deinitialize(count: 1)
         free(index)
     }
 
     /// Frees the index of an element that has been moved away or deinitialised.
-    @inlinable
     mutating func free(_ index: UInt32) {
         let (number, blockNumber) = (index >> 16, index >> 6 & 1023)
         // Proof: an index that is taken lies in a block.
@@ -216,14 +203,12 @@ package struct Slab<Element>: ~Copyable {
     // MARK: - Visiting all
 
     /// No element is in the block with this number or a later one; a block has 64 elements.
-    @inlinable
     package var blockCount: Int {
         guard segmentCount > 0, let segments else { return 0 }
         return (segmentCount - 1) * Self.blocksPerSegment + Int(segments[segmentCount - 1].blockCount)
     }
 
     /// Calls `body` with every element and its index.
-    @inlinable
     package func forEach(_ body: (UInt32, UnsafeMutablePointer<Element>) -> Void) {
         forEach(inBlocks: 0..<blockCount, body)
     }
@@ -232,7 +217,6 @@ package struct Slab<Element>: ~Copyable {
     ///
     /// A caller that cannot visit all elements at once asks for a few blocks at a time, up to ``blockCount``. An element
     /// that stays in the slab meanwhile is visited once, since none moves.
-    @inlinable
     package func forEach(inBlocks range: Range<Int>, _ body: (UInt32, UnsafeMutablePointer<Element>) -> Void) {
         guard let segments else { return }
         var number = range.lowerBound

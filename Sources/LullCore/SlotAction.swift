@@ -1,6 +1,5 @@
 /// What the owner of a ``SlotEngine`` has to do with keys and values.
-@usableFromInline
-enum SlotAction {
+package enum SlotAction {
     /// Start an execution of a slot's key: with what is pending in the slot; or, if `executions` is not `UInt32.max`, with
     /// this number of the values that wait there, from the front.
     case start(slot: UInt32, executions: UInt32, values: Int, serial: UInt64, Gate.Due)
@@ -22,7 +21,7 @@ enum SlotAction {
 
 /// What the owner of a ``SlotEngine`` has to do with a submitted value.
 @usableFromInline
-enum Placement {
+package enum Placement {
     /// Put it in the cell of the slot, where nothing is.
     case alone
     /// Put it in place of the pending value, which is superseded.
@@ -33,4 +32,13 @@ enum Placement {
     case displaced(Fate)
     /// Nothing was done: take the slow path.
     case undecided
+
+    /// The fate of what is displaced, if anything is.
+    package var fateOfDisplaced: Fate? {
+        switch self {
+        case .instead: .superseded
+        case .displaced(let fate): fate
+        case .alone, .behind, .undecided: nil
+        }
+    }
 }

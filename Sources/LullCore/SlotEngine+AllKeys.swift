@@ -3,8 +3,7 @@ extension SlotEngine {
     // MARK: - One key
 
     /// Carries out a call on one key: ``Engine/flush(_:at:)`` and ``Engine/cancel(_:running:at:)``.
-    @usableFromInline
-    mutating func call(_ kind: Sweep.Kind, at index: UInt32, _ instant: CoreInstant) {
+    package mutating func call(_ kind: Sweep.Kind, at index: UInt32, _ instant: CoreInstant) {
         let now = advanceNow(to: instant)
         if index != .max, applyPendingSweeps(to: index) { apply(kind, to: index, at: now) }
     }
@@ -18,8 +17,7 @@ extension SlotEngine {
     }
 
     /// Carries out a touch on one key: ``Engine/touch(_:at:wait:)``.
-    @usableFromInline
-    mutating func touch(_ index: UInt32, at instant: CoreInstant, wait: CoreDuration?) {
+    package mutating func touch(_ index: UInt32, at instant: CoreInstant, wait: CoreDuration?) {
         let now = advanceNow(to: instant)
         guard index != .max, applyPendingSweeps(to: index) else { return }
         let slot = slots[index]
@@ -102,19 +100,16 @@ extension SlotEngine {
     // MARK: - All at once
 
     /// Refuses submits from now on.
-    @usableFromInline
-    mutating func close() {
+    package mutating func close() {
         isClosed = true
         needsSlowPath = true
     }
 
     /// Holds no values from now on: ``Engine/stopHolding(flushing:)``.
-    @usableFromInline
-    mutating func stopHolding(flushing: Bool) { heldRule = flushing ? .flush : .drop }
+    package mutating func stopHolding(flushing: Bool) { heldRule = flushing ? .flush : .drop }
 
     /// Carries out a call for all keys at once: ``Engine/sweep(_:at:)``.
-    @usableFromInline
-    mutating func sweep(_ kind: Sweep.Kind, at instant: CoreInstant) {
+    package mutating func sweep(_ kind: Sweep.Kind, at instant: CoreInstant) {
         let now = advanceNow(to: instant)
         advance(to: now, limit: .max)
         finishSweeps()
@@ -139,8 +134,7 @@ extension SlotEngine {
     // MARK: - In portions
 
     /// Begins a call for all keys: ``Engine/beginSweep(_:at:waiter:)``.
-    @usableFromInline
-    mutating func beginSweep(_ kind: Sweep.Kind, at instant: CoreInstant, waiter: WaiterID?) -> Sweep {
+    package mutating func beginSweep(_ kind: Sweep.Kind, at instant: CoreInstant, waiter: WaiterID?) -> Sweep {
         let now = advanceNow(to: instant)
         sweepNumber &+= 1
         sweeps.append(Sweep.Mark(number: sweepNumber, kind: kind, at: now, waiter: waiter))
@@ -153,8 +147,7 @@ extension SlotEngine {
     }
 
     /// Carries out a portion of a call for all keys: ``Engine/continueSweep(_:limit:)``.
-    @usableFromInline
-    mutating func continueSweep(_ sweep: inout Sweep, limit: Int) {
+    package mutating func continueSweep(_ sweep: inout Sweep, limit: Int) {
         guard let mark = sweeps.first(where: { $0.number == sweep.number }) else {
             // Another call has applied this one to every key.
             sweep.hasFinished = true
@@ -240,8 +233,7 @@ extension SlotEngine {
     }
 
     /// Whether nothing of a key is pending, waiting or running, and every outcome of the key has been told.
-    @usableFromInline
-    func isIdle(_ index: UInt32) -> Bool {
+    package func isIdle(_ index: UInt32) -> Bool {
         if index == .max { return true }
         let slot = slots[index]
         if isUnderWay(at: index, { if case .cancel = $0 { true } else { false } }) {
@@ -251,8 +243,7 @@ extension SlotEngine {
     }
 
     /// Whether values of a key are held, as if everything due at `instant` or before had been done.
-    @usableFromInline
-    func isHeld(_ index: UInt32, at instant: CoreInstant) -> Bool {
+    package func isHeld(_ index: UInt32, at instant: CoreInstant) -> Bool {
         guard index != .max, isHeld(slots[index]), !isUnderWay(at: index, { $0 != .dropUnreachable }) else {
             return false
         }
@@ -262,8 +253,7 @@ extension SlotEngine {
     }
 
     /// When what is pending at a slot falls due, as if everything due at `instant` or before had been done.
-    @usableFromInline
-    func nextDue(_ index: UInt32, at instant: CoreInstant) -> CoreInstant? {
+    package func nextDue(_ index: UInt32, at instant: CoreInstant) -> CoreInstant? {
         guard index != .max, !isUnderWay(at: index, { $0 != .dropUnreachable }) else { return nil }
         var gate = slots[index].pointee.gate
         _ = gate.settle(at: max(now, instant), by: setup.policy)
@@ -272,8 +262,7 @@ extension SlotEngine {
     }
 
     /// When the next value of any key falls due, as if everything due at `instant` or before had been done.
-    @usableFromInline
-    func nextDue(at instant: CoreInstant) -> CoreInstant? {
+    package func nextDue(at instant: CoreInstant) -> CoreInstant? {
         var earliest: CoreInstant?
         slots.forEach { index, _ in
             if let due = nextDue(index, at: instant) { earliest = min(due, earliest ?? due) }

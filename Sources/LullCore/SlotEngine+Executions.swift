@@ -205,8 +205,7 @@ extension SlotEngine {
     // MARK: - Ends
 
     /// Reports the end of an execution, and returns what became of its submits: ``Engine/ended(_:_:telling:)``.
-    @usableFromInline
-    mutating func ended(_ run: RunID, _ ending: Ending, telling steps: Int) -> Verdict {
+    package mutating func ended(_ run: RunID, _ ending: Ending, telling steps: Int) -> Verdict {
         let index = settledExecutions(of: run)
         guard index != .max, case let executions = keyExecutions[index],
             let ended = executions.pointee.end(run.serial, telling: steps)
@@ -242,8 +241,7 @@ extension SlotEngine {
     }
 
     /// Reports the end of a step of telling: ``Engine/told(_:)``.
-    @usableFromInline
-    mutating func told(_ run: RunID) {
+    package mutating func told(_ run: RunID) {
         let index = settledExecutions(of: run)
         guard index != .max, case let executions = keyExecutions[index],
             let steps = executions.pointee.endStep(run.serial)
@@ -254,8 +252,7 @@ extension SlotEngine {
     }
 
     /// Applies the calls for all keys that are under way to the key of a run.
-    @usableFromInline
-    mutating func settle(_ run: RunID) { _ = settledExecutions(of: run) }
+    package mutating func settle(_ run: RunID) { _ = settledExecutions(of: run) }
 
     /// Applies the calls for all keys that are under way to the key of a run, and returns the index of its executions.
     private mutating func settledExecutions(of run: RunID) -> UInt32 {
@@ -384,12 +381,10 @@ extension SlotEngine {
     // MARK: - Questions about a run
 
     /// The state of an execution.
-    @usableFromInline
-    func state(of run: RunID) -> RunState { executions(of: run)?.pointee.find(run.serial)?.state ?? .ended }
+    package func state(of run: RunID) -> RunState { executions(of: run)?.pointee.find(run.serial)?.state ?? .ended }
 
     /// Attaches a number to an execution that is running: ``Engine/attach(_:to:)``.
-    @usableFromInline
-    mutating func attach(_ number: UInt32, to run: RunID) -> RunState {
+    package mutating func attach(_ number: UInt, to run: RunID) -> RunState {
         var state = RunState.ended
         guard let executions = executions(of: run) else { return state }
         executions.pointee.changeRuns { other in
@@ -400,37 +395,32 @@ extension SlotEngine {
         return state
     }
 
-    /// The number that is attached to an execution that is running; `UInt32.max` for none.
-    @usableFromInline
-    func attachment(of run: RunID) -> UInt32 { executions(of: run)?.pointee.find(run.serial)?.attachment ?? .max }
+    /// The number that is attached to an execution that is running; `UInt.max` for none.
+    package func attachment(of run: RunID) -> UInt { executions(of: run)?.pointee.find(run.serial)?.attachment ?? .max }
 
     // MARK: - Callers that wait
 
     /// Lets a caller wait for the ends of what runs and waits at a slot, and returns whether there is anything.
-    @usableFromInline
-    mutating func addWaiter(_ waiter: WaiterID, at index: UInt32) -> Bool {
+    package mutating func addWaiter(_ waiter: WaiterID, at index: UInt32) -> Bool {
         guard index != .max, let executions = executions(of: slots[index]) else { return false }
         return setAwaited(executions.pointee.add(waiter), by: waiter)
     }
 
     /// Lets a caller wait for the ends of what runs and waits, and returns whether there is anything.
-    @usableFromInline
-    mutating func addWaiter(_ waiter: WaiterID) -> Bool {
+    package mutating func addWaiter(_ waiter: WaiterID) -> Bool {
         var awaited = 0
         keyExecutions.forEach { _, executions in awaited += executions.pointee.add(waiter) }
         return setAwaited(awaited, by: waiter)
     }
 
     /// Withdraws a caller that waits for a slot's key.
-    @usableFromInline
-    mutating func removeWaiter(_ waiter: WaiterID, at index: UInt32) {
+    package mutating func removeWaiter(_ waiter: WaiterID, at index: UInt32) {
         guard let left = waiters[waiter], index != .max, let executions = executions(of: slots[index]) else { return }
         _ = setAwaited(left - executions.pointee.remove(waiter), by: waiter)
     }
 
     /// Withdraws a caller from the executions of some blocks, and returns whether nothing is kept for it any more.
-    @usableFromInline
-    mutating func removeWaiter(_ waiter: WaiterID, fromBlocks blocks: Range<Int>) -> Bool {
+    package mutating func removeWaiter(_ waiter: WaiterID, fromBlocks blocks: Range<Int>) -> Bool {
         guard var left = waiters[waiter] else { return true }
         keyExecutions.forEach(inBlocks: blocks) { _, executions in left -= executions.pointee.remove(waiter) }
         return !setAwaited(left, by: waiter)

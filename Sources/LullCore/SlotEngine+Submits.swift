@@ -7,7 +7,7 @@ extension SlotEngine {
     /// It adds no actions.
     @inlinable
     @inline(__always)
-    mutating func submitFastPath(
+    package mutating func submitFastPath(
         _ slot: UnsafeMutablePointer<Slot>, at instant: CoreInstant, wait: CoreDuration?
     ) -> Placement {
         if instant > now { now = instant }
@@ -45,8 +45,7 @@ extension SlotEngine {
     ///
     /// - Parameter found: The slot of the key; `UInt32.max` for none.
     /// - Returns: The slot, settled. `UInt32.max` if there is none: the second step is ``addSlot(hash:)`` then.
-    @usableFromInline
-    mutating func beginSubmit(at found: UInt32, at instant: CoreInstant) -> UInt32 {
+    package mutating func beginSubmit(at found: UInt32, at instant: CoreInstant) -> UInt32 {
         let now = advanceNow(to: instant)
         tally.submitted += 1
         guard !isClosed else { return .max }
@@ -68,8 +67,7 @@ extension SlotEngine {
     ///
     /// - Parameter index: The slot; `UInt32.max` if no key may be added.
     /// - Returns: Where the value belongs. The owner puts it there before it does the actions.
-    @usableFromInline
-    mutating func submit(at index: UInt32, wait: CoreDuration?) -> Placement {
+    package mutating func submit(at index: UInt32, wait: CoreDuration?) -> Placement {
         guard index != .max else {
             tally.rejected += 1
             return .displaced(.rejected(isClosed ? .shutDown : .overCapacity))
@@ -123,8 +121,7 @@ extension SlotEngine {
     // MARK: - Time
 
     /// Does everything that was due at `instant` or before: ``Engine/advance(to:limit:)``.
-    @usableFromInline
-    mutating func advance(to instant: CoreInstant, limit: Int) {
+    package mutating func advance(to instant: CoreInstant, limit: Int) {
         let now = advanceNow(to: instant)
         var budget = limit.multipliedReportingOverflow(by: Self.stepsPerKey).overflow ? .max : limit * Self.stepsPerKey
         while budget > 0, let entry = deadlines.pop(notAfter: now, budget: &budget) {

@@ -5,24 +5,26 @@
 /// and the owner does that, in order, before the next call. Until then a slot and executions that are no longer needed
 /// keep their numbers.
 @usableFromInline
-struct SlotEngine: ~Copyable {
+package struct SlotEngine: ~Copyable {
     /// The state of one key.
     @usableFromInline
-    struct Slot {
-        @usableFromInline var gate = Gate()
+    package struct Slot {
+        @usableFromInline package var gate = Gate()
         /// Both ``gauge`` and ``compactionPass``: one byte more would make a slot eight bytes larger (row `memory`).
         var flags: UInt8 = 0
         /// The last call for all keys that has been applied to this one.
         var sweep: UInt16
         /// The index of the key's executions; `UInt32.max` for none.
-        @usableFromInline var executions = UInt32.max
+        package var executions = UInt32.max
         /// The instant of a gate's entry: in `deadlines` while something is pending, and in `idleQueue` otherwise, unless the
         /// gate is idle. It is never later than the gate's next change, and postponed only when it has come.
         @usableFromInline var scheduled = CoreInstant.farPast
         /// The number of the burst, in the order in which bursts began.
         var burst: UInt64 = 0
         /// The hash of the key.
-        @usableFromInline let hash: UInt
+        package let hash: UInt
+        /// What goes with the pending value: the owner's business.
+        @usableFromInline package var companion: AnyObject?
 
         /// The number of keys that includes this one.
         var gauge: Gauge {
@@ -60,26 +62,28 @@ struct SlotEngine: ~Copyable {
     // cache lines.
 
     /// The last instant handled.
-    @usableFromInline var now = CoreInstant.farPast
+    @usableFromInline package var now = CoreInstant.farPast
     /// The slot of the last submit: a burst at one key needs no hashing. `UInt32.max` for none.
-    @usableFromInline var recentSlot = UInt32.max
+    @usableFromInline package var recentSlot = UInt32.max
+    /// The hash of the key that was looked up last: that of a new key need not be computed again.
+    @usableFromInline package var lookedUpHash: UInt = 0
     /// Whether no submit may take the fast path: after a shut-down, while a call for all keys is under way, and where a submit
     /// interrupts what is running.
-    @usableFromInline var needsSlowPath: Bool
+    @usableFromInline package var needsSlowPath: Bool
     /// Whether the alarm has moved since the owner last looked.
-    @usableFromInline var movesAlarm = false
-    @usableFromInline var tally = Counters()
+    package var movesAlarm = false
+    @usableFromInline package var tally = Counters()
 
-    @usableFromInline let setup: Setup
-    @usableFromInline var slots: Slab<Slot>
-    @usableFromInline var keyIndex = KeyIndex()
+    @usableFromInline package let setup: Setup
+    @usableFromInline package var slots: Slab<Slot>
+    @usableFromInline package var keyIndex = KeyIndex()
     /// What the owner has to do before the next call, in order: ``actionCount`` of them. The memory is used again.
-    @usableFromInline var actions: [SlotAction] = []
-    @usableFromInline var actionCount = 0
-    @usableFromInline var isClosed = false
-    @usableFromInline var nextAlarm = CoreInstant.farFuture
+    package var actions: [SlotAction] = []
+    package var actionCount = 0
+    package var isClosed = false
+    package var nextAlarm = CoreInstant.farFuture
     /// The number of keys, without those that are forgotten and have still to be released.
-    @usableFromInline var keyCount = 0
+    package var keyCount = 0
     /// When pending values fall due.
     var deadlines = DeadlineQueue()
     /// When gates that have nothing pending may be forgotten. No wake-up is made for it.
@@ -87,26 +91,26 @@ struct SlotEngine: ~Copyable {
     /// The number of bursts begun.
     var burstCount: UInt64 = 0
     /// The number of keys with an open gate or a waiting value.
-    @usableFromInline var openCount = 0
+    package var openCount = 0
     /// The number of the others whose gates are resting.
-    @usableFromInline var restingCount = 0
+    package var restingCount = 0
 
-    @usableFromInline var keyExecutions: Slab<KeyExecutions>
+    package var keyExecutions: Slab<KeyExecutions>
     /// The number of submits that are due and wait to start.
-    @usableFromInline var waitingSubmits = 0
+    @usableFromInline package var waitingSubmits = 0
     /// The number of executions running.
-    @usableFromInline var runningCount = 0
+    package var runningCount = 0
     /// The number of executions started.
     var startCount: UInt64 = 0
     var startQueue = Heap<QueuedStart>()
     /// The number of keys that hold values.
-    @usableFromInline var heldCount = 0
+    package var heldCount = 0
     /// What becomes of values that an interrupted execution gives back, and that nothing newer waits for.
     var heldRule = HeldRule.hold
     /// Whether ``startWaiting()`` is running.
     var isStartingWaiting = false
     /// The number of due values that have joined or replaced one that waited to start.
-    @usableFromInline var joinedCount = 0
+    package var joinedCount = 0
     /// The number of values that have fallen due.
     var dueCount: UInt64 = 0
     /// How many executions each caller still waits for.
@@ -117,8 +121,7 @@ struct SlotEngine: ~Copyable {
     var sweepNumber: UInt16 = 0
 
     /// Creates an engine with nothing pending, from slabs for its slots and executions.
-    @usableFromInline
-    init(_ setup: Setup, slots: consuming Slab<Slot>, executions: consuming Slab<KeyExecutions>) {
+    package init(_ setup: Setup, slots: consuming Slab<Slot>, executions: consuming Slab<KeyExecutions>) {
         self.setup = setup
         needsSlowPath = setup.whileRunning.interruptsWhenSubmitted
         self.slots = slots
@@ -134,11 +137,16 @@ struct SlotEngine: ~Copyable {
 
     // Functions that change nothing are inlined: a call from one that does copies the engine.
 
+    /// Whether nothing is pending, waiting or running under any key, and every outcome has been told.
+    package var isIdle: Bool { tally.pending == 0 && keyExecutions.count == 0 }
+
+    /// Whether all values are kept.
+    package var collects: Bool { setup.combination == .collect }
+
     // MARK: - Actions
 
     /// Removes all actions, which the owner has done.
-    @usableFromInline
-    mutating func clearActions() {
+    package mutating func clearActions() {
         actionCount = 0
         if actions.count > 256 { actions = [] }
     }
@@ -149,12 +157,10 @@ struct SlotEngine: ~Copyable {
     }
 
     /// Frees a slot whose cell is empty: ``SlotAction/release(slot:)``.
-    @usableFromInline
-    mutating func free(slot: UInt32) { slots.discard(slot) }
+    package mutating func free(slot: UInt32) { slots.discard(slot) }
 
     /// Frees executions whose cell is empty: ``SlotAction/retire(executions:)``.
-    @usableFromInline
-    mutating func free(executions: UInt32) { keyExecutions.discard(executions) }
+    package mutating func free(executions: UInt32) { keyExecutions.discard(executions) }
 
     // MARK: - Slots
 
@@ -164,8 +170,7 @@ struct SlotEngine: ~Copyable {
 
     /// Adds the slot of a new key, whose key the owner has to store at once, and returns its index; `UInt32.max` if no key
     /// may be added.
-    @usableFromInline
-    mutating func addSlot(hash: UInt) -> UInt32 {
+    package mutating func addSlot(hash: UInt) -> UInt32 {
         guard !isClosed, hasRoom(for: .max) else { return .max }
         let index = slots.insert(Slot(sweep: sweepNumber, hash: hash))
         keyIndex.insert(hash, slot: index) { slots[$0].pointee.hash }
@@ -276,8 +281,7 @@ struct SlotEngine: ~Copyable {
     static var compactionSteps: Int { 8 }
 
     /// Determines when the next value of any key falls due, a little at a time: ``Engine/refineNextDue(at:budget:)``.
-    @usableFromInline
-    mutating func refineNextDue(at instant: CoreInstant, budget: Int) -> (isExact: Bool, due: CoreInstant?) {
+    package mutating func refineNextDue(at instant: CoreInstant, budget: Int) -> (isExact: Bool, due: CoreInstant?) {
         let now = max(now, instant)
         for _ in 0..<max(budget, 1) {
             if let entry = deadlines.popDetached() {

@@ -5,7 +5,6 @@
 /// so that the front of one run comes out in a row.
 ///
 /// - Complexity: O(1) amortised to add an entry, apart from sorting it with 255 others; O(log n) to remove the oldest one.
-@usableFromInline
 struct TieQueue: ~Copyable {
     typealias Entry = DeadlineQueue.Entry
     typealias Chunk = DeadlineQueue.Chunk
@@ -33,12 +32,7 @@ struct TieQueue: ~Copyable {
     /// The number of entries.
     private(set) var count = 0
 
-    // Inlinable, or the compiler (6.3) crashes in Embedded Swift where it inlines the deinit into generic code.
-    @inlinable
-    deinit { deallocate() }
-
-    @usableFromInline
-    func deallocate() {
+    deinit {
         for position in 0..<runs.count { runs[position].chunk.deallocate() }
         gathering?.deallocate()
     }

@@ -14,7 +14,6 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
     }
 
     /// The instant from which the driver counts.
-    @inlinable
     public static var origin: CoreInstant { CoreInstant(nanoseconds: 0) }
 
     /// Later than everything that happens: what is due here never falls due by itself.
@@ -36,7 +35,6 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
 
     /// Returns how much later `other` is; negative if it is earlier, and ``CoreDuration/infinite`` if that is too long to
     /// count.
-    @inlinable
     public func duration(to other: CoreInstant) -> CoreDuration {
         let (difference, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
         return CoreDuration(nanoseconds: overflow ? (nanoseconds < 0 ? .max : .min) : difference)
@@ -73,24 +71,20 @@ public struct CoreDuration: Hashable, Comparable, Sendable {
     public static var infinite: CoreDuration { CoreDuration(nanoseconds: .max) }
 
     /// Returns a duration of this many nanoseconds.
-    @inlinable
     public static func nanoseconds(_ count: Int64) -> CoreDuration {
         CoreDuration(nanoseconds: count)
     }
 
     /// Returns a duration of this many milliseconds; ``infinite`` if that is too long to count.
-    @inlinable
     public static func milliseconds(_ count: Int64) -> CoreDuration {
         scaled(count, by: 1_000_000)
     }
 
     /// Returns a duration of this many seconds; ``infinite`` if that is too long to count.
-    @inlinable
     public static func seconds(_ count: Int64) -> CoreDuration {
         scaled(count, by: 1_000_000_000)
     }
 
-    @inlinable
     static func scaled(_ count: Int64, by unit: Int64) -> CoreDuration {
         let (product, overflow) = count.multipliedReportingOverflow(by: unit)
         return CoreDuration(nanoseconds: overflow ? (count < 0 ? .min : .max) : product)

@@ -271,7 +271,7 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     // MARK: - WorkTrackingClock
 
     /// Calls `body` when the clock has been advanced to the instant.
-    @usableFromInline package func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
+    package func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
         move { state in
             let id = state.newID()
             state.add(.init(id: id, at: instant, action: .wake(body)))
@@ -279,7 +279,7 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     }
 
     /// Adds an execution that will run.
-    @usableFromInline package func began(_ work: Work) {
+    package func began(_ work: Work) {
         // This reaches no goal, so no waiter is resumed.
         lock.withLock {
             state.began(work)
@@ -288,12 +288,12 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     }
 
     /// Notes that the operation of an execution has been entered.
-    @usableFromInline package func entered(_ work: Work, on actor: (any Actor)?) {
+    package func entered(_ work: Work, on actor: (any Actor)?) {
         move { $0.entered(work, on: actor) }
     }
 
     /// Notes that an execution is to run.
-    @usableFromInline package func resumed(_ work: Work, isUnseen: Bool) {
+    package func resumed(_ work: Work, isUnseen: Bool) {
         let misled = move { state -> ManualClockState.Waiter? in
             let misled = isUnseen ? state.takeMisled(by: work, maybeOnActor: true) : nil
             state.resumed(work)
@@ -303,22 +303,22 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     }
 
     /// Notes that an execution has run as far as it can.
-    @usableFromInline package func paused(_ work: Work) {
+    package func paused(_ work: Work) {
         move { $0.paused(work) }
     }
 
     /// Notes that an execution waits for another one.
-    @usableFromInline package func slept(_ work: Work) {
+    package func slept(_ work: Work) {
         move { $0.slept(work) }
     }
 
     /// Notes that an execution no longer waits for another one.
-    @usableFromInline package func woke(_ work: Work) {
+    package func woke(_ work: Work) {
         move { $0.woke(work) }
     }
 
     /// Removes an execution that has ended.
-    @usableFromInline package func ended(_ work: Work) {
+    package func ended(_ work: Work) {
         move { $0.ended(work) }
     }
 }

@@ -46,7 +46,9 @@
                 folder.appending(path: "main.swift"),
             ]
             let binary = folder.appending(path: "program").path
-            let compiled = try run(["swiftc", "-O", "-swift-version", "6", "-o", binary] + sources.map { $0.path })
+            let compiled = try run(
+                ["swiftc", "-O", "-swift-version", "6", "-package-name", "lull", "-o", binary] + sources.map { $0.path }
+            )
             #expect(compiled.status == 0, "\(compiled.output)")
             let ended = try run([binary])
             #expect(ended.status != 0)

@@ -131,7 +131,7 @@ struct TicketTests {
         var portions = 0
         var isDone = false
         while !isDone {
-            isDone = engine.removeWaiter(7, fromBlocks: portions * 4..<portions * 4 + 4)
+            isDone = engine.core.removeWaiter(7, fromBlocks: portions * 4..<portions * 4 + 4)
             portions += 1
             #expect(engine.checkInvariants() == [])
             for _ in 0..<50 {

@@ -227,7 +227,7 @@ struct FlushTests {
 extension Coalescer {
     /// How many entries are kept for callers that wait, in the runtime and in the engine.
     fileprivate var waiterCount: Int {
-        runtime.lock.withLock { runtime.waiters.count + runtime.engine.core.waiters.count }
+        runtime.lock.withLock { runtime.waiters.count + runtime.engine.waiters.count }
     }
 }
 

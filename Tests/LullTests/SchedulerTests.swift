@@ -155,7 +155,7 @@ struct SchedulerTests {
             try Self.runtime(.milliseconds(1 + number % 5), scheduler, on: queue) { seen.add($0) }
         }
         for (number, one) in all.enumerated() { one.submit(number, for: 0) }
-        await Self.wait { all.allSatisfy { one in one.lock.withLock { one.engine.counters.running == 1 } } }
+        await Self.wait { all.allSatisfy { one in one.lock.withLock { one.engine.tally.running == 1 } } }
         #expect(seen.all.isEmpty)
         queue.resume()
         await Self.wait { seen.all.count == all.count }

@@ -49,6 +49,30 @@ int64_t children_cpu_nanoseconds(void) {
     return of_time(usage.ru_utime) + of_time(usage.ru_stime);
 }
 
+#if defined(__linux__)
+#include <dlfcn.h>
+
+// The result of a metadata look-up, in two registers.
+struct metadata_response { void *metadata; size_t state; };
+typedef struct metadata_response look_up(size_t, const void *const *, const void *)
+    __attribute__((swiftcall));
+
+static atomic_uint_fast64_t look_ups;
+
+uint64_t metadata_look_ups(void) { return atomic_load_explicit(&look_ups, memory_order_relaxed); }
+
+// The function of an executable replaces that of the Swift runtime, for all shared libraries too.
+__attribute__((swiftcall)) struct metadata_response swift_getGenericMetadata(
+    size_t request, const void *const *arguments, const void *description) {
+    static look_up *_Atomic original;
+    if (original == NULL) original = (look_up *)dlsym(RTLD_NEXT, "swift_getGenericMetadata");
+    atomic_fetch_add_explicit(&look_ups, 1, memory_order_relaxed);
+    return original(request, arguments, description);
+}
+#else
+uint64_t metadata_look_ups(void) { return 0; }
+#endif
+
 #if defined(__GLIBC__)
 #include <malloc.h>
 

@@ -2,24 +2,22 @@
 ///
 /// The elements are in chunks. Growing moves the elements of one chunk at most, and so does the first change after the queue was
 /// copied. A removed element stays in memory until its chunk is used up. Used-up chunks are taken and released without the lock.
-@usableFromInline
 struct Chunks<Element> {
     /// The number of elements in a chunk.
-    @usableFromInline let size: Int
+    let size: Int
     /// All but the last are full, and none is empty.
-    @usableFromInline var chunks: [[Element]] = []
+    var chunks: [[Element]] = []
     /// How many elements of the first chunk have been removed: never all of them.
-    @usableFromInline var removed = 0
-    @usableFromInline var count = 0
+    var removed = 0
+    var count = 0
     /// Chunks of which every element has been removed.
-    @usableFromInline var usedUp: [[Element]] = []
+    var usedUp: [[Element]] = []
 
     /// - Parameter limit: The largest number of elements, as far as it is known.
     init(for limit: Int) {
         size = min(max(limit, 16), 1024)
     }
 
-    @inlinable
     mutating func append(_ element: consuming Element) {
         if let last = chunks.indices.last, chunks[last].count < size {
             chunks[last].append(element)
@@ -29,11 +27,9 @@ struct Chunks<Element> {
         count += 1
     }
 
-    @inlinable
     var first: Element? { count == 0 ? nil : chunks[0][removed] }
 
     /// Removes the first element. The queue must not be empty.
-    @inlinable
     mutating func removeFirst() {
         removed += 1
         count -= 1
@@ -46,7 +42,6 @@ struct Chunks<Element> {
     var all: some Sequence<Element> { chunks.joined().dropFirst(removed) }
 
     /// Takes the chunks that are used up. The caller releases them without the lock.
-    @inlinable
     mutating func takeUsedUp() -> [[Element]] {
         let taken = usedUp
         if !taken.isEmpty { usedUp = [] }

@@ -5,10 +5,10 @@
 #elseif canImport(Musl)
     internal import Musl
 #endif
-public import LullCore
+internal import LullCore
 
 /// A function that is called when a handler throws, on the actor of the closure.
-@usableFromInline typealias FailureHandler<Key> = @Sendable @isolated(any) (any Error, Key) async -> Void
+typealias FailureHandler<Key> = @Sendable @isolated(any) (any Error, Key) async -> Void
 
 /// Adapts a failure handler to a key that it does not take.
 func ignoringKey(_ onFailure: (@Sendable @isolated(any) (any Error) async -> Void)?) -> FailureHandler<NoKey>? {
@@ -17,7 +17,6 @@ func ignoringKey(_ onFailure: (@Sendable @isolated(any) (any Error) async -> Voi
 }
 
 /// The place in the program where a debouncer or throttler is made.
-@usableFromInline
 struct SourceSite: Sendable, CustomStringConvertible {
     private let fileID: StaticString
     private let line: UInt
@@ -27,11 +26,10 @@ struct SourceSite: Sendable, CustomStringConvertible {
         self.line = line
     }
 
-    @usableFromInline var description: String { "\(fileID):\(line)" }
+    var description: String { "\(fileID):\(line)" }
 }
 
 /// Logs that an execution has failed, where the program has no `onFailure`.
-@usableFromInline
 func logFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt site: SourceSite) {
     let name = kind == .debounce ? "debouncer" : "throttler"
     #if canImport(os)

@@ -1,9 +1,7 @@
-public import Dispatch
-public import LullCore
+internal import Dispatch
 
 extension Runtime {
     /// The user's handler, and where it runs.
-    @usableFromInline
     enum Handler: Sendable {
         /// In a task of its own for each execution, on an actor or on none.
         case task(on: (any Actor)?, TaskBody)
@@ -17,62 +15,60 @@ extension Runtime {
     }
 
     /// An asynchronous handler.
-    @usableFromInline
     enum TaskBody: Sendable {
         /// Gets one value, with the others folded into it if there is a function for that.
         case one(Fold?, AsyncHandler<Value>)
         /// Gets all values, in order.
         case all(AsyncHandler<[Value]>)
 
-        @inlinable
-        nonisolated(nonsending) func callAsFunction(_ execution: Execution<Key, Item>) async throws -> Output {
+        nonisolated(nonsending) func callAsFunction(_ key: Key, _ value: Value) async throws -> Output {
             switch self {
-            case .one(let fold, let body): try await body(execution.key, Runtime.value(of: execution.batch, fold))
-            case .all(let body): try await body(execution.key, execution.batch.values.map(\.value))
+            case .one(_, let body): try await body(key, value)
+            case .all(let body): try await body(key, [value])
+            }
+        }
+
+        nonisolated(nonsending) func callAsFunction(_ key: Key, _ values: [Value]) async throws -> Output {
+            switch self {
+            case .one(let fold, let body): try await body(key, Runtime.merged(values, fold))
+            case .all(let body): try await body(key, values)
             }
         }
     }
 
     // An enum case cannot spell this type.
-    @usableFromInline typealias AsyncHandler<Input> =
+    typealias AsyncHandler<Input> =
         nonisolated(nonsending) @Sendable (Key, Input) async throws -> Output
 
     /// A synchronous handler.
-    ///
-    /// An enum rather than a closure over the handler: the values are taken out of the batch in code that is specialised for
-    /// the user's types. In a closure made in this module that took a twentieth of an execution (`make bench ROWS=due`).
-    @usableFromInline
     enum QueueBody: Sendable {
         /// Gets one value, with the others folded into it if there is a function for that.
         case one(Fold?, @Sendable (Key, Value) throws -> Output)
         /// Gets all values, in order.
         case all(@Sendable (Key, [Value]) throws -> Output)
 
-        @inlinable
-        @inline(__always)
-        func callAsFunction(_ execution: inout Execution<Key, Item>) throws -> Output {
+        func callAsFunction(_ key: Key, _ value: Value) throws -> Output {
             switch self {
-            case .one(let fold, let body):
-                // Most batches hold one value: these are not copied.
-                guard let fold, !execution.batch.earlier.isEmpty else {
-                    return try body(execution.key, execution.batch.value.value)
-                }
-                return try body(execution.key, Runtime.value(of: execution.batch, fold))
-            case .all(let body): return try body(execution.key, execution.batch.values.map(\.value))
+            case .one(_, let body): try body(key, value)
+            case .all(let body): try body(key, [value])
+            }
+        }
+
+        func callAsFunction(_ key: Key, _ values: [Value]) throws -> Output {
+            switch self {
+            case .one(let fold, let body): try body(key, Runtime.merged(values, fold))
+            case .all(let body): try body(key, values)
             }
         }
     }
 
     /// Merges a value into the pending one.
-    @usableFromInline typealias Fold = @Sendable (_ pending: inout Value, _ value: Value) -> Void
+    typealias Fold = @Sendable (_ pending: inout Value, _ value: Value) -> Void
 
-    /// The one value that a handler gets.
-    @inlinable
-    static func value(of batch: Batch<Item>, _ fold: Fold?) -> Value {
-        guard let fold, let first = batch.earlier.first else { return batch.value.value }
-        var merged = first.value
-        for item in batch.earlier.dropFirst() { fold(&merged, item.value) }
-        fold(&merged, batch.value.value)
+    /// The one value that a handler gets where all are kept.
+    private static func merged(_ values: [Value], _ fold: Fold?) -> Value {
+        var merged = values[0]
+        for value in values.dropFirst() { fold?(&merged, value) }
         return merged
     }
 }

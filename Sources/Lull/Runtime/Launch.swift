@@ -1,12 +1,11 @@
 internal import Dispatch
 
 /// The operation of a task, which runs on the actor on which it is called.
-@usableFromInline package typealias TaskOperation<R> = nonisolated(nonsending) @Sendable () async throws -> R
+package typealias TaskOperation<R> = nonisolated(nonsending) @Sendable () async throws -> R
 
 /// Starts a task for an execution or other tracked work.
 ///
 /// The task is detached: whether a timer or a caller's flush starts it, it inherits nothing of the caller's task.
-@usableFromInline
 package func launch<R: Sendable>(
     _ work: Work, _ observer: (any WorkObserver)?, on isolation: (any Actor)?, _ operation: @escaping TaskOperation<R>
 ) -> Task<R, any Error> {

@@ -16,10 +16,8 @@ package struct Lock: ~Copyable, @unchecked Sendable {
     #if os(Linux)
         @usableFromInline let mutex: UnsafeMutableRawPointer
 
-        @inlinable
         package init() { mutex = lull_mutex_make() }
 
-        @inlinable
         deinit { lull_mutex_free(mutex) }
 
         @inlinable
@@ -32,7 +30,6 @@ package struct Lock: ~Copyable, @unchecked Sendable {
     #else
         @usableFromInline let mutex = Mutex<Void>(())
 
-        @inlinable
         package init() {}
 
         @inlinable

@@ -1,4 +1,4 @@
-internal import LullCore
+package import LullCore
 
 /// A value that is delivered at most once, and awaited at most once or passed to a callback.
 ///
@@ -12,14 +12,12 @@ internal import LullCore
 ///     open ──value──▶ (preparing ─▶) awaited ──deliver or cancel──▶ over
 ///     callback ──deliver──▶ over
 @usableFromInline
-final class Promise<Value: Sendable>: @unchecked Sendable {
+package class Promise<Value: Sendable>: AnyPromise, @unchecked Sendable {
     // Proof of @unchecked Sendable: `state` is only touched while `lock` is held.
-    private let lock = Lock()
-    private var state: State
-    /// Whether a callback takes the value.
-    @usableFromInline let hasCallback: Bool
+    private final let lock = Lock()
+    private final var state: State
 
-    @usableFromInline typealias Callback = @Sendable (Value, RunID?) -> Void
+    typealias Callback = @Sendable (Value, RunID?) -> Void
 
     private enum State {
         /// Neither delivered nor awaited.
@@ -34,25 +32,22 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
         case over
     }
 
-    @usableFromInline
     init() {
         state = .open
-        hasCallback = false
+        super.init(hasCallback: false)
     }
 
-    @usableFromInline
     init(callback: @escaping Callback) {
         state = .callback(callback)
-        hasCallback = true
+        super.init(hasCallback: true)
     }
 
     /// Delivers the value.
     ///
     /// - Parameter run: The execution whose outcome it is, if it is one.
     /// - Returns: Whether it is taken: false if the awaiting task was cancelled before.
-    @usableFromInline
     @discardableResult
-    func deliver(_ value: Value, of run: RunID? = nil) -> Bool {
+    final func deliver(_ value: Value, of run: RunID? = nil) -> Bool {
         let old = lock.withLock { () -> State in
             let old = state
             switch old {
@@ -77,8 +72,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
     /// Waits for the value. Returns nil if the task is cancelled before it is delivered.
     ///
     /// - Parameter observer: Notified of the sleep, if the task belongs to tracked work.
-    @usableFromInline
-    nonisolated(nonsending) func value(observer: (any WorkObserver)? = nil) async -> Value? {
+    final nonisolated(nonsending) func value(observer: (any WorkObserver)? = nil) async -> Value? {
         let sleep = observer.flatMap { observer in Work.current.map { Sleep(work: $0, observer: observer) } }
         return await withTaskCancellationHandler {
             // The observer is not called under the lock. A delivery meanwhile may end the sleep before it begins: the observer
@@ -106,7 +100,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    private func prepare(_ sleep: Sleep) -> Bool {
+    private final func prepare(_ sleep: Sleep) -> Bool {
         lock.withLock {
             guard case .open = state else { return false }
             state = .preparing(sleep)
@@ -114,7 +108,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    private func cancel() {
+    private final func cancel() {
         let old = lock.withLock { () -> State in
             // A delivered value counts as taken, and is about to be.
             if case .delivered = state { return .over }
@@ -129,6 +123,32 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
             continuation.resume(returning: nil)
         case .open, .callback, .delivered, .over: break
         }
+    }
+}
+
+/// A promise, whatever it promises.
+@usableFromInline
+package class AnyPromise: @unchecked Sendable {
+    // Proof of @unchecked Sendable: a constant.
+
+    /// Whether a callback takes the value.
+    final let hasCallback: Bool
+
+    init(hasCallback: Bool) {
+        self.hasCallback = hasCallback
+    }
+
+    /// The submits are not executed, and have this fate.
+    @usableFromInline
+    func settle(_ fate: Fate) {}
+}
+
+/// A promise of the outcome of a submit, which goes through the engine beside its value: its companion.
+final class OutcomePromise<Output: Sendable>: Promise<Outcome<Output>>, @unchecked Sendable {
+    // See the superclass.
+
+    override func settle(_ fate: Fate) {
+        deliver(Outcome(fate))
     }
 }
 

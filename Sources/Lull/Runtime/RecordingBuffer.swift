@@ -1,17 +1,16 @@
-public import LullCore
+internal import LullCore
 
 /// The newest submits and touches of a debouncer.
 ///
 /// They are added while the runtime's lock is held. The recording does not hold the runtime, so that there is one more lock.
-@usableFromInline
 final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
-    @usableFromInline typealias Entry = (at: CoreInstant, key: Key, isTouch: Bool)
+    typealias Entry = (at: CoreInstant, key: Key, isTouch: Bool)
 
-    @usableFromInline let lock = Lock()
-    @usableFromInline let limit: Int
-    @usableFromInline var entries: Chunks<Entry>
-    @usableFromInline var lost = 0
+    let lock = Lock()
+    let limit: Int
+    var entries: Chunks<Entry>
+    var lost = 0
 
     init(limit: Int) {
         self.limit = limit
@@ -19,7 +18,6 @@ final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
     }
 
     /// - Returns: Whether the caller has to release used-up chunks, without a lock.
-    @inlinable
     func add(_ key: Key, at instant: CoreInstant, isTouch: Bool = false) -> Bool {
         lock.withLock {
             entries.append((instant, key, isTouch))

@@ -1,196 +1,241 @@
-public import LullCore
+internal import LullCore
 
-// An execution from its start, in a task, to its end. Executions on a queue end here, too.
+// An execution from the call of its handler to the last caller that is told its outcome; and what observers are told.
 extension Runtime {
-    // MARK: - Starting a task
+    // MARK: - Calling the handler
 
-    /// Runs an execution in a task of its own.
-    @inlinable
-    func startTask(_ execution: Execution<Key, Item>, on isolation: (any Actor)?, _ body: TaskBody) {
-        let work = beginWork(of: execution.run, key: execution.key)
-        let task = launch(work, workObserver, on: isolation) {
-            let outcome: Outcome<Output>
-            do {
-                // A cancel may have come before the actor was free.
-                if self.lock.withLock({ self.engine.isCancelling(execution.run) }) { throw CancellationError() }
-                outcome = .executed(try await body(execution))
-            } catch {
-                outcome = .failed(error)
+    /// Runs the handler of an execution, on its actor, and reports the end.
+    nonisolated(nonsending) func execute(_ id: RunID, _ body: TaskBody) async {
+        lock.lock()
+        guard let run = started(id) else { preconditionFailure("an execution that has ended was to run") }
+        // A cancel may have come before the actor was free.
+        let isCancelled = engine.state(of: id).isCancelling
+        let key = key(of: id.slot)
+        lock.unlock()
+        do {
+            if isCancelled { throw CancellationError() }
+            returned(
+                run, key, try await collects ? body(key, values(of: run)) : body(key, Cells.value(behind: run).pointee))
+        } catch {
+            threw(run, key, error)
+        }
+        free(run)
+    }
+
+    /// Runs the handler of an execution on its queue, unless it is being cancelled, and reports the end. The caller holds the
+    /// lock; this releases it.
+    func execute(_ run: StartedRun.Pointer, sendingBlock sendsBlock: Bool) {
+        let id = run.pointee.id
+        // What is taken can no longer be cancelled.
+        let isCancelled = engine.attach(.max, to: id).isCancelling
+        let key = key(of: id.slot)
+        lock.unlock()
+        if sendsBlock { sendBlock() }
+        // A clock cannot see what a synchronous handler waits for, and takes it for waiting from the start.
+        if let work = run.pointee.work, !isCancelled { workObserver?.entered(work, on: nil) }
+        do {
+            if isCancelled { throw CancellationError() }
+            switch handler {
+            case .queue(_, .one(_, let body)) where !collects:
+                returned(run, key, try body(key, Cells.value(behind: run).pointee))
+            case .queue(_, let body): returned(run, key, try body(key, values(of: run)))
+            case .task: preconditionFailure("an execution for a task was to run on a queue")
             }
-            var execution = execution
-            self.end(&execution, outcome)
-            self.workObserver?.ended(work)
+        } catch {
+            threw(run, key, error)
         }
-        register(task, execution.run)
+        finish(run)
     }
 
-    /// Keeps a task so that it can be cancelled, unless it has ended already.
-    @inlinable
-    func register(_ task: Task<Void, any Error>, _ run: RunID) {
-        let state = lock.withLock { () -> RunState in
-            let state = engine.state(of: run)
-            if state.isRunning { engine.attach(tasks.insert(task), to: run) }
-            return state
-        }
-        if state.isCancelling { task.cancel() }
+    /// Reports the end of tracked work on a queue, and releases the execution.
+    func finish(_ run: StartedRun.Pointer) {
+        if let work = run.pointee.work { workObserver?.ended(work) }
+        free(run)
     }
 
-    /// Makes the work of an execution, and reports to a tracking clock that it begins.
-    @inlinable
-    func beginWork(of run: RunID, key: Key) -> Work {
-        let work = makeWork(of: Value.self, run: run, runtime: number, key: key)
-        workObserver?.began(work)
-        return work
-    }
-
-    // MARK: - Cancelling
-
-    /// Cancels the task of an execution, or ends it if its queue has not begun it.
-    @inlinable
-    func cancel(_ run: RunID) {
-        guard case .task = handler else { return removeCancelled(run) }
-        lock.withLock { engine.attachment(of: run).map { tasks[$0].pointee } }?.cancel()
+    /// The values of an execution, where all are kept.
+    private func values(of run: StartedRun.Pointer) -> [Value] {
+        // Proof: `Cells` makes the companions there, one for each execution.
+        unsafeDowncast(run.pointee.companion.unsafelyUnwrapped, to: Collected<Value>.self).values
     }
 
     // MARK: - Ending
 
-    /// The engine's answer to the end of an execution.
-    @usableFromInline
-    struct ExecutionEnd: ~Copyable {
-        @usableFromInline let verdict: Verdict
-        @usableFromInline var actions: EngineActions
-        /// Held so that it is released without the lock.
-        @usableFromInline let task: Task<Void, any Error>?
-        /// Freed without the lock, too.
-        @usableFromInline let discarded: Discarded
-        @usableFromInline let hasObservers: Bool
-        @usableFromInline let sendsBlocks: Bool
-        /// Whether its outcome is told now, and holds up the key until then.
-        @usableFromInline let isTold: Bool
-
-        @inlinable
-        init(
-            verdict: Verdict, actions: EngineActions, task: Task<Void, any Error>?, discarded: consuming Discarded,
-            hasObservers: Bool, sendsBlocks: Bool, isTold: Bool
-        ) {
-            self.isTold = isTold
-            self.verdict = verdict
-            self.actions = actions
-            self.task = task
-            self.discarded = discarded
-            self.hasObservers = hasObservers
-            self.sendsBlocks = sendsBlocks
-        }
-    }
-
-    /// Reports the end of an execution to the engine, tells its outcome, and starts what waited for it.
-    @inlinable
-    func end(_ execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>) {
-        let steps = deliverySteps(of: execution.batch)
+    /// Reports that a handler has returned, tells the outcome, and starts what waited for it.
+    private func returned(_ run: StartedRun.Pointer, _ key: Key, _ output: Output) {
+        let steps = deliverySteps(of: run.pointee.companion)
         let now = lockForEnd()
-        var end = reportEnd(of: &execution, outcome, delivering: steps, at: now)
-        lock.unlock()
-        conclude(&execution, outcome, &end)
+        _ = engine.ended(run.pointee.id, .returned, telling: steps)
+        if hasObservers { record(.finished, key, at: now, count: run.pointee.count, edge: run.pointee.edge) }
+        unlockAndPerform(at: now)
+        if steps > 0 { tellReturned(run, output) }
     }
 
-    /// How many steps it takes to deliver an outcome: none if no caller has asked for it; otherwise one for all deliveries
-    /// together, and one for each completion.
-    @inlinable
-    func deliverySteps(of batch: Batch<Item>) -> Int {
-        var steps = 0
-        func count(_ item: Item) {
-            if let promise = item.promise { steps = max(steps, 1) + (promise.hasCallback ? 1 : 0) }
-        }
-        for item in batch.earlier { count(item) }
-        count(batch.value)
-        return steps
-    }
-
-    /// Reports the end of an execution to the engine. The caller holds the lock, by ``lockForEnd()``.
-    @inlinable
-    func reportEnd(
-        of execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>, delivering deliveries: Int,
-        at now: CoreInstant
-    ) -> ExecutionEnd {
-        var ending = Ending.returned
-        var steps = deliveries
-        if case .failed = outcome {
-            ending = .threw
-            // One that was cancelled is no failure.
-            if !engine.isCancelling(execution.run) { steps = max(steps, 1) + (onFailure == nil ? 0 : 1) }
-        }
-        let task = tasks.count == 0 ? nil : engine.attachment(of: execution.run).map { tasks.remove($0) }
-        var (verdict, actions) =
-            ending == .returned
-            ? engine.ended(execution.run, ending, telling: steps)
-            : engine.ended(execution.run, ending, returning: execution.batch, telling: steps)
-        if hasObservers { recordEnd(of: execution, verdict, actions, at: now) }
-        let sendsBlocks = makeReady(&actions)
-        return ExecutionEnd(
-            verdict: verdict, actions: actions, task: task, discarded: engine.takeDiscarded(),
-            hasObservers: hasObservers, sendsBlocks: sendsBlocks, isTold: steps > 0 && verdict != .interrupted)
-    }
-
-    /// Performs what the engine asks for at the end of an execution, and tells its outcome.
-    @inlinable
-    func conclude(
-        _ execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>, _ end: inout ExecutionEnd
-    ) {
-        if !end.actions.isQuiet || end.sendsBlocks { perform(&end.actions, sendsBlocks: end.sendsBlocks) }
-        if end.hasObservers { wakeObservers() }
-        if end.isTold { tell(&execution, outcome, end.verdict) }
-    }
-
-    // MARK: - Telling
-
-    /// Delivers the outcome of an execution, and reports its failure. The next execution of the key starts when all that are
-    /// called for it have ended.
-    @inlinable
+    /// In a function of its own: it makes an outcome, which an execution that nobody waits for does not need.
     @inline(never)
-    func tell(_ execution: inout Execution<Key, Item>, _ outcome: Outcome<Output>, _ verdict: Verdict) {
-        let run = execution.run
-        switch verdict {
-        case .executed:
-            deliver(outcome, to: execution.batch, of: run)
-        case .failed:
-            let isTaken = deliver(outcome, to: execution.batch, of: run)
-            if case .failed(let error) = outcome { reportFailure(error, of: run, execution.key, isTaken: isTaken) }
-        case .superseded:
-            deliver(.superseded, to: execution.batch, of: run)
-        case .cancelled:
-            deliver(.cancelled, to: execution.batch, of: run)
-        case .interrupted:
-            preconditionFailure("the outcome of submits that are pending again was told")
-        }
-        told(run)
+    private func tellReturned(_ run: StartedRun.Pointer, _ output: Output) {
+        deliver(.executed(output), to: run.pointee.companion, of: run.pointee.id)
+        told(run.pointee.id)
     }
 
-    /// Reports the end of a step of telling an outcome, and starts what waited for the last one.
-    @inlinable
-    func told(_ run: RunID) {
-        handle { engine in ((), engine.told(run)) }
+    /// Reports that a handler has thrown, and tells the outcome. Under `.restart` the value goes back instead if the execution was
+    /// interrupted.
+    private func threw(_ run: StartedRun.Pointer, _ key: Key, _ error: any Error) {
+        end(run, key, error, at: lockForEnd())
+    }
+
+    /// Does the same where the caller holds the lock; this releases it.
+    func end(_ run: StartedRun.Pointer, _ key: Key, _ error: any Error, at now: CoreInstant) {
+        var steps = deliverySteps(of: run.pointee.companion)
+        // One that was cancelled is no failure.
+        if !engine.state(of: run.pointee.id).isCancelling { steps = max(steps, 1) + (onFailure == nil ? 0 : 1) }
+        // What calls for all keys have left to do comes first: it may move the values that wait.
+        engine.settle(run.pointee.id)
+        var orders = Orders()
+        takeActions(&orders, at: now)
+        let verdict = engine.ended(run.pointee.id, .threw, telling: steps)
+        var (companion, displaced) = (run.pointee.companion, Fate?.none)
+        if verdict == .interrupted {
+            let executions = engine.keyExecutions[engine.slots[run.pointee.id.slot].pointee.executions]
+            let value = collects ? nil : Cells.value(behind: run)
+            displaced = Cells.putBack(value, &companion, to: executions, engine.setup.combination)
+            if let displaced, let companion { orders.list.append(.settle(companion, displaced)) }
+        }
+        if hasObservers { recordEnd(of: run, key, verdict, displaced, at: now) }
+        takeActions(&orders, at: now)
+        unlock(performing: orders)
+        if steps > 0, verdict != .interrupted { tellThrown(run, key, error, verdict) }
+    }
+
+    private func tellThrown(_ run: StartedRun.Pointer, _ key: Key, _ error: any Error, _ verdict: Verdict) {
+        switch verdict {
+        case .failed:
+            let isTaken = deliver(.failed(error), to: run.pointee.companion, of: run.pointee.id)
+            reportFailure(error, of: run.pointee.id, key, isTaken: isTaken)
+        case .superseded: deliver(.superseded, to: run.pointee.companion, of: run.pointee.id)
+        case .cancelled: deliver(.cancelled, to: run.pointee.companion, of: run.pointee.id)
+        case .executed, .interrupted:
+            preconditionFailure("a handler that has thrown was to be told about as if it had not")
+        }
+        told(run.pointee.id)
     }
 
     /// Delivers an outcome to every caller that waits for one of these submits.
     ///
-    /// - Parameter run: The execution whose outcome it is, if it is one.
     /// - Returns: Whether any caller has taken it.
-    @inlinable
     @discardableResult
-    func deliver(_ outcome: Outcome<Output>, to batch: Batch<Item>, of run: RunID? = nil) -> Bool {
+    private func deliver(_ outcome: Outcome<Output>, to companion: Companion?, of run: RunID) -> Bool {
         var isTaken = false
-        for item in batch.earlier where item.promise?.deliver(outcome, of: run) == true { isTaken = true }
-        if batch.value.promise?.deliver(outcome, of: run) == true { isTaken = true }
+        if let companion {
+            forEachPromise(of: companion) { promise in
+                // Proof: the promises that this runtime submits are of this class.
+                let promise = unsafeDowncast(promise, to: OutcomePromise<Output>.self)
+                if promise.deliver(outcome, of: run) { isTaken = true }
+            }
+        }
         return isTaken
     }
 
+    /// Reports the end of a step of telling an outcome, and starts what waited for the last one.
+    func told(_ run: RunID) {
+        handle { engine.told(run) }
+    }
+
     /// Calls `onFailure`, or logs what no caller has taken.
-    @usableFromInline
-    func reportFailure(_ failure: any Error, of run: RunID, _ key: Key, isTaken: Bool) {
+    private func reportFailure(_ failure: any Error, of run: RunID, _ key: Key, isTaken: Bool) {
         if let onFailure {
             call(of: run, key, on: onFailure.isolation) { await onFailure(failure, key) }
         } else if !isTaken {
             logFailure(failure, of: describe(key, of: Value.self), kind, madeAt: site)
+        }
+    }
+
+    /// Calls code of the user's that is told what became of submits, in a task of its own on its actor.
+    ///
+    /// - Parameter run: The execution whose outcome that is, if it is one. When the call has ended, a step of telling it has.
+    func call(
+        of run: RunID?, _ key: Key, on isolation: (any Actor)?,
+        _ body: nonisolated(nonsending) @escaping @Sendable () async -> Void
+    ) {
+        // While it tells the outcome of an execution, it is a part of that: it cannot wait for its own end.
+        let work = run.map { makeWork(of: $0, key: key) } ?? Work { describe(key, of: Value.self) }
+        workObserver?.began(work)
+        _ = launch(work, workObserver, on: isolation) {
+            await body()
+            if let run { self.told(run) }
+            self.workObserver?.ended(work)
+        }
+    }
+
+    /// Makes the work of an execution, for a clock that tracks it.
+    func makeWork(of run: RunID, key: Key) -> Work {
+        Work(handling: run, of: number) { describe(key, of: Value.self) }
+    }
+
+    // MARK: - Observers
+
+    // Events are recorded where the engine answers, with the lock held, so that they stay in order. The observers are woken
+    // afterwards, without the lock; what buffers have dropped is released then.
+
+    func observe(with buffer: EventBuffer<Key>) {
+        changeObservers { $0.eventBuffers.append(buffer) }
+    }
+
+    func stopObserving(with buffer: EventBuffer<Key>) {
+        changeObservers { $0.eventBuffers.removeAll { $0 === buffer } }
+    }
+
+    func startRecording(in buffer: RecordingBuffer<Key>) {
+        changeObservers { $0.recordingBuffers.append(buffer) }
+    }
+
+    func stopRecording(in buffer: RecordingBuffer<Key>) {
+        changeObservers { $0.recordingBuffers.removeAll { $0 === buffer } }
+    }
+
+    private func changeObservers(_ change: (Runtime) -> Void) {
+        lock.withLock {
+            change(self)
+            hasObservers = !eventBuffers.isEmpty || !recordingBuffers.isEmpty
+        }
+    }
+
+    func record(_ kind: Event<Key>.Kind, _ key: Key, at now: CoreInstant, count: Int = 1, edge: Edge? = nil) {
+        if eventBuffers.isEmpty { return }
+        let event = Event(kind: kind, key: key, at: Duration(origin.duration(to: now)), count: count, edge: edge)
+        for buffer in eventBuffers { buffer.add(event) }
+    }
+
+    func recordSubmit(of key: Key) {
+        for buffer in recordingBuffers { _ = buffer.add(key, at: engine.now) }
+        record(.submitted, key, at: engine.now)
+    }
+
+    private func recordEnd(
+        of run: StartedRun.Pointer, _ key: Key, _ verdict: Verdict, _ displaced: Fate?, at now: CoreInstant
+    ) {
+        let kind: Event<Key>.Kind =
+            switch verdict {
+            case .executed: .finished
+            case .failed: .failed
+            case .superseded: .superseded
+            case .cancelled: .cancelled
+            case .interrupted: .interrupted
+            }
+        record(
+            kind, key, at: now, count: verdict == .interrupted ? size(of: run.pointee.companion) : run.pointee.count,
+            edge: run.pointee.edge)
+        if let displaced { record(.init(displaced), key, at: now) }
+    }
+}
+
+extension Event.Kind {
+    init(_ fate: Fate) {
+        switch fate {
+        case .superseded: self = .superseded
+        case .absorbed: self = .absorbed
+        case .cancelled: self = .cancelled
+        case .rejected(let why): self = .rejected(why)
         }
     }
 }

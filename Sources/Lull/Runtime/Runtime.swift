@@ -1,92 +1,59 @@
-internal import Dispatch
 public import LullCore
 
-/// The engine behind a lock, the clock that wakes it, and the handler: the common part of all debouncers and throttlers.
+/// The keys and the values of a debouncer or throttler, and its handler.
 ///
-/// It drives the engine, a state machine, and performs the actions that the engine answers with. The lock is held for one event
-/// of the engine at a time. Handlers, callbacks, continuations and the release of values run without it.
+/// Most of it is compiled once for all types of keys and values. What it does with a key or a value is to move it: no nested
+/// generic type, tuple or optional of one lies on the way of a submit or an execution, since unspecialised code looks up the
+/// metadata of each (`make bench ROWS=due`).
 @usableFromInline
-package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>: @unchecked Sendable {
-    /// A submitted value, and the promise of its outcome if the caller has asked for it.
-    @frozen
-    @usableFromInline
-    struct Item: Sendable {
-        @usableFromInline let value: Value
-        @usableFromInline let promise: Promise<Outcome<Output>>?
+package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
+    RuntimeCore, @unchecked Sendable  // See the superclass.
+{
+    @usableFromInline typealias Cells = LullCore.Cells<Key, Value>
 
-        @inlinable
-        init(value: Value, promise: Promise<Outcome<Output>>?) {
-            self.value = value
-            self.promise = promise
-        }
-    }
-
-    @usableFromInline typealias EngineActions = Actions<Key, Item>
-
-    // Proof of @unchecked Sendable: everything that varies is only touched while `lock` is held.
-    @usableFromInline let lock = Lock()
-    // The lock excludes overlapping accesses. The language's own check of that took a sixth of a submit (`make bench ROWS=hot`).
-    @exclusivity(unchecked) @usableFromInline var engine: Engine<Key, Item>
-    /// The tasks of running executions, to be cancelled. The engine keeps the slot of each.
-    @exclusivity(unchecked) @usableFromInline var tasks = Slab<Task<Void, any Error>>()
-    /// The executions of a synchronous handler. The engine keeps the slot of each.
-    @exclusivity(unchecked) @usableFromInline var queueRuns = QueueRuns()
-    /// The promises to callers that wait for executions to end.
-    @usableFromInline var waiters: [WaiterID: Promise<Void>] = [:]
-    @usableFromInline var lastWaiter: WaiterID = 0
-
+    let handler: Handler
+    let onFailure: FailureHandler<Key>?
     var eventBuffers: [EventBuffer<Key>] = []
-    @usableFromInline var recordingBuffers: [RecordingBuffer<Key>] = []
-    /// Whether any of these exist.
-    @exclusivity(unchecked) @usableFromInline var hasObservers = false
-
-    /// Identifies the runtime for the life of the process.
-    @usableFromInline let number = RuntimeNumber.next()
-    /// The stamp of the wake-up that was scheduled last.
-    @exclusivity(unchecked) @usableFromInline var wakeUpStamp: UInt64 = 0
-    /// Whether the debouncer or throttler has been released.
-    @usableFromInline var isOwnerReleased = false
-    /// The runtime itself, if its owner has been released and a value is still to fall due.
-    @exclusivity(unchecked) @usableFromInline var retainedSelf: Runtime?
-
-    @usableFromInline let clock: any WakingClock
-    @usableFromInline let workObserver: (any WorkObserver)?
-    /// Whether there is a `workObserver`. To look at an existential is to copy it.
-    @usableFromInline let tracksWork: Bool
-    /// When the runtime was made.
-    let origin: CoreInstant
-    @usableFromInline let handler: Handler
-    @usableFromInline let onFailure: FailureHandler<Key>?
-    @usableFromInline let atEnd: AtEnd
-    let kind: Policy.Kind
-    /// Where the program makes it.
-    let site: SourceSite
+    var recordingBuffers: [RecordingBuffer<Key>] = []
 
     init(
         _ options: CheckedOptions, clock: any WakingClock, onFailure: FailureHandler<Key>?, madeAt site: SourceSite,
         handler: Handler
     ) {
-        engine = Engine(options.setup)
-        kind = options.setup.policy.kind
-        atEnd = options.atEnd
-        self.site = site
-        self.clock = clock
-        workObserver = clock.workObserver
-        tracksWork = workObserver != nil
-        origin = clock.now()
         self.handler = handler
         self.onFailure = onFailure
+        super.init(
+            options, clock: clock, madeAt: site, queue: handler.queue, engine: Cells.engine(options.setup))
     }
 
     deinit {
-        clock.removeClient()
+        Cells.deinitialize(engine)
         for buffer in eventBuffers { buffer.end() }
+        // No execution is left: what has started keeps its runtime.
     }
-}
 
-// MARK: - Submitting
+    /// The key of a slot.
+    func key(of slot: UInt32) -> Key { Cells.key(of: engine.slots[slot]).pointee }
 
-extension Runtime {
+    // MARK: - Submitting
+
+    /// Returns the index of a key's slot, or `UInt32.max`. The caller holds the lock.
+    @inlinable
+    @inline(__always)
+    func slotIndex(of key: Key) -> UInt32 {
+        let recent = engine.recentSlot
+        return recent != .max && Cells.key(of: engine.slots[recent]).pointee == key ? recent : lookUp(key)
+    }
+
+    @inlinable
+    @inline(never)
+    func lookUp(_ key: Key) -> UInt32 {
+        engine.lookedUpHash = KeyIndex.hash(key)
+        let found = engine.keyIndex.find(engine.lookedUpHash) { Cells.key(of: engine.slots[$0]).pointee == key } ?? .max
+        if found != .max { engine.recentSlot = found }
+        return found
+    }
+
     // Inlined into the caller, as is the function below, where `wait` and `promise` are then nil: a tenth of a submit (`make bench
     // ROWS=hot`).
     @inlinable
@@ -95,140 +62,281 @@ extension Runtime {
         submitInline(value, for: key, wait: nil, promise: nil)
     }
 
-    @inlinable
-    @inline(never)
-    func submit(_ value: Value, for key: Key, wait: CoreDuration?, promise: Promise<Outcome<Output>>?) {
+    @usableFromInline
+    func submit(_ value: Value, for key: Key, wait: CoreDuration?, promise: AnyPromise?) {
         submitInline(value, for: key, wait: wait, promise: promise)
     }
 
     @inlinable
     @inline(__always)
-    func submitInline(_ value: Value, for key: Key, wait: CoreDuration?, promise: Promise<Outcome<Output>>?) {
-        var item = Item(value: value, promise: promise)
-        let now = clock.now()
+    func submitInline(_ value: Value, for key: Key, wait: CoreDuration?, promise: AnyPromise?) {
+        let now = self.now
         lock.lock()
-        let slot = engine.slotIndex(of: key)
+        let index = slotIndex(of: key)
         // The slow path records submits for observers.
-        switch hasObservers ? .needsSlowPath : engine.submitFastPath(&item, at: slot, at: now, wait: wait) {
+        guard index != .max, !hasObservers else {
+            return submitSlowPath(value, for: key, at: index, at: now, wait, promise)
+        }
+        let slot = engine.slots[index]
+        switch engine.submitFastPath(slot, at: now, wait: wait) {
+        case .instead:
+            // The displaced value is released without the lock.
+            var value = value
+            var companion: AnyObject? = promise
+            let pending = Cells.value(of: slot)
+            swap(&pending.pointee, &value)
+            swap(&slot.pointee.companion, &companion)
+            lock.unlock()
+            if let companion { settle(companion, .superseded) }
+        case .behind:
+            Cells.append(value, promise, to: slot)
+            lock.unlock()
         case .displaced(let fate):
             lock.unlock()
-            if let promise = item.promise { promise.deliver(Outcome(fate)) }
-        case .collected:
-            lock.unlock()
-        case .needsSlowPath:
-            submitSlowPath(item, for: key, at: slot, at: now, wait: wait)
+            promise?.settle(fate)
+        case .alone, .undecided:
+            submitSlowPath(value, for: key, at: index, at: now, wait, promise)
         }
     }
 
     /// Submits what does not simply join a pending value. The caller holds the lock; this releases it.
-    @inlinable
-    @inline(never)
-    func submitSlowPath(_ item: consuming Item, for key: Key, at slot: UInt32, at now: CoreInstant, wait: CoreDuration?)
-    {
-        var actions = engine.submitSlowPath(item, for: key, at: slot, at: now, wait: wait)
-        let wakesObservers = hasObservers && recordSubmit(of: key, actions, at: engine.now)
-        unlockAndPerform(&actions)
-        if wakesObservers { wakeObservers() }
+    @usableFromInline
+    func submitSlowPath(
+        _ submitted: Value, for key: Key, at found: UInt32, at instant: CoreInstant, _ wait: CoreDuration?,
+        _ promise: AnyPromise?
+    ) {
+        let hash = found == .max ? engine.lookedUpHash : engine.slots[found].pointee.hash
+        var index = engine.beginSubmit(at: found, at: instant)
+        var orders = Orders()
+        takeActions(&orders, at: engine.now)
+        if hasObservers { recordSubmit(of: key) }
+        if index == .max {
+            index = engine.addSlot(hash: hash)
+            if index != .max { Cells.key(of: engine.slots[index]).initialize(to: key) }
+        }
+        let placement = engine.submit(at: index, wait: wait)
+        var value = submitted
+        var companion: Companion? = promise
+        if index != .max { Cells.place(&value, &companion, placement, in: engine.slots[index], collects: collects) }
+        if let fate = placement.fateOfDisplaced {
+            if let companion { orders.list.append(.settle(companion, fate)) }
+            if hasObservers { record(.init(fate), key, at: engine.now) }
+        }
+        takeActions(&orders, at: engine.now)
+        unlock(performing: orders)
     }
-}
 
-// MARK: - Performing actions
-
-extension Runtime {
-    /// Releases the lock, which the caller holds since the engine has returned these actions, and performs them.
-    @inlinable
-    func unlockAndPerform(_ actions: inout EngineActions, isWaking: Bool = false) {
-        let sendsBlocks = makeReady(&actions)
-        let discarded = engine.takeDiscarded()
-        lock.unlock()
-        discarded.free()
-        perform(&actions, sendsBlocks: sendsBlocks, isWaking: isWaking)
+    /// Submits a value, and waits for its outcome.
+    @usableFromInline
+    nonisolated(nonsending) func outcome(
+        of value: Value, for key: Key, wait: CoreDuration? = nil
+    ) async throws(CancellationError) -> Outcome<Output> {
+        let promise = OutcomePromise<Output>()
+        submit(value, for: key, wait: wait, promise: promise)
+        guard let outcome = await promise.value(observer: workObserver) else { throw CancellationError() }
+        return outcome
     }
 
-    /// Performs actions, and empties them. The parameter is `inout` since a consumed one would be copied first.
+    /// Returns a promise that passes the outcome to a completion, in a task of its own.
+    func promise(
+        for key: Key, _ completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
+    ) -> AnyPromise {
+        // Weak: the engine keeps the promise. Its runtime delivers it.
+        OutcomePromise<Output> { [weak self] outcome, run in
+            self?.call(of: run, key, on: completion.isolation) { await completion(outcome) }
+        }
+    }
+
+    // MARK: - Calls on one key
+
+    /// Flushes or cancels a key.
+    func call(_ kind: Sweep.Kind, _ key: Key) {
+        let now = self.now
+        handle { engine.call(kind, at: slotIndex(of: key), now) }
+    }
+
+    /// Flushes a key, and waits until all executions of it that run or wait then have ended, and their outcomes have been told.
     ///
-    /// - Parameter sendsBlocks: What ``makeReady(_:)`` has returned.
-    @inlinable
-    @inline(never)
-    func perform(_ actions: inout EngineActions, sendsBlocks: Bool, isWaking: Bool = false) {
-        actions.displaced?.promise?.deliver(Outcome(actions.fate))
-        if !actions.more.isEmpty { performMore(&actions) }
-        if sendsBlocks { sendBlocks() }
-        if actions.movesAlarm, !isWaking { scheduleWakeUp() }
+    /// Inside an execution of the same debouncer it does not wait: that cannot wait for its own end.
+    nonisolated(nonsending) func flushAndWait(_ key: Key) async {
+        let waits = !isInsideHandler
+        let now = self.now
+        let waiter = handle {
+            engine.call(.flush, at: slotIndex(of: key), now)
+            return waits ? addWaiter(at: slotIndex(of: key)) : nil
+        }
+        guard let waiter, await waiter.promise.value(observer: workObserver) == nil else { return }
+        removePromise(of: waiter.id)
+        lock.withLock { engine.removeWaiter(waiter.id, at: slotIndex(of: key)) }
     }
 
-    @inlinable
-    func performMore(_ actions: inout EngineActions) {
-        var pending = actions.takeMore()
-        while let action = pending.next() {
-            switch consume action {
-            case .start(let execution):
-                guard case .task(let isolation, let body) = handler else {
-                    preconditionFailure("an execution for a queue was not made ready")
-                }
-                startTask(execution, on: isolation, body)
-            case .cancel(let run):
-                cancel(run)
-            case .settle(_, let batch, let fate):
-                deliver(Outcome(fate), to: batch)
-            case .resume(let waiter):
-                lock.withLock { waiters.removeValue(forKey: waiter) }?.deliver(())
-            case .release:
-                break
+    /// Postpones what is pending under a key, without a value.
+    func touch(_ key: Key, wait: CoreDuration? = nil) {
+        let now = self.now
+        handle {
+            engine.touch(slotIndex(of: key), at: now, wait: wait)
+            for buffer in recordingBuffers { _ = buffer.add(key, at: engine.now, isTouch: true) }
+        }
+    }
+
+    func isIdle(_ key: Key) -> Bool { lock.withLock { engine.isIdle(slotIndex(of: key)) } }
+
+    func isPending(_ key: Key) -> Bool {
+        let now = self.now
+        return lock.withLock {
+            let index = slotIndex(of: key)
+            return engine.nextDue(index, at: now) != nil || engine.isHeld(index, at: now)
+        }
+    }
+
+    func timeUntilDue(_ key: Key) -> Duration? {
+        let now = self.now
+        return lock.withLock { engine.nextDue(slotIndex(of: key), at: now) }.map { Duration(now.duration(to: $0)) }
+    }
+
+    // MARK: - Moving keys and values
+
+    override func moveValues(_ orders: inout Orders, at now: CoreInstant) {
+        for position in 0..<engine.actionCount {
+            switch engine.actions[position] {
+            case .start(let slot, let executions, let count, let serial, let due):
+                start(RunID(slot: slot, serial: serial), executions, count, due, &orders)
+            case .wait(let slot, let executions):
+                Cells.wait(engine.slots[slot], engine.keyExecutions[executions], collects: collects)
+            case .settle(let slot, let fate):
+                let memory = end(of: &orders.values, as: Value.self)
+                let companion = Cells.takePending(engine.slots[slot], to: memory, collects: collects)
+                settle(companion, slot, fate, &orders, at: now)
+            case .settleWaiting(let slot, let executions, let fate):
+                let memory = end(of: &orders.values, as: Value.self)
+                let executions = engine.keyExecutions[executions]
+                let companion = Cells.takeWaiting(executions, .max, to: memory, collects: collects)
+                settle(companion, slot, fate, &orders, at: now)
+            case .cancel(let run): orders.list.append(.cancel(run))
+            case .resume(let waiter): orders.list.append(.resume(waiter))
+            case .release(let slot): release(slot, &orders)
+            case .retire(let executions): engine.free(executions: executions)
             }
         }
     }
-}
 
-// MARK: - Waking
-
-extension Runtime {
-    /// Schedules the wake-up that the engine asks for.
-    ///
-    /// The alarm is read under the lock, and the wake-up scheduled without it. Of two threads that have moved the alarm, the one
-    /// that has seen both moves has the higher stamp, which counts.
-    @inlinable
-    func scheduleWakeUp(after source: WakeSource? = nil) {
-        lock.lock()
-        let alarm = engine.alarm
-        wakeUpStamp += 1
-        let stamp = wakeUpStamp
-        // Set here, where the types are known. No other thread has scheduled anything before the first stamp.
-        if stamp == 1 { clock.wake = { [weak self] source in self?.wake(source) } }
-        let previous = retainedSelf
-        if isOwnerReleased { retainedSelf = willFallDue ? self : nil }
-        lock.unlock()
-        clock.scheduleWakeUp(at: alarm, stamp: stamp, after: source)
-        withExtendedLifetime(previous) {}
+    private func start(
+        _ id: RunID, _ executions: UInt32, _ count: Int, _ due: Gate.Due, _ orders: inout Orders
+    ) {
+        var work: Work?
+        if let workObserver {
+            let tracked = makeWork(of: id, key: key(of: id.slot))
+            workObserver.began(tracked)
+            work = tracked
+        }
+        let run = allocateRun()
+        let memory = Cells.value(behind: run)
+        let companion =
+            executions == .max
+            ? Cells.takePending(engine.slots[id.slot], to: memory, collects: collects)
+            : Cells.takeWaiting(engine.keyExecutions[executions], count, to: memory, collects: collects)
+        run.initialize(to: StartedRun(id: id, count: due.count, edge: due.edge, work: work, companion: companion))
+        start(run, &orders)
+        // An execution is recorded at its due instant, however late the timer was.
+        if hasObservers { record(.started, key(of: id.slot), at: due.at, count: due.count, edge: due.edge) }
     }
 
-    /// Whether a pending value has yet to fall due. The caller holds the lock.
-    @inlinable
-    var willFallDue: Bool { engine.counters.pending > engine.waitingCount && engine.alarm != .farFuture }
+    /// Memory for an execution, and its value behind it.
+    private func allocateRun() -> StartedRun.Pointer {
+        let (stride, alignment) = Cells.layout(of: StartedRun.self)
+        return UnsafeMutableRawPointer.allocate(byteCount: stride, alignment: alignment)
+            .assumingMemoryBound(to: StartedRun.self)
+    }
 
-    /// Performs what is due by now, up to about the limit of `source`, and schedules the next wake-up.
-    ///
-    /// On the handler's queue this is a block itself, and runs the first executions.
-    @inlinable
-    @inline(never)
-    func wake(_ source: WakeSource) {
-        if source == .onQueue { lock.withLock { queueRuns.sendBlock() } }
-        var isBehind = true
-        var hadObservers = false
-        var left = source.limit
-        while isBehind, left > 0 {
-            let now = clock.now()
-            // Enough executions for one taking of the lock to be cheap, and few enough not to hold up submits.
-            lock.lock()
-            var actions = engine.advance(to: now, limit: 64)
-            hadObservers = hasObservers
-            if hadObservers { record(actions.more[...], at: engine.now) }
-            isBehind = engine.alarm <= now
-            unlockAndPerform(&actions, isWaking: true)
-            left -= 64
+    /// Releases an execution that has ended, with its value. Called without the lock.
+    func free(_ run: StartedRun.Pointer) {
+        if !collects { Cells.value(behind: run).deinitialize(count: 1) }
+        run.deinitialize(count: 1)
+        UnsafeMutableRawPointer(run).deallocate()
+    }
+
+    /// The memory for one more element of an array of values or keys.
+    private func end<Element>(of array: inout RawArray, as type: Element.Type) -> UnsafeMutablePointer<Element> {
+        if array.count == array.capacity {
+            array.capacity = array.count + engine.actionCount
+            let memory = UnsafeMutablePointer<Element>.allocate(capacity: array.capacity)
+            if let old = array.memory?.assumingMemoryBound(to: Element.self) {
+                memory.moveInitialize(from: old, count: array.count)
+                old.deallocate()
+            }
+            array.memory = UnsafeMutableRawPointer(memory)
         }
-        if hadObservers { wakeObservers() }
-        scheduleWakeUp(after: source)
-        if source == .onQueue, case .queue(let queue, let body) = handler { runBlock(queue, body) }
+        // Proof: there is memory for one more.
+        return array.memory.unsafelyUnwrapped.assumingMemoryBound(to: Element.self) + array.count
+    }
+
+    private func settle(
+        _ companion: Companion?, _ slot: UInt32, _ fate: Fate, _ orders: inout Orders, at now: CoreInstant
+    ) {
+        if !collects { orders.values.count += 1 }
+        if let companion { orders.list.append(.settle(companion, fate)) }
+        if hasObservers { record(.init(fate), key(of: slot), at: now, count: size(of: companion)) }
+    }
+
+    /// The number of values that a companion stands for.
+    func size(of companion: Companion?) -> Int {
+        guard collects, let companion else { return 1 }
+        // Proof: where all values are kept, every companion is of this class.
+        return unsafeDowncast(companion, to: Collected<Value>.self).count
+    }
+
+    /// Moves the key of a slot out, and frees the slot.
+    private func release(_ index: UInt32, _ orders: inout Orders) {
+        let slot = engine.slots[index]
+        let key = Cells.key(of: slot)
+        KeyIndex.check(KeyIndex.hash(key.pointee) == slot.pointee.hash)
+        if !_isPOD(Key.self) {
+            end(of: &orders.keys, as: Key.self).moveInitialize(from: key, count: 1)
+            orders.keys.count += 1
+        }
+        engine.free(slot: index)
+    }
+
+    override func release(_ orders: borrowing Orders) {
+        release(orders.values, as: Value.self)
+        release(orders.keys, as: Key.self)
+    }
+
+    private func release<Element>(_ array: RawArray, as type: Element.Type) {
+        guard let elements = array.memory?.assumingMemoryBound(to: Element.self) else { return }
+        elements.deinitialize(count: array.count)
+        elements.deallocate()
+    }
+
+    // MARK: - Executing
+
+    override func startTask(_ run: RunID, _ work: Work?) {
+        guard case .task(let isolation, let body) = handler else {
+            preconditionFailure("an execution for a queue was to start in a task")
+        }
+        // Nobody asks for the name of work that no clock tracks.
+        let work = work ?? Work(handling: run, of: number) { "" }
+        let task = launch(work, workObserver, on: isolation) {
+            await self.execute(run, body)
+            self.workObserver?.ended(work)
+        }
+        register(task, run)
+    }
+
+    override func perform(_ run: StartedRun.Pointer, sendingBlock sendsBlock: Bool) {
+        execute(run, sendingBlock: sendsBlock)
+    }
+
+    override func endCancelled(_ run: StartedRun.Pointer, at now: CoreInstant) {
+        end(run, key(of: run.pointee.id.slot), CancellationError(), at: now)
+        finish(run)
+    }
+
+    override func wakeObservers() {
+        let (buffers, released) = lock.withLock { () -> ([EventBuffer<Key>], [[RecordingBuffer<Key>.Entry]]) in
+            (eventBuffers, recordingBuffers.flatMap { $0.takeUsedUp() })
+        }
+        for buffer in buffers { buffer.wake() }
+        withExtendedLifetime(released) {}
     }
 }

@@ -4,7 +4,6 @@ internal import Synchronization
 /// An execution or a callback, as a clock tracks it (``WorkTrackingClock``).
 ///
 /// While a handler runs, ``current`` is its execution, also in the tasks that it creates.
-@usableFromInline
 package final class Work: Sendable {
     /// The work that the current task belongs to.
     @TaskLocal package static var current: Work?
@@ -34,12 +33,6 @@ package final class Work: Sendable {
     }
 }
 
-/// Makes the work of an execution, for a clock that tracks it.
-@usableFromInline
-func makeWork<Key: Sendable>(of value: any Sendable.Type, run: RunID, runtime number: UInt64, key: Key) -> Work {
-    Work(handling: run, of: number) { describe(key, of: value) }
-}
-
 /// Numbers runtimes. Unlike an address, a number is never used again.
 enum RuntimeNumber {
     private static let last = Atomic<UInt64>(0)
@@ -52,7 +45,6 @@ enum RuntimeNumber {
 /// Observes tracked work.
 ///
 /// ``began(_:)`` comes before the call or the wake-up that caused the execution returns.
-@usableFromInline
 package protocol WorkObserver: Sendable {
     /// The work has been decided on and will run. May be called under a lock: it only takes note.
     func began(_ work: Work)
@@ -83,7 +75,6 @@ package protocol WorkObserver: Sendable {
 }
 
 /// A clock that tracks the work it wakes, as one for tests does. Other clocks are used by their `sleep(until:)`.
-@usableFromInline
 package protocol WorkTrackingClock<Duration>: Clock, WorkObserver where Duration == Swift.Duration {
     /// Calls `body` once, when the clock has reached the instant, and not before this call has returned.
     func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void)

@@ -39,7 +39,7 @@ extension AsyncCoalescedSequence {
                 await base.read(handover, limit: limit) {
                     runtime.submit($0, for: NoKey())
                 } held: {
-                    runtime.lock.withLock { runtime.engine.counters.pending }
+                    runtime.lock.withLock { runtime.engine.tally.pending }
                 }
             }
         }
@@ -62,7 +62,7 @@ extension AsyncCoalescedSequence {
                     runtime.submit($0, for: key($0))
                 } held: {
                     runtime.lock.withLock {
-                        collects ? runtime.engine.waitingCount : runtime.engine.counters.pending
+                        collects ? runtime.engine.waitingSubmits : runtime.engine.tally.pending
                     }
                 }
             }

@@ -8,18 +8,18 @@ extension Engine {
         var broken = Broken()
         broken.rules = core.checkInvariants()
         core.slots.forEach { index, slot in
-            let key = Self.key(of: slot).pointee
-            broken.unless(findSlot(of: key) == index, "the index finds key \(index) where it is")
+            let key = Cells.key(of: slot).pointee
+            broken.unless(slotIndex(of: key) == index, "the index finds key \(index) where it is")
             broken.unless(slot.pointee.hash == KeyIndex.hash(key), "the hash of key \(index) is known")
-            guard collects, slot.pointee.gate.count > 0 else { return }
+            guard core.collects, slot.pointee.gate.count > 0 else { return }
             broken.unless(
-                Self.batch(of: slot).pointee.size == slot.pointee.gate.count,
+                Cells.collected(slot.pointee.companion).count == slot.pointee.gate.count,
                 "key \(index) keeps the right number of values")
         }
         core.keyExecutions.forEach { index, executions in
-            guard collects, executions.pointee.hasValues else { return }
+            guard core.collects, executions.pointee.hasValues else { return }
             broken.unless(
-                Self.waitingValues(of: executions).pointee.count == executions.pointee.waiting?.size,
+                Cells.collected(executions.pointee.companion).count == executions.pointee.waiting?.size,
                 "what waits at executions \(index) is counted")
         }
         return broken.rules

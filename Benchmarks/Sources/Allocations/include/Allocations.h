@@ -19,3 +19,7 @@ uint64_t voluntary_switches(void);
 
 /// Nanoseconds of processor time of the child processes that have ended.
 int64_t children_cpu_nanoseconds(void);
+
+/// The number of look-ups of generic types' metadata that the process has made so far: what generic code costs that is compiled
+/// once and takes its types apart. Zero where they cannot be counted.
+uint64_t metadata_look_ups(void);

@@ -5,13 +5,11 @@ import Testing
 
 /// The count of blocks, without a queue. The tests of handlers and flushes cover the executions.
 @Suite("The blocks of a synchronous handler")
-struct QueueRunsTests {
-    // The state machine is not copyable: `#expect` cannot take it apart.
-    typealias QueueRuns = Runtime<Int, Int, Void>.QueueRuns
+struct ReadyRunsTests {
 
     @Test("are sent, begin and end one by one")
     func blocks() {
-        var runs = QueueRuns()
+        var runs = ReadyRuns()
         runs.sendBlock()
         runs.sendBlock()
         runs.beginBlock()
@@ -27,7 +25,7 @@ struct QueueRunsTests {
 
     @Test("are not sent while nothing is ready")
     func nothingReady() {
-        var runs = QueueRuns()
+        var runs = ReadyRuns()
         let count = runs.sendBlocks()
         let sendsAnother = runs.sendAnotherBlock()
         runs.sendBlock()
@@ -45,11 +43,11 @@ struct QueueRunsTests {
         @Test("trap when one begins that was not sent, or ends that has not begun")
         func impossible() async {
             await #expect(processExitsWith: .failure) {
-                var runs = QueueRuns()
+                var runs = ReadyRuns()
                 runs.beginBlock()
             }
             await #expect(processExitsWith: .failure) {
-                var runs = QueueRuns()
+                var runs = ReadyRuns()
                 runs.sendBlock()
                 runs.endBlock()
             }

@@ -1,0 +1,501 @@
+internal import Dispatch
+package import LullCore
+
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// The engine behind a lock, and the clock that wakes it: what all debouncers and throttlers have in common, whatever their keys
+/// and values are. ``Runtime`` keeps those, and calls the handler.
+///
+/// It drives the engine, a state machine, and performs the actions that the engine answers with. The lock is held for one event
+/// of the engine at a time. Handlers, callbacks, continuations and the release of values run without it.
+@usableFromInline
+package class RuntimeCore: @unchecked Sendable {
+    // Proof of @unchecked Sendable: everything that varies is only touched while `lock` is held.
+    @usableFromInline final let lock = Lock()
+    // The lock excludes overlapping accesses. The language's own check of that took a sixth of a submit (`make bench ROWS=hot`).
+    @exclusivity(unchecked) @usableFromInline package final var engine: SlotEngine
+    /// Whether there are event buffers or recordings.
+    @exclusivity(unchecked) @usableFromInline final var hasObservers = false
+    /// The executions that are ready for the handler's queue.
+    @exclusivity(unchecked) private final var ready = ReadyRuns()
+    /// The promises to callers that wait for executions to end.
+    final var waiters: [WaiterID: Promise<Void>] = [:]
+    private final var lastWaiter: WaiterID = 0
+
+    /// The stamp of the wake-up that was scheduled last.
+    private final var wakeUpStamp: UInt64 = 0
+    /// Whether the debouncer or throttler has been released.
+    private final var isOwnerReleased = false
+    /// The runtime itself, if its owner has been released and a value is still to fall due.
+    private final var retainedSelf: RuntimeCore?
+
+    /// Identifies the runtime for the life of the process.
+    final let number = RuntimeNumber.next()
+    final let clock: any WakingClock
+    /// Whether that is the system's, which is read without a look at what it is.
+    private final let hasSystemClock: Bool
+    final let workObserver: (any WorkObserver)?
+    /// When the runtime was made.
+    final let origin: CoreInstant
+    /// The queue of a synchronous handler.
+    final let queue: DispatchQueue?
+    /// Whether all values are kept, in companions.
+    final let collects: Bool
+    private final let atEnd: AtEnd
+    final let kind: Policy.Kind
+    /// Where the program makes it.
+    final let site: SourceSite
+
+    init(
+        _ options: CheckedOptions, clock: any WakingClock, madeAt site: SourceSite, queue: DispatchQueue?,
+        engine: consuming SlotEngine
+    ) {
+        self.engine = engine
+        collects = options.setup.combination == .collect
+        kind = options.setup.policy.kind
+        atEnd = options.atEnd
+        self.site = site
+        self.clock = clock
+        hasSystemClock = clock is SchedulerClient
+        workObserver = clock.workObserver
+        origin = clock.now()
+        self.queue = queue
+    }
+
+    deinit {
+        clock.removeClient()
+    }
+
+    /// The present instant.
+    @usableFromInline final var now: CoreInstant { hasSystemClock ? SchedulerClient.now : clock.now() }
+
+    // MARK: - What depends on the types of keys and values
+
+    // `Runtime`, of which every object is, overrides each of these.
+
+    /// Moves keys and values as the engine's actions say, and adds what is to be done without the lock. The caller holds it.
+    ///
+    /// - Parameter now: The instant that observers are told.
+    func moveValues(_ orders: inout Orders, at now: CoreInstant) {}
+    /// Releases keys and values that have left the engine, and their memory.
+    func release(_ orders: borrowing Orders) {}
+    /// Runs an execution in a task of its own.
+    func startTask(_ run: RunID, _ work: Work?) {}
+    /// Runs the handler for an execution that is not ready any more, unless it is being cancelled, and reports its end. The caller
+    /// holds the lock; this releases it.
+    func perform(_ run: StartedRun.Pointer, sendingBlock: Bool) {}
+    /// Ends an execution that is not ready any more, since it was cancelled. The caller holds the lock; this releases it.
+    func endCancelled(_ run: StartedRun.Pointer, at now: CoreInstant) {}
+    /// Wakes the observers, and releases what they have dropped.
+    func wakeObservers() {}
+
+    // MARK: - Events of the engine
+
+    /// What is to be done when the lock has been released.
+    struct Orders: ~Copyable {
+        enum Order {
+            case start(RunID, Work?)
+            case cancel(RunID)
+            case settle(Companion, Fate)
+            case resume(WaiterID)
+        }
+
+        /// In order.
+        var list: [Order] = []
+        var sendsBlocks = false
+        /// Values that have left the engine, and keys.
+        var values = RawArray()
+        var keys = RawArray()
+        /// Memory to be freed.
+        var discarded = Discarded()
+    }
+
+    /// An array in memory whose element type only `Runtime` knows.
+    struct RawArray {
+        var memory: UnsafeMutableRawPointer?
+        var count = 0
+        var capacity = 0
+    }
+
+    /// Adds what the engine asks for, and moves keys and values. The caller holds the lock.
+    final func takeActions(_ orders: inout Orders, at now: CoreInstant) {
+        guard engine.actionCount > 0 else { return }
+        moveValues(&orders, at: now)
+        engine.clearActions()
+    }
+
+    /// Releases the lock, and does what is to be done without it.
+    final func unlock(performing orders: consuming Orders, isWaking: Bool = false) {
+        orders.discarded = engine.slots.discarded.take()
+        let movesAlarm = engine.movesAlarm
+        engine.movesAlarm = false
+        let wakesObservers = hasObservers
+        lock.unlock()
+        for order in orders.list {
+            switch order {
+            case .start(let run, let work): startTask(run, work)
+            case .cancel(let run): cancel(run)
+            case .settle(let companion, let fate): settle(companion, fate)
+            case .resume(let waiter): lock.withLock { waiters.removeValue(forKey: waiter) }?.deliver(())
+            }
+        }
+        if orders.sendsBlocks { sendBlocks() }
+        if movesAlarm, !isWaking { scheduleWakeUp() }
+        if orders.values.memory != nil || orders.keys.memory != nil { release(orders) }
+        if wakesObservers { wakeObservers() }
+    }
+
+    /// Takes what the engine asks for, releases the lock, and performs it.
+    ///
+    /// - Parameter now: The instant that observers are told; the engine's by default.
+    final func unlockAndPerform(at now: CoreInstant? = nil, isWaking: Bool = false) {
+        var orders = Orders()
+        takeActions(&orders, at: now ?? engine.now)
+        unlock(performing: orders, isWaking: isWaking)
+    }
+
+    /// Passes an event to the engine, performs the answer, and returns what else the event has found out.
+    final func handle<R>(_ event: () -> R) -> R {
+        lock.lock()
+        let result = event()
+        unlockAndPerform()
+        return result
+    }
+
+    /// Whether the caller is part of an execution whose outcome has not been told: of the handler, a completion or `onFailure`,
+    /// or of a task that one of them made.
+    final var isInsideHandler: Bool {
+        guard let run = Work.current?.run(of: number) else { return false }
+        return lock.withLock { engine.state(of: run) != .ended }
+    }
+
+    // MARK: - Waking
+
+    /// Schedules the wake-up that the engine asks for.
+    ///
+    /// The alarm is read under the lock, and the wake-up scheduled without it. Of two threads that have moved the alarm, the one
+    /// that has seen both moves has the higher stamp, which counts.
+    private final func scheduleWakeUp(after source: WakeSource? = nil) {
+        lock.lock()
+        let alarm = engine.nextAlarm
+        wakeUpStamp += 1
+        let stamp = wakeUpStamp
+        // No other thread has scheduled anything before the first stamp.
+        if stamp == 1 { clock.wake = { [weak self] source in self?.wake(source) } }
+        let previous = retainedSelf
+        if isOwnerReleased { retainedSelf = willFallDue ? self : nil }
+        lock.unlock()
+        clock.scheduleWakeUp(at: alarm, stamp: stamp, after: source)
+        withExtendedLifetime(previous) {}
+    }
+
+    /// Whether a pending value has yet to fall due. The caller holds the lock.
+    private final var willFallDue: Bool {
+        engine.tally.pending > engine.waitingSubmits && engine.nextAlarm != .farFuture
+    }
+
+    /// Performs what is due by now, up to about the limit of `source`, and schedules the next wake-up.
+    ///
+    /// On the handler's queue this is a block itself, and runs the first executions.
+    final func wake(_ source: WakeSource) {
+        if source == .onQueue { lock.withLock { ready.sendBlock() } }
+        var isBehind = true
+        var left = source.limit
+        while isBehind, left > 0 {
+            let now = self.now
+            // Enough executions for one taking of the lock to be cheap, and few enough not to hold up submits.
+            lock.lock()
+            engine.advance(to: now, limit: 64)
+            isBehind = engine.nextAlarm <= now
+            unlockAndPerform(isWaking: true)
+            left -= 64
+        }
+        scheduleWakeUp(after: source)
+        if source == .onQueue { runBlock() }
+    }
+
+    // MARK: - Executions
+
+    /// Lets an execution run, whose start the engine asks for. The caller holds the lock.
+    ///
+    /// To other threads, an execution for a queue is pending or ready, and never in between.
+    final func start(_ run: StartedRun.Pointer, _ orders: inout Orders) {
+        let id = run.pointee.id
+        _ = engine.attach(UInt(bitPattern: run), to: id)
+        if queue == nil {
+            orders.list.append(.start(id, run.pointee.work))
+        } else {
+            ready.append(run)
+            orders.sendsBlocks = true
+        }
+    }
+
+    /// An execution that runs in a task, or is ready for a queue. The caller holds the lock.
+    final func started(_ id: RunID) -> StartedRun.Pointer? {
+        let address = engine.attachment(of: id)
+        return address == .max ? nil : StartedRun.Pointer(bitPattern: address)
+    }
+
+    /// Keeps a task so that it can be cancelled, unless it has ended already.
+    final func register(_ task: Task<Void, any Error>, _ run: RunID) {
+        let state = lock.withLock { () -> RunState in
+            started(run)?.pointee.task = task
+            return engine.state(of: run)
+        }
+        if state.isCancelling { task.cancel() }
+    }
+
+    /// Cancels the task of an execution, or ends it if its queue has not begun it: then under one lock, so that nobody sees it taken.
+    private final func cancel(_ id: RunID) {
+        let now = lockForEnd()
+        guard let run = started(id) else { return lock.unlock() }
+        if queue != nil {
+            ready.remove(run)
+            endCancelled(run, at: now)
+        } else {
+            let task = run.pointee.task
+            lock.unlock()
+            task?.cancel()
+        }
+    }
+
+    /// Takes the lock to report an end. If there are observers, reads the clock first, and not under the lock: it may be the user's.
+    ///
+    /// - Returns: The present instant for the observers.
+    final func lockForEnd() -> CoreInstant {
+        lock.lock()
+        guard hasObservers else { return .farPast }
+        lock.unlock()
+        let now = self.now
+        lock.lock()
+        return now
+    }
+
+    // MARK: - Promises
+
+    /// Calls `body` with each promise of a companion.
+    ///
+    /// Proof of the downcasts: where values are kept each, `Cells` makes the companions; what they hold, and all others, are the
+    /// promises that a runtime has submitted.
+    final func forEachPromise(of companion: Companion, _ body: (AnyPromise) -> Void) {
+        if !collects { return body(unsafeDowncast(companion, to: AnyPromise.self)) }
+        for promise in unsafeDowncast(companion, to: Companions.self).all {
+            if let promise { body(unsafeDowncast(promise, to: AnyPromise.self)) }
+        }
+    }
+
+    /// Tells the callers of submits that are not executed what has become of them.
+    @usableFromInline
+    final func settle(_ companion: AnyObject, _ fate: Fate) {
+        forEachPromise(of: companion) { $0.settle(fate) }
+    }
+
+    /// How many steps it takes to deliver an outcome: none if no caller has asked for it; otherwise one for all deliveries
+    /// together, and one for each completion.
+    final func deliverySteps(of companion: Companion?) -> Int {
+        guard let companion else { return 0 }
+        var steps = 0
+        forEachPromise(of: companion) { steps = max(steps, 1) + ($0.hasCallback ? 1 : 0) }
+        return steps
+    }
+
+    // MARK: - The handler's queue
+
+    /// Sends as many blocks to the queue as are needed to run all that is ready.
+    ///
+    /// A block for each execution would double its cost. One block for all would keep the queue from everything else.
+    private final func sendBlocks() {
+        for _ in 0..<lock.withLock({ ready.sendBlocks() }) { sendBlock() }
+    }
+
+    final func sendBlock() {
+        queue?.async { self.runBlock() }
+    }
+
+    /// Runs the first executions, on the handler's queue.
+    private final func runBlock() {
+        lock.lock()
+        ready.beginBlock()
+        for number in 0..<ReadyRuns.runsPerBlock {
+            guard let run = ready.takeFirst() else {
+                ready.endBlock()
+                return lock.unlock()
+            }
+            perform(run, sendingBlock: number == 0 && ready.sendAnotherBlock())
+            lock.lock()
+        }
+        let sendsAgain = ready.resendBlock()
+        lock.unlock()
+        if sendsAgain { sendBlock() }
+    }
+
+    /// Runs everything that is ready, on the stack of a caller that is on the handler's queue.
+    package final func runReady() {
+        lock.lock()
+        while let run = ready.takeFirst() {
+            perform(run, sendingBlock: false)
+            lock.lock()
+        }
+        lock.unlock()
+    }
+
+    /// Whether a value is pending, or an execution waits for a block of the queue and is not being cancelled.
+    package final var hasMoreToRun: Bool {
+        lock.withLock { engine.tally.pending > 0 || ready.contains { engine.state(of: $0) == .running } }
+    }
+
+    // MARK: - Callers that wait
+
+    /// Lets a caller wait for the ends of what runs and waits: at a slot, or at all.
+    ///
+    /// The caller of this holds the lock.
+    ///
+    /// - Returns: The number of the caller, and the promise; nil if there is nothing to wait for.
+    final func addWaiter(at slot: UInt32? = nil) -> (id: WaiterID, promise: Promise<Void>)? {
+        lastWaiter += 1
+        guard slot.map({ engine.addWaiter(lastWaiter, at: $0) }) ?? engine.addWaiter(lastWaiter) else { return nil }
+        let promise = Promise<Void>()
+        waiters[lastWaiter] = promise
+        return (lastWaiter, promise)
+    }
+
+    // Nothing is kept for a caller whose wait was cancelled until what it waited for ends, which it may never do.
+
+    /// Withdraws a caller that waited for all keys: with many, in portions, as the call for all keys was made.
+    private final func withdraw(_ waiter: WaiterID) {
+        removePromise(of: waiter)
+        var blocks = 0..<Self.keysAtOnce / 64
+        while !lock.withLock({ engine.removeWaiter(waiter, fromBlocks: blocks) }) {
+            blocks = blocks.upperBound..<blocks.upperBound + Self.keysAtOnce / 64
+            pauseBetweenPortions()
+        }
+    }
+
+    final func removePromise(of waiter: WaiterID) {
+        let released = lock.withLock {
+            let promise = waiters.removeValue(forKey: waiter)
+            if waiters.isEmpty { waiters = [:] }
+            return promise
+        }
+        withExtendedLifetime(released) {}
+    }
+
+    // MARK: - Calls for all keys
+
+    // With many keys they take the lock several times, for a portion of the keys each: a submit in between waits no longer than for
+    // any other call (`make bench ROWS=holds`).
+
+    /// How many keys a call for all keys handles under one lock.
+    private static var keysAtOnce: Int { 256 }
+
+    /// Pauses so that a thread that waits for the lock can wake up and take it.
+    private final func pauseBetweenPortions() {
+        usleep(20)
+    }
+
+    /// Passes a call for all keys at the present instant to the engine, and performs the answer (<doc:Semantics>, section 5).
+    ///
+    /// - Parameters:
+    ///   - kind: The call.
+    ///   - closing: Whether later submits are rejected.
+    final func sweep(_ kind: Sweep.Kind, closing: Bool = false) {
+        _ = sweep(kind, closing: closing, awaiting: false)
+    }
+
+    /// Does the same, and waits until the executions that run or wait after the call have ended.
+    ///
+    /// Inside a handler of the same debouncer it does not wait.
+    final nonisolated(nonsending) func sweepAndWait(_ kind: Sweep.Kind, closing: Bool = false) async {
+        guard let waiter = sweep(kind, closing: closing, awaiting: !isInsideHandler) else { return }
+        if await waiter.promise.value(observer: workObserver) == nil { withdraw(waiter.id) }
+    }
+
+    private final func sweep(
+        _ kind: Sweep.Kind, closing: Bool, awaiting: Bool
+    ) -> (id: WaiterID, promise: Promise<Void>)? {
+        let now = self.now
+        if lock.withLock({ engine.keyCount > Self.keysAtOnce }) {
+            return sweepInPortions(kind, closing: closing, awaiting: awaiting, at: now)
+        }
+        return handle {
+            if closing { close(kind) }
+            engine.sweep(kind, at: now)
+            return awaiting ? addWaiter() : nil
+        }
+    }
+
+    private final func sweepInPortions(
+        _ kind: Sweep.Kind, closing: Bool, awaiting: Bool, at now: CoreInstant
+    ) -> (id: WaiterID, promise: Promise<Void>)? {
+        catchUp(to: now)
+        let promise = awaiting ? Promise<Void>() : nil
+        lock.lock()
+        if closing { close(kind) }
+        lastWaiter += 1
+        let waiter = lastWaiter
+        if let promise { waiters[waiter] = promise }
+        var sweep = engine.beginSweep(kind, at: now, waiter: awaiting ? waiter : nil)
+        lock.unlock()
+        while !sweep.isDone {
+            sweep.sortIfNeeded()
+            handle { engine.continueSweep(&sweep, limit: Self.keysAtOnce) }
+            pauseBetweenPortions()
+        }
+        return promise.map { (waiter, $0) }
+    }
+
+    /// Refuses submits from now on. The caller holds the lock.
+    private final func close(_ kind: Sweep.Kind) {
+        engine.close()
+        engine.stopHolding(flushing: kind == .flush)
+    }
+
+    /// Starts the executions that are due by an instant, in portions.
+    private final func catchUp(to now: CoreInstant) {
+        var isBehind = true
+        while isBehind {
+            isBehind = handle {
+                engine.advance(to: now, limit: Self.keysAtOnce / 4)
+                return engine.nextAlarm <= now
+            }
+        }
+    }
+
+    /// Returns when the next value of any key falls due.
+    ///
+    /// With many keys it starts what is due by now, as the timer would, and searches the deadline queue in portions.
+    final func nextDue(at now: CoreInstant) -> CoreInstant? {
+        let (isFound, due) = lock.withLock {
+            engine.keyCount > Self.keysAtOnce ? (false, nil) : (true, engine.nextDue(at: now))
+        }
+        if isFound { return due }
+        while true {
+            catchUp(to: now)
+            let (isExact, due) = lock.withLock { engine.refineNextDue(at: now, budget: 16 * Self.keysAtOnce) }
+            if isExact { return due }
+            pauseBetweenPortions()
+        }
+    }
+
+    /// Handles the release of the owner, as `atEnd` says. Values that are still pending keep the runtime alive until they are due.
+    final func ownerIsReleased() {
+        lock.withLock { engine.stopHolding(flushing: atEnd != .drop) }
+        switch atEnd {
+        case .executeWhenDue:
+            // No call can bring forward what is due in the far future.
+            if lock.withLock({ engine.tally.pending > 0 }) { sweep(.dropUnreachable) }
+        case .flush: sweep(.flush)
+        case .drop: sweep(.cancel(running: false))
+        }
+        lock.withLock {
+            isOwnerReleased = true
+            if willFallDue { retainedSelf = self }
+        }
+    }
+}

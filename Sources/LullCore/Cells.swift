@@ -1,0 +1,294 @@
+/// Where the keys and values of an engine lie, and how they are moved: what a ``SlotEngine``, which decides, leaves to its owner.
+///
+/// The key lies in the cell of its slot, and behind it what is pending: exactly if the gate counts some submits. What waits to
+/// start lies in the cell of the key's executions, if ``KeyExecutions/hasValues`` is set. That is one value, and beside it the
+/// slot's or the executions' ``Companion``. Where all values are kept they are in the companion, a ``Collected``.
+///
+/// No nested generic type, tuple or optional lies on the way of a value: unspecialised code looks up the metadata of each, which
+/// takes hundreds of instructions.
+@usableFromInline
+package enum Cells<Key, Value> {
+    @usableFromInline package typealias Slot = UnsafeMutablePointer<SlotEngine.Slot>
+    @usableFromInline package typealias Executions = UnsafeMutablePointer<KeyExecutions>
+
+    // MARK: - Layout
+
+    /// The least multiple of an alignment that is not less.
+    @inlinable
+    @inline(__always)
+    static func align(_ offset: Int, _ alignment: Int) -> Int { (offset + alignment - 1) & ~(alignment - 1) }
+
+    // A stride rather than a size: moving a value without a size, such as `()`, writes a byte.
+
+    @inlinable
+    @inline(__always)
+    static var keyOffset: Int { align(MemoryLayout<SlotEngine.Slot>.stride, MemoryLayout<Key>.alignment) }
+
+    /// The key of a slot.
+    @inlinable
+    @inline(__always)
+    package static func key(of slot: Slot) -> UnsafeMutablePointer<Key> {
+        (UnsafeMutableRawPointer(slot) + keyOffset).assumingMemoryBound(to: Key.self)
+    }
+
+    /// The value that is pending in a slot, unless all are kept.
+    @inlinable
+    @inline(__always)
+    package static func value(of slot: Slot) -> UnsafeMutablePointer<Value> {
+        (UnsafeMutableRawPointer(slot) + align(keyOffset + MemoryLayout<Key>.stride, MemoryLayout<Value>.alignment))
+            .assumingMemoryBound(to: Value.self)
+    }
+
+    /// The value in a cell behind something else, for an owner that has such cells itself.
+    package static func value<Header>(behind header: UnsafeMutablePointer<Header>) -> UnsafeMutablePointer<Value> {
+        (UnsafeMutableRawPointer(header) + align(MemoryLayout<Header>.stride, MemoryLayout<Value>.alignment))
+            .assumingMemoryBound(to: Value.self)
+    }
+
+    /// The values that are kept beside a slot's key, or wait at its executions, where all are.
+    @inlinable
+    @inline(__always)
+    static func collected(_ companion: Companion?) -> Collected<Value> {
+        // Proof: where all values are kept, every companion is of this class, and there is one wherever there are values.
+        unsafeDowncast(companion.unsafelyUnwrapped, to: Collected<Value>.self)
+    }
+
+    /// A slab for slots whose cells have a key and a value; no value where all are kept.
+    private static func slots(collects: Bool) -> Slab<SlotEngine.Slot> {
+        let keyEnd = keyOffset + MemoryLayout<Key>.stride
+        let valueAlignment = collects ? 1 : MemoryLayout<Value>.alignment
+        let end = align(keyEnd, valueAlignment) + (collects ? 0 : MemoryLayout<Value>.stride)
+        let alignment = max(MemoryLayout<SlotEngine.Slot>.alignment, MemoryLayout<Key>.alignment, valueAlignment)
+        return Slab(stride: align(end, alignment), alignment: alignment) { from, to in
+            key(of: to).moveInitialize(from: key(of: from), count: 1)
+            if !collects, to.pointee.gate.count > 0 { value(of: to).moveInitialize(from: value(of: from), count: 1) }
+        }
+    }
+
+    /// The stride and the alignment of something with a cell for a value behind it.
+    package static func layout<Header>(of type: Header.Type) -> (stride: Int, alignment: Int) {
+        let alignment = max(MemoryLayout<Header>.alignment, MemoryLayout<Value>.alignment)
+        let end = align(MemoryLayout<Header>.stride, MemoryLayout<Value>.alignment) + MemoryLayout<Value>.stride
+        return (align(end, alignment), alignment)
+    }
+
+    /// A slab for executions whose cells have a value, unless all are kept.
+    private static func executions(collects: Bool) -> Slab<KeyExecutions> {
+        guard !collects else { return Slab() }
+        let (stride, alignment) = layout(of: KeyExecutions.self)
+        return Slab(stride: stride, alignment: alignment) { from, to in
+            if to.pointee.hasValues { value(behind: to).moveInitialize(from: value(behind: from), count: 1) }
+        }
+    }
+
+    /// An engine with nothing pending.
+    package static func engine(_ setup: Setup) -> SlotEngine {
+        let collects = setup.combination == .collect
+        return SlotEngine(setup, slots: slots(collects: collects), executions: executions(collects: collects))
+    }
+
+    /// Deinitialises all keys and values: the last thing that the owner of an engine does.
+    package static func deinitialize(_ engine: borrowing SlotEngine) {
+        let collects = engine.collects
+        engine.slots.forEach { _, slot in
+            key(of: slot).deinitialize(count: 1)
+            if !collects, slot.pointee.gate.count > 0 { value(of: slot).deinitialize(count: 1) }
+        }
+        guard !collects else { return }
+        engine.keyExecutions.forEach { _, executions in
+            if executions.pointee.hasValues { value(behind: executions).deinitialize(count: 1) }
+        }
+    }
+
+    // MARK: - Moves
+
+    /// Places a submitted value as the core says. Afterwards `value` and `companion` are what the owner has to release: a
+    /// displaced value, or a copy of the one that is kept.
+    package static func place(
+        _ value: inout Value, _ companion: inout Companion?, _ placement: Placement, in slot: Slot, collects: Bool
+    ) {
+        switch placement {
+        case .alone where collects:
+            slot.pointee.companion = Collected<Value>(value, companion)
+            companion = nil
+        case .alone:
+            Self.value(of: slot).initialize(to: value)
+            slot.pointee.companion = companion
+            companion = nil
+        case .instead:
+            let pending = Self.value(of: slot)
+            swap(&pending.pointee, &value)
+            swap(&slot.pointee.companion, &companion)
+        case .behind:
+            append(value, companion, to: slot)
+            companion = nil
+        case .displaced, .undecided: break
+        }
+    }
+
+    /// Keeps a value behind the pending ones.
+    @inlinable
+    package static func append(_ value: Value, _ companion: Companion?, to slot: Slot) {
+        collected(slot.pointee.companion).append(value, companion)
+    }
+
+    /// Moves out what is pending in a slot.
+    ///
+    /// - Parameter destination: Gets the value, unless all are kept.
+    /// - Returns: The companion.
+    package static func takePending(
+        _ slot: Slot, to destination: UnsafeMutablePointer<Value>, collects: Bool
+    ) -> Companion? {
+        if !collects { destination.moveInitialize(from: value(of: slot), count: 1) }
+        return slot.pointee.companion.take()
+    }
+
+    /// Moves out this number of the values that wait, from the front, or all if they are fewer.
+    ///
+    /// - Parameter destination: Gets the value, unless all are kept.
+    /// - Returns: The companion.
+    package static func takeWaiting(
+        _ executions: Executions, _ count: Int, to destination: UnsafeMutablePointer<Value>, collects: Bool
+    ) -> Companion? {
+        if collects {
+            let values = collected(executions.pointee.companion)
+            if count < values.count { return values.takeFirst(count) }
+        } else {
+            destination.moveInitialize(from: value(behind: executions), count: 1)
+        }
+        executions.pointee.hasValues = false
+        return executions.pointee.companion.take()
+    }
+
+    /// Moves what is pending in a slot to where it waits: behind what is there.
+    package static func wait(_ slot: Slot, _ executions: Executions, collects: Bool) {
+        if collects, executions.pointee.hasValues {
+            collected(executions.pointee.companion).append(collected(slot.pointee.companion))
+            slot.pointee.companion = nil
+            return
+        }
+        if !collects { value(behind: executions).moveInitialize(from: value(of: slot), count: 1) }
+        executions.pointee.companion = slot.pointee.companion.take()
+        executions.pointee.hasValues = true
+    }
+
+    /// Keeps a copy of the values of an interrupted execution: in front of what waits there, or in its place, or alone.
+    ///
+    /// - Parameters:
+    ///   - value: The value, unless all are kept; nil then. Afterwards what the owner has to release.
+    ///   - companion: The companion. Afterwards the companion of what is displaced.
+    /// - Returns: The fate of what is displaced, if anything is.
+    package static func putBack(
+        _ value: UnsafeMutablePointer<Value>?, _ companion: inout Companion?, to executions: Executions,
+        _ combination: Combination
+    ) -> Fate? {
+        if !executions.pointee.hasValues {
+            if let value { Self.value(behind: executions).initialize(from: value, count: 1) }
+            executions.pointee.companion = companion.take()
+            executions.pointee.hasValues = true
+            return nil
+        }
+        switch combination {
+        case .collect:
+            collected(executions.pointee.companion).prepend(collected(companion))
+            companion = nil
+            return nil
+        case .first:
+            if let value { swap(&Self.value(behind: executions).pointee, &value.pointee) }
+            swap(&executions.pointee.companion, &companion)
+            return .absorbed
+        case .latest:
+            return .superseded
+        }
+    }
+}
+
+/// What goes through an engine beside a value: for `Lull` the promise of its outcome. Where all values are kept it has them as
+/// well: ``Collected``.
+@usableFromInline package typealias Companion = AnyObject
+
+/// The companions of values that are kept together.
+@usableFromInline
+package class Companions: @unchecked Sendable {
+    // Proof of @unchecked Sendable: only what holds the values, under its driver's lock or alone, changes them.
+
+    /// In order; empty while none of the values has one.
+    // The driver's lock excludes overlapping accesses to these; the language's check of that took a fifth of a submit.
+    @exclusivity(unchecked) @usableFromInline package final var all: [Companion?] = []
+}
+
+/// The values of one execution, where all are kept, in order (<doc:Semantics>, sections 7 and 8).
+@usableFromInline
+package final class Collected<Value>: Companions, @unchecked Sendable {
+    // Proof of @unchecked Sendable: see the superclass.
+
+    /// The first values, in reverse: parts are taken from the end, which moves each value out once.
+    @exclusivity(unchecked) private var front: [Value] = []
+    /// The later ones.
+    @exclusivity(unchecked) @usableFromInline var back: [Value]
+
+    init(_ value: Value, _ companion: Companion?) {
+        back = [value]
+        super.init()
+        if let companion { all = [companion] }
+    }
+
+    init(all values: [Value]) {
+        back = values
+    }
+
+    package var count: Int { front.count + back.count }
+
+    /// All values.
+    package var values: [Value] { front.isEmpty ? back : front.reversed() + back }
+
+    @inlinable
+    func append(_ value: Value, _ companion: Companion?) {
+        if companion != nil || !all.isEmpty {
+            fillCompanions()
+            all.append(companion)
+        }
+        back.append(value)
+    }
+
+    /// Adds later values, whose holder is released then.
+    func append(_ later: Collected) {
+        addCompanions(of: later, behind: true)
+        back.append(contentsOf: later.values)
+    }
+
+    /// Adds earlier values.
+    func prepend(_ earlier: Collected) {
+        addCompanions(of: earlier, behind: false)
+        front.append(contentsOf: earlier.values.reversed())
+    }
+
+    private func addCompanions(of other: Collected, behind: Bool) {
+        guard !all.isEmpty || !other.all.isEmpty else { return }
+        fillCompanions()
+        other.fillCompanions()
+        all = behind ? all + other.all : other.all + all
+    }
+
+    /// Has an entry for every value.
+    @usableFromInline
+    func fillCompanions() {
+        if all.isEmpty { all = Array(repeating: nil, count: count) }
+    }
+
+    /// Removes and returns the first values, fewer than all. The first time, all are moved.
+    func takeFirst(_ count: Int) -> Collected {
+        if front.count < count {
+            front = back.reversed() + front
+            back = []
+        }
+        var values: [Value] = []
+        for _ in 0..<count { values.append(front.removeLast()) }
+        let part = Collected(all: values)
+        if !all.isEmpty {
+            part.all = Array(all.prefix(count))
+            all.removeFirst(count)
+        }
+        return part
+    }
+}

@@ -9,9 +9,10 @@ struct PolicyOptionsTests {
     private static let wait = CoreDuration.seconds(5)
 
     private func rules(
-        _ policy: Policy, _ combination: Combination = .latest, maxBatch: Int? = nil
+        _ policy: Policy, _ combination: Combination = .latest, maxBatch: Int? = nil,
+        _ whileRunning: DurableWhileRunning = .queue
     ) throws -> DurableRules {
-        try DurableRules(policy, combination: combination, maxBatch: maxBatch)
+        try DurableRules(policy, combination: combination, maxBatch: maxBatch, whileRunning: whileRunning)
     }
 
     @Test func areAllInTheList() {
@@ -25,11 +26,12 @@ struct PolicyOptionsTests {
             .debounce(
                 wait: Self.wait, maxWait: .seconds(60), edges: [.leading, .trailing], delayRule: .extend, maxCount: 9,
                 spacing: .seconds(30)),
-            .collect, maxBatch: 4)
+            .collect, maxBatch: 4, .restart(interrupting: .whenSubmitted))
         let options = PolicyOptions(all)
         #expect(try options.policy(for: .submit) == all.policy)
         #expect(options.combination == .collect)
         #expect(options.maxBatch == 4)
+        #expect(try options.storedRunningRule(for: .submit) == all.whileRunning)
         let throttle = try rules(.throttle(interval: Self.wait, maxCount: 3))
         #expect(try PolicyOptions(throttle).policy(for: .submit) == throttle.policy)
     }
@@ -71,6 +73,8 @@ struct PolicyOptionsTests {
         let throttle = try rules(.throttle(interval: .seconds(3600)))
         let leading = try rules(.throttle(interval: .seconds(90), edges: .leading), .first)
         let spaced = try rules(.debounce(wait: Self.wait, maxCount: 9, spacing: .seconds(300)))
+        let restarting = try rules(.debounce(wait: Self.wait), .latest, .restart)
+        let interrupting = try rules(.debounce(wait: Self.wait), .latest, .restart(interrupting: .whenSubmitted))
         for (shown, other, text) in [
             (usual, usual, "--wait 5s"), (usual, both, "--wait 5s --edges trailing"),
             (both, usual, "--wait 5s --edges leading,trailing"), (usual, throttle, "--wait 5s"),
@@ -82,7 +86,10 @@ struct PolicyOptionsTests {
             (throttle, leading, "--throttle 1h --edges leading,trailing --combine latest"),
             (leading, throttle, "--throttle 90s --edges leading --combine first"),
             (usual, leading, "--wait 5s --combine latest"), (spaced, usual, "--wait 5s --max-count 9 --spacing 5m"),
-            (usual, spaced, "--wait 5s"),
+            (usual, spaced, "--wait 5s"), (restarting, restarting, "--wait 5s --while-running restart"),
+            (usual, restarting, "--wait 5s --while-running queue"),
+            (restarting, interrupting, "--wait 5s --while-running restart --interrupt due"),
+            (interrupting, usual, "--wait 5s --while-running restart --interrupt submit"),
         ] {
             #expect(PolicyOptions.text(shown, besides: other) == text)
         }

@@ -80,7 +80,7 @@ struct StorePolicyTests {
             #expect(outcome.errors.contains(options), "\(outcome.errors)")
             #expect(
                 outcome.errors.contains(
-                    ": its kind, edges and combination cannot change; use another namespace (see"),
+                    ": its kind, edges, combination and --while-running cannot change; use another namespace (see"),
                 "\(outcome.errors)")
         }
     }

@@ -26,7 +26,7 @@ struct StoreUsageTests {
         ("dead retry", 64, "RUN is missing: give the numbers that lull dead list shows, or --all (see"),
         ("dead retry x", 64, "RUN must be a number, not \"x\""),
         ("filter --wait 1s --max-keys 3", 64, "--max-keys has no meaning with --store"),
-        ("run --wait 1s --while-running skip -- true", 64, "--while-running must be queue with --store"),
+        ("run --wait 1s --while-running skip -- true", 64, "--while-running must be queue or restart with --store"),
         ("status --format json", 64, "--format must be openmetrics, not \"json\"; for objects use --json"),
         ("status --watch --format openmetrics", 64, "--watch shows a table, or objects with --json"),
         ("submit --change-policy k v", 64, "--change-policy needs the new policy"),

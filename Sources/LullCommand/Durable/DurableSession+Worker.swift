@@ -59,10 +59,12 @@ extension DurableSession {
         case .start(let run):
             return start(run, at: now)
         case .wait(let mark, let time):
+            // The last claim may have come before what is awaited fell due.
+            if awaited.claimLimit != nil { return .waitEnded(.success(())) }
             listenDeadline = now.advanced(by: time)
             store.watch(options.namespace, after: mark, atMost: time)
-        case .watch:
-            break  // This worker learns of interruptions by its heartbeats.
+        case .watch(let known, let time):
+            store.watch(options.namespace, worker: worker.configuration.owner, besides: known, atMost: time)
         case .cancel(let run):
             return cancel(run, at: now)
         case .leaseLost(let run):
@@ -120,7 +122,7 @@ extension DurableSession {
         switch end {
         case .returned: return .handlerEnded(run: run, error: nil)
         case .failed(let error):
-            loop.hasFailed = true
+            if !worker.isInterrupted(run) { loop.hasFailed = true }
             return .handlerEnded(run: run, error: error)
         case .notStarted:
             let message = "what cannot be started goes back to the store, and is claimed again after a pause"

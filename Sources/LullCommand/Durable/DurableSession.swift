@@ -44,7 +44,6 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     private static var mostUnwritten: Int { 256 }
 
     init(_ options: CommandOptions, _ subcommand: Subcommand, _ handler: Handler) throws(Failure) {
-        try options.checkDurable(subcommand)
         let opened =
             try subcommand == .work ? OpenedNamespace.awaited(options) : OpenedNamespace(options, subcommand)
         loop = try EventLoop(options, handler)
@@ -60,7 +59,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
                 namespace: options.namespace, owner: .random(in: .min ... .max),
                 maxConcurrent: handler.writesOutput ? Self.mostUnwritten : options.jobs ?? CommandOptions.cores,
                 lease: lease, backoff: RetryPolicy(maxAttempts: options.maxAttempts ?? 20), grace: grace,
-                keepsValues: false))
+                keepsValues: false, watches: opened.rules.whileRunning != .queue))
     }
 
     var options: CommandOptions { loop.options }
@@ -77,7 +76,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         drive([.woke], at: loop.clock.now)
         while !(worker.isFinished && loop.handler.isIdle) {
             let (events, now) = loop.wait(
-                isReading: phase == .reading, store: listenDeadline == nil ? -1 : store.changesDescriptor,
+                isReading: phase == .reading, store: store.changesDescriptor,
                 until: min(worker.alarm, listenDeadline ?? nextStoreCheck, nextAwaitedCheck))
             for event in events { handle(event, at: now) }
         }
@@ -115,8 +114,9 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
             checkStore(at: now)
             if nextAwaitedCheck <= now { stopIfNothingIsAwaited(at: now) }
         case .storeChanged:
-            store.acknowledgeChanges()
-            notifyWorker(.success(()), at: now)
+            let (hasWork, interruptions) = store.takeChanges()
+            if let interruptions { drive([.watchEnded(interruptions)], at: now) }
+            if hasWork { notifyWorker(.success(()), at: now) }
         case .records: if phase == .reading { takeRecords(at: loop.clock.now) }
         case .inputEnded: endInput(at: loop.clock.now)
         case .written: completeWritten()

@@ -40,18 +40,26 @@ struct NamespacePolicy: Sendable {
         if given.isEmpty { return nil }
         let isSameKind = stored.policy.kind == .debounce ? given.throttle == nil : given.wait == nil
         var base = PolicyOptions(stored)
-        // A policy of the other kind takes over only how values are combined.
-        if !isSameKind { base = PolicyOptions(combination: base.combination, maxBatch: base.maxBatch) }
+        // A policy of the other kind takes over only how values are combined and run.
+        if !isSameKind {
+            base = PolicyOptions(
+                combination: base.combination, maxBatch: base.maxBatch, whileRunning: base.whileRunning,
+                interrupting: base.interrupting)
+        }
         if (given.combination ?? stored.combination) != .collect { base.maxBatch = nil }
+        if (given.whileRunning ?? base.whileRunning) != .restart { base.interrupting = nil }
         let new = try rules(given.completed(by: base))
         if new == stored { return nil }
         let names = """
             the namespace \(Terminal.shown(name)) has \(PolicyOptions.text(stored, besides: new)), \
             not \(PolicyOptions.text(new, besides: stored))
             """
-        guard isSameKind, new.policy.edges == stored.policy.edges, new.combination == stored.combination else {
+        guard isSameKind, new.policy.edges == stored.policy.edges, new.combination == stored.combination,
+            new.whileRunning == stored.whileRunning
+        else {
             throw .usage(
-                "\(names): its kind, edges and combination cannot change; use another namespace", subcommand)
+                "\(names): its kind, edges, combination and --while-running cannot change; use another namespace",
+                subcommand)
         }
         guard changes else {
             throw .usage("\(names): leave the policy out, or change it for all users with --change-policy", subcommand)
@@ -62,7 +70,11 @@ struct NamespacePolicy: Sendable {
     private func rules(_ options: PolicyOptions) throws(Failure) -> DurableRules {
         let policy = try options.policy(for: subcommand)
         do {
-            return try DurableRules(policy, combination: options.combination ?? .latest, maxBatch: options.maxBatch)
+            return try DurableRules(
+                policy, combination: options.combination ?? .latest, maxBatch: options.maxBatch,
+                whileRunning: options.storedRunningRule(for: subcommand))
+        } catch let failure as Failure {
+            throw failure
         } catch {
             throw .usage("\(error)", subcommand)
         }

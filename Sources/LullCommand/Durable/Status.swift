@@ -38,6 +38,12 @@ extension DurableStatus {
                 help: "Runs that were taken from a worker whose lease had expired.", isCounter: true),
             { .count($0.lostLeases) }
         ),
+        (
+            Figure(
+                name: "restarted", property: "restarted", metric: "lull_restarts",
+                help: "Runs that a newer value has interrupted, and whose values went back.", isCounter: true),
+            { .count($0.restarted) }
+        ),
     ]
 
     /// The figure of the keys in a state.

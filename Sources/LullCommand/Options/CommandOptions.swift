@@ -58,8 +58,6 @@ struct CommandOptions {
     var atEnd: AtEnd?
     var showsStatistics = false
 
-    var whileRunning: WhileRunning?
-    var interrupting: Interrupting?
     /// How long each execution of a simulation takes; nil if that takes no time.
     var runTime: CoreDuration?
     var killAfter: CoreDuration?
@@ -127,25 +125,15 @@ struct CommandOptions {
         return field.map { .field($0, delimiter: delimiter) }
     }
 
-    /// Returns the rule for values that fall due while an execution of their key is running; nil for the usual one.
-    private func runningRule(for subcommand: Subcommand) throws(Failure) -> WhileRunning? {
-        switch (whileRunning, interrupting) {
-        case (.cancelRunning, let interrupting?): return .cancelRunning(interrupting: interrupting)
-        case (.restart, let interrupting?): return .restart(interrupting: interrupting)
-        case (_, _?): throw .usage("--interrupt needs --while-running cancel or restart", subcommand)
-        case (let rule, nil): return rule
-        }
-    }
-
     /// Returns the engine's setup for a subcommand; throws if options contradict each other.
     func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
-        if policy.combination == .collect, whileRunning == .cancelRunning {
+        if policy.combination == .collect, policy.whileRunning == .cancelRunning {
             throw .usage(
                 "--while-running cancel would lose values of --combine collect: use --while-running restart, "
                     + "or --combine latest", subcommand)
         }
         if subcommand == .simulate, runTime == nil,
-            let option = whileRunning != nil ? "while-running" : jobs.map({ _ in "jobs" })
+            let option = policy.whileRunning != nil ? "while-running" : jobs.map({ _ in "jobs" })
         {
             throw .usage("--\(option) needs --run-time", subcommand)
         }
@@ -155,7 +143,7 @@ struct CommandOptions {
         do {
             return try Setup(
                 policy.policy(for: subcommand), combination: policy.combination ?? .latest,
-                whileRunning: runningRule(for: subcommand) ?? usual,
+                whileRunning: policy.runningRule(for: subcommand) ?? usual,
                 maxConcurrent: runs ? jobs ?? CommandOptions.cores : jobs,
                 capacity: maxKeys, maxBatch: policy.maxBatch)
         } catch let failure as Failure {

@@ -90,13 +90,14 @@ extension Option {
     ///   - defaultValue: Returns its default under such rules; nil if there is none, so that every value is shown.
     init<Value: Equatable & Sendable>(
         _ name: StaticString, of subcommands: [Subcommand] = Subcommand.withPolicy, _ reading: OptionReading<Value>,
-        _ property: any WritableKeyPath<PolicyOptions, Value?> & Sendable, _ sentence: String, _ rules: Rule...,
+        _ property: any WritableKeyPath<PolicyOptions, Value?> & Sendable, _ sentence: String,
+        but sentences: [Subcommand: String] = [:], _ rules: Rule...,
         stored: @escaping @Sendable (DurableRules) -> Value?,
         default defaultValue: @escaping @Sendable (DurableRules) -> Value? = { _ in nil }
     ) {
         self.init(
             name: name, group: .policy, subcommands: subcommands, value: reading.name, sentence: sentence,
-            sentences: [:], rules: rules, completion: reading.completion
+            sentences: sentences, rules: rules, completion: reading.completion
         ) { options, text throws(Failure) in options.policy[keyPath: property] = try reading.read(text) }
         field = PolicyOptions.Field("\(name)", property, of: stored, default: defaultValue, reading.write)
     }

@@ -185,6 +185,19 @@ extension OptionReading where Value: Equatable & Sendable {
     }
 }
 
+extension OptionReading where Value == WhileRunning {
+    /// A rule for values that fall due while an execution of their key is running.
+    static var whileRunning: Self {
+        choice("RULE") { subcommand in
+            let stored = [("queue", WhileRunning.queue), ("restart", .restart)]
+            let all = [
+                stored[0], ("cancel", .cancelRunning), stored[1], ("concurrent", .concurrent), ("skip", .skip),
+            ]
+            return subcommand.canDoWithoutStore ? all : stored
+        }
+    }
+}
+
 extension OptionReading where Value == Edges {
     /// One or both edges of a burst.
     static var edges: Self {

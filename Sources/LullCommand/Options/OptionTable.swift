@@ -47,7 +47,33 @@ extension Option {
             "max-batch", .number, \.maxBatch,
             "with --combine collect: at most N values for one execution; the next one gets the rest",
             stored: { $0.maxBatch }),
+        Option(
+            "while-running", of: Subcommand.withRuns, .whileRunning, \.whileRunning,
+            "what happens to a value that falls due while a command of its key runs: queue (default) lets the value "
+                + "wait, cancel stops the command, restart stops it and begins again with its values and the new one, "
+                + "concurrent starts another one, and skip drops the value. With --store: queue or restart",
+            but: [
+                .simulate: "what happens to a value that falls due while an execution of its key runs: queue (default) "
+                    + "lets it wait, cancel ends the execution, restart ends it and begins again with its values and "
+                    + "the new one, concurrent starts another one, and skip drops the value",
+                .submit: storedWhileRunning, .work: storedWhileRunning,
+            ],
+            stored: { $0.whileRunning == .queue ? .queue : .restart }, default: { _ in .queue }),
+        Option(
+            "interrupt", of: Subcommand.withRuns,
+            .choice("WHEN", [("due", Interrupting.whenDue), ("submit", .whenSubmitted)]), \.interrupting,
+            "with --while-running cancel or restart: when the new value is due (default), or at its submit",
+            but: [.submit: storedInterrupt, .work: storedInterrupt], .needs(["while-running"]),
+            stored: { $0.whileRunning.interrupting },
+            default: { $0.whileRunning == .queue ? nil : .whenDue }),
     ]
+
+    private static let storedWhileRunning =
+        "what happens to a value that falls due while a command of its key runs: queue (default) lets it wait, and "
+        + "restart stops the command and begins again with its values and the new one"
+
+    private static let storedInterrupt =
+        "with --while-running restart: when the new value is due (default), or at its submit"
 
     private static let readers: [Subcommand] = [.filter, .run]
 
@@ -91,27 +117,6 @@ extension Option {
         Option(
             "run-time", .commands, of: [.simulate], .duration, \.runTime,
             "each execution takes D. jsonl then has started, ended and outcome"),
-        Option(
-            "while-running", .commands, of: [.run, .simulate],
-            .choice(
-                "RULE",
-                [
-                    ("queue", WhileRunning.queue), ("cancel", .cancelRunning), ("restart", .restart),
-                    ("concurrent", .concurrent), ("skip", .skip),
-                ]), \.whileRunning,
-            "what happens to a value that falls due while a command of its key runs: queue (default) lets the value "
-                + "wait, cancel stops the command, restart stops it and begins again with its values and the new one, "
-                + "concurrent starts another one, and skip drops the value",
-            but: [
-                .simulate: "what happens to a value that falls due while an execution of its key runs: queue (default) "
-                    + "lets it wait, cancel ends the execution, restart ends it and begins again with its values and "
-                    + "the new one, concurrent starts another one, and skip drops the value"
-            ]),
-        Option(
-            "interrupt", .commands, of: [.run, .simulate],
-            .choice("WHEN", [("due", Interrupting.whenDue), ("submit", .whenSubmitted)]), \.interrupting,
-            "with --while-running cancel or restart: when the new value is due (default), or at its submit",
-            .needs(["while-running"])),
         Option(
             "kill-after", .commands, of: [.run, .work], .duration, \.killAfter,
             "how long after SIGTERM a cancelled command gets SIGKILL (default 5s)",
@@ -213,7 +218,7 @@ extension Option {
 
     private static let changeSentence =
         "change the policy for all users, from the next submit on. Only durations, counts and the delay rule can "
-        + "change, not the kind (debounce or throttle), --edges or --combine"
+        + "change, not the kind (debounce or throttle), --edges, --combine or --while-running"
 
     private static let tuning = [
         Option(

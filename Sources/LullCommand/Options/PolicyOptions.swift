@@ -14,6 +14,8 @@ struct PolicyOptions: Equatable, Sendable {
     var delayRule: DelayRule?
     var combination: Combination?
     var maxBatch: Int?
+    var whileRunning: WhileRunning?
+    var interrupting: Interrupting?
 
     static let fields = Option.all.compactMap(\.field)
 
@@ -55,6 +57,26 @@ struct PolicyOptions: Equatable, Sendable {
             throw .usage("--spacing needs the trailing edge: without it nothing can wait", subcommand)
         } catch {
             throw .usage("\(error)", subcommand)
+        }
+    }
+
+    /// Returns the rule for values that fall due while an execution of their key is running; nil for the usual one.
+    func runningRule(for subcommand: Subcommand) throws(Failure) -> WhileRunning? {
+        switch (whileRunning, interrupting) {
+        case (.cancelRunning, let interrupting?): return .cancelRunning(interrupting: interrupting)
+        case (.restart, let interrupting?): return .restart(interrupting: interrupting)
+        case (_, _?): throw .usage("--interrupt needs --while-running cancel or restart", subcommand)
+        case (let rule, nil): return rule
+        }
+    }
+
+    /// Returns the same rule for a namespace.
+    func storedRunningRule(for subcommand: Subcommand) throws(Failure) -> DurableWhileRunning {
+        switch try runningRule(for: subcommand) ?? .queue {
+        case .queue: return .queue
+        case .restart(let interrupting): return .restart(interrupting: interrupting)
+        case .cancelRunning, .concurrent, .skip:
+            throw .usage("--while-running must be queue or restart with --store", subcommand)
         }
     }
 }

@@ -22,6 +22,8 @@ enum Subcommand: String, CaseIterable {
 extension Subcommand {
     /// Those to which a policy is given.
     static let withPolicy: [Subcommand] = [.filter, .run, .simulate, .submit, .work]
+    /// Those of them for which executions take time.
+    static let withRuns = withPolicy.filter { $0 != .filter }
     /// Those that work on a store.
     static let withStore = allCases.filter { ![.simulate, .tune].contains($0) }
 

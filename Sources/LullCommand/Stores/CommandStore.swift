@@ -9,10 +9,11 @@ final class CommandStore {
     /// How long a call goes on after a signal that ends the program; nil for a file, whose calls limit themselves.
     private let grace: Duration?
     private let store: any WatchedStore
-    /// Something is written to the second when something may have changed.
+    /// A byte is written to the second when something may have changed, or runs may have been interrupted.
     let changesDescriptor: Int32
     private let changesWriter: Int32
-    private let watching = Guarded<Task<Void, Never>?>(nil)
+    private let tasks = Guarded<[Change: Task<Void, Never>]>([:])
+    private let interruptions = Guarded<Result<[Int64], DurableError>?>(nil)
     private var hasEnded = false
 
     /// Opens the store.
@@ -43,14 +44,14 @@ final class CommandStore {
     func end() {
         if hasEnded { return }
         hasEnded = true
-        let watch = watching.change { watching in
-            defer { watching = nil }
-            return watching
+        let tasks = tasks.change { tasks in
+            defer { tasks = [:] }
+            return Array(tasks.values)
         }
-        watch?.cancel()
+        for task in tasks { task.cancel() }
         let store = store
         _ = Self.blocking(grace) { () async -> Result<Void, DurableError> in
-            await watch?.value
+            for task in tasks { await task.value }
             return .success(await store.close())
         }
     }
@@ -242,25 +243,57 @@ final class CommandStore {
         }
     }
 
+    /// What the descriptor for changes tells of, each with a byte of its own.
+    enum Change: UInt8 {
+        /// There may be something to claim.
+        case work
+        /// Runs may have been interrupted.
+        case interruptions
+    }
+
     /// Looks for changes from now on: what may be due changed since a claim's answer with this mark.
     func watch(_ namespace: String, after mark: Int64, atMost time: CoreDuration) {
-        let (store, descriptor) = (store, changesWriter)
-        let watch = Task.detached {
-            try? await store.wait(in: namespace, after: mark, atMost: Duration(time))
-            guard !Task.isCancelled else { return }
-            var byte: UInt8 = 0
-            _ = write(descriptor, &byte, 1)
-        }
-        watching.change { watching in
-            watching?.cancel()
-            watching = watch
+        let store = store
+        look(for: .work) { try? await store.wait(in: namespace, after: mark, atMost: Duration(time)) }
+    }
+
+    /// Looks for interruptions of a worker's runs, besides those that it knows of.
+    func watch(_ namespace: String, worker: Int64, besides known: [Int64], atMost time: CoreDuration) {
+        let (store, interruptions) = (store, interruptions)
+        look(for: .interruptions) {
+            let result: Result<[Int64], DurableError>
+            do throws(DurableError) {
+                result = .success(
+                    try await store.interruptions(of: worker, besides: known, in: namespace, atMost: Duration(time)))
+            } catch {
+                result = .failure(error)
+            }
+            interruptions.change { $0 = result }
         }
     }
 
-    /// Notes that the session has seen the changes.
-    func acknowledgeChanges() {
+    /// Makes a call in a task, and writes to the descriptor when it has returned.
+    private func look(for change: Change, _ call: @escaping @Sendable () async -> Void) {
+        let descriptor = changesWriter
+        let task = Task.detached {
+            await call()
+            guard !Task.isCancelled else { return }
+            var byte = change.rawValue
+            _ = write(descriptor, &byte, 1)
+        }
+        tasks.change { $0.updateValue(task, forKey: change) }?.cancel()
+    }
+
+    /// Returns what the descriptor tells of, and notes that the session has seen it.
+    func takeChanges() -> (hasWork: Bool, interruptions: Result<[Int64], DurableError>?) {
+        var changes: [UInt8] = []
         var bytes = [UInt8](repeating: 0, count: 64)
-        while read(changesDescriptor, &bytes, bytes.count) == bytes.count {}
+        while case let count = read(changesDescriptor, &bytes, bytes.count), count > 0 { changes += bytes[..<count] }
+        let interruptions = interruptions.change { interruptions in
+            defer { interruptions = nil }
+            return interruptions
+        }
+        return (changes.contains(Change.work.rawValue), interruptions)
     }
 
     /// Throws if nothing that is recorded now would last.

@@ -186,13 +186,6 @@ extension CommandOptions {
 
     // MARK: - Options that need a store or exclude one
 
-    /// Throws if an option has no meaning with a store.
-    func checkDurable(_ subcommand: Subcommand) throws(Failure) {
-        if let whileRunning, whileRunning != .queue {
-            throw .usage("--while-running must be queue with --store", subcommand)
-        }
-    }
-
     /// Throws if an option has a meaning only with a store: ignoring it would look as if it worked.
     func checkVolatile(_ subcommand: Subcommand) throws(Failure) {
         if atEnd == .keep { throw .usage("--at-end keep needs --store", subcommand) }

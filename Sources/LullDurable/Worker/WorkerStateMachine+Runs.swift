@@ -129,6 +129,9 @@ extension WorkerStateMachine {
         cancelHandler(run)
     }
 
+    /// Returns whether a newer value has interrupted a run, so that the end of its handler with an error is no failure.
+    package func isInterrupted(_ run: Int64) -> Bool { runs[run]?.isInterrupted == true }
+
     // MARK: - Ending
 
     /// Handles the end of a handler.

@@ -105,7 +105,7 @@ package struct WorkerStateMachine: Sendable {
         var end: CoreInstant
     }
 
-    let configuration: Configuration
+    package let configuration: Configuration
     var jitter: Jitter
     var now = CoreInstant.farPast
     var phase = Phase.working

@@ -52,6 +52,8 @@ _lull() {
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
             '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--while-running=[what happens to a value that falls due while a command of i…]:while-running:(queue cancel restart concurrent skip)' \
+            '--interrupt=[with --while-running cancel or restart]:interrupt:(due submit)' \
             '--null[records end in a NUL byte, not in a newline]' \
             '--key-field=[the key is the N-th field, from 1]:value: ' \
             '--key-json=[records are JSON, and the key is the value at a JSON pointe…]:value: ' \
@@ -63,8 +65,6 @@ _lull() {
             '--record=[write a trace of the input, for lull simulate and lull tune]:file:_files' \
             '--record-values[with --record\: write the values too]' \
             '--hash-keys[with --record\: replace each key by a number]' \
-            '--while-running=[what happens to a value that falls due while a command of i…]:while-running:(queue cancel restart concurrent skip)' \
-            '--interrupt=[with --while-running cancel or restart]:interrupt:(due submit)' \
             '--kill-after=[how long after SIGTERM a cancelled command gets SIGKILL (de…]:value: ' \
             '--jobs=[run at most N commands at once (default\: one per core)]:value: ' \
             '--fail-fast[start no more commands after one has failed]' \
@@ -90,9 +90,9 @@ _lull() {
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
             '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
-            '--run-time=[each execution takes D]:value: ' \
             '--while-running=[what happens to a value that falls due while an execution o…]:while-running:(queue cancel restart concurrent skip)' \
             '--interrupt=[with --while-running cancel or restart]:interrupt:(due submit)' \
+            '--run-time=[each execution takes D]:value: ' \
             '--jobs=[at most N executions run at once (default\: no limit)]:value: ' \
             '--format=[summary (default), json (the summary as one object), or jso…]:format:(summary jsonl json)' \
             '--at-end=[what happens to pending values after the last record]:at-end:(flush drop wait)' \
@@ -130,6 +130,8 @@ _lull() {
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
             '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--while-running=[what happens to a value that falls due while a command of i…]:while-running:(queue restart)' \
+            '--interrupt=[with --while-running restart]:interrupt:(due submit)' \
             '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
             '--namespace=[which of its namespaces (default\: default)]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
@@ -150,6 +152,8 @@ _lull() {
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
             '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--while-running=[what happens to a value that falls due while a command of i…]:while-running:(queue restart)' \
+            '--interrupt=[with --while-running restart]:interrupt:(due submit)' \
             '--null[records for COMMAND end in a NUL byte]' \
             '--kill-after=[how long after SIGTERM a command that is stopped gets SIGKI…]:value: ' \
             '--jobs=[run at most N commands at once (default\: one per core)]:value: ' \
